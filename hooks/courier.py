@@ -1,0 +1,393 @@
+"""The courier: takes a frame that the daemon did not, so that the hook can exit at once.
+
+A detached child (own session, every descriptor closed) tries for 2 s to deliver, starting the daemon at most once
+under a start lock with a kept back-off; then it hands what is left by pipe to `python -I -m siftd spool`, which
+redacts it before it touches a disk. It never lives beyond 5 s, and at most 8 deliver per workspace: the first one
+listens on a relay socket and takes the frames of hooks that come meanwhile, whatever it waits for itself, so that a
+burst of tool calls costs one courier. A hook waits at most 0.2 s for it; a ninth child only brings its frame there,
+for at most 2 s. What could not be kept is counted in `<key>.dropped`, one line each.
+
+`<key>.start` is the start lock and the back-off: empty, or one line `<failures> <ms since the epoch> <reason>`.
+"""
+
+import fcntl
+import posix
+import sys
+import time
+from _signal import ITIMER_REAL, SIG_DFL, SIGALRM, setitimer, signal
+from _socket import AF_UNIX, SOCK_STREAM, socket
+
+LIFE_SECONDS = 5.0
+TRY_SECONDS = 2.0
+RELAY_SECONDS = 3.0  # then what was taken over still finds its way into the spool
+SPOOL_SECONDS = 4.5  # then there is still time to count what the spool did not keep
+RELAY_ANSWER_SECONDS = 0.2
+COURIERS_MAX = 8
+RELAY_BYTES_MAX = 64 * 1024 * 1024
+FRAME_BYTES_MAX = 16 * 1024 * 1024 + 4
+ANSWER_BYTES = 29
+BACKOFF_SECONDS_MAX = 300
+POLL_SECONDS = 0.02
+ALREADY_RUNNING_STATUS = 5
+DAEMON_ENVIRONMENT = (
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "OLLAMA_HOST",
+    "CLAUDE_CONFIG_DIR",
+)
+
+
+def hand_over(frame: bytes, raw: bytes, run: str, key: str, folder: str, env: dict[str, str]) -> None:
+    """Give the frame to the listening courier, else become one in a detached child.
+
+    Returns at once where no courier lives. Slot 0 is taken before the fork and its holder listens, so that of a burst
+    of hooks one becomes a courier and the others bring it their frames, however slow the machine is.
+    """
+    posix.umask(0o077)
+    make_folders(run)
+    posix.chdir(run)
+    if b'"hook_event_name":"SessionStart"' in raw[:65536].replace(b": ", b":"):
+        remove(key + ".hold")
+    first = lock_slot(key, 0)
+    if first is None and is_relayed(frame, key, RELAY_ANSWER_SECONDS):
+        return
+    if posix.fork() == 0:
+        try:
+            detach(first)
+            slot = take_slot(key) if first is None else 0
+            Courier(frame, run, key, folder, env).deliver_or_spool(slot)
+        finally:
+            posix._exit(0)
+
+
+def make_folders(path: str) -> None:
+    """Make a folder and its parents; another hook may be making the same ones at this moment."""
+    try:
+        posix.mkdir(path, 0o700)
+    except FileNotFoundError:
+        make_folders(path.rpartition("/")[0])
+        make_folders(path)
+    except FileExistsError:
+        pass
+
+
+def remove(name: str) -> None:
+    try:
+        posix.unlink(name)
+    except OSError:
+        pass
+
+
+def lock_slot(key: str, slot: int) -> int | None:
+    """Return the descriptor that holds a slot, high enough to outlive `detach`; None while another courier has it."""
+    fd = posix.open(f"{key}.courier{slot}", posix.O_RDWR | posix.O_CREAT, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+    except OSError:
+        return None
+    finally:
+        posix.close(fd)
+
+
+def take_slot(key: str) -> int | None:
+    for slot in range(COURIERS_MAX):
+        if lock_slot(key, slot) is not None:
+            return slot
+    return None
+
+
+def is_relayed(frame: bytes, key: str, seconds: float) -> bool:
+    """Whether the courier that listens took the frame; it is given time to begin to listen."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            conn = socket(AF_UNIX, SOCK_STREAM)
+            conn.settimeout(max(deadline - time.monotonic(), 0.001))
+            conn.connect(key + ".relay")
+            conn.sendall(frame)
+            return conn.recv(1) == b"\x01"
+        except (FileNotFoundError, ConnectionError):
+            time.sleep(POLL_SECONDS / 2)
+        except OSError:
+            return False
+    return False
+
+
+def detach(kept: int | None) -> None:
+    posix.setsid()
+    signal(SIGALRM, SIG_DFL)
+    setitimer(ITIMER_REAL, LIFE_SECONDS)
+    for name in posix.listdir("/dev/fd"):
+        try:
+            if int(name) != kept:
+                posix.close(int(name))
+        except OSError:
+            pass
+    null = posix.open("/dev/null", posix.O_RDWR)
+    for fd in (0, 1, 2):
+        posix.dup2(null, fd)
+
+
+class Courier:
+    """The frames that wait for a daemon: its own hook's, and those that other hooks bring to the relay."""
+
+    def __init__(self, frame: bytes, run: str, key: str, folder: str, env: dict[str, str]) -> None:
+        self.frames = [frame]
+        self.key = key
+        self.folder = folder
+        self.env = {name: env[name] for name in env if name in DAEMON_ENVIRONMENT or name.startswith("SIFTD_")}
+        self.env["SIFTD_HOME"] = run.rpartition("/")[0].rpartition("/")[0]
+        self.born = time.monotonic()
+        self.relay: socket | None = None
+        self.daemon: tuple[int, int, int] | None = None
+        self.has_started = False
+
+    def deliver_or_spool(self, slot: int | None) -> None:
+        if slot == 0:
+            self.open_relay()
+        elif is_relayed(self.frames[0], self.key, TRY_SECONDS if slot is None else RELAY_ANSWER_SECONDS):
+            return  # the first courier was just busy
+        try:
+            if slot is not None:
+                self.deliver()
+                if self.frames:
+                    self.spool()
+                    self.watch_start()
+        finally:
+            self.close_relay()
+            if self.frames:
+                self.count_dropped(len(self.frames))
+
+    def is_past(self, seconds: float) -> bool:
+        return time.monotonic() - self.born > seconds
+
+    def deliver(self) -> None:
+        """Try to deliver until the time is over; what a daemon took is no longer among the frames."""
+        while not self.is_past(TRY_SECONDS):
+            is_listening = self.send()
+            if not self.frames:
+                self.close_relay()
+                if not self.frames:
+                    return
+            if not is_listening and not self.has_started:
+                if not self.may_start():
+                    return
+                self.start_daemon()
+            if self.has_failed():
+                return
+            self.wait()
+
+    def send(self) -> bool:
+        """Hand over the frames in their order as far as a daemon takes them; return whether one listens."""
+        try:
+            conn = socket(AF_UNIX, SOCK_STREAM)
+            conn.settimeout(POLL_SECONDS)
+            conn.connect(self.key + ".sock")
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        try:
+            while self.frames and self.is_taken(conn, self.frames[0]):
+                self.frames.pop(0)
+        except OSError:
+            pass
+        return True
+
+    def is_taken(self, conn: socket, frame: bytes) -> bool:
+        """Whether the daemon kept the frame or refused it for good. Raises OSError when the time is over."""
+        rest = memoryview(frame)
+        answer = b""
+        while len(answer) < ANSWER_BYTES:
+            try:
+                if rest:
+                    rest = rest[conn.send(rest) :]
+                    continue
+                piece = conn.recv(4096)
+            except TimeoutError:
+                if self.is_past(TRY_SECONDS):
+                    raise
+                self.take_relayed()
+                continue
+            if not piece:
+                return False
+            answer += piece
+        return answer[4:].startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
+
+    # The relay
+
+    def open_relay(self) -> None:
+        remove(self.key + ".relay")  # ours: the holder of slot 0 owns the name
+        try:
+            self.relay = socket(AF_UNIX, SOCK_STREAM)
+            self.relay.bind(self.key + ".relay")
+            self.relay.listen(64)
+            self.relay.settimeout(0.0)
+        except OSError:
+            self.relay = None
+
+    def wait(self) -> None:
+        """Let a moment pass; take the frames that other hooks bring, as long as there is time for them."""
+        time.sleep(POLL_SECONDS)
+        self.take_relayed()
+        if self.is_past(RELAY_SECONDS):
+            self.close_relay()
+
+    def take_relayed(self) -> None:
+        while self.relay is not None and sum(map(len, self.frames)) < RELAY_BYTES_MAX:
+            try:
+                fd, _ = self.relay._accept()  # type: ignore[attr-defined]
+            except OSError:
+                return
+            conn = socket(AF_UNIX, SOCK_STREAM, 0, fd)
+            frame = self.read_frame(conn)
+            if frame:
+                self.frames.append(frame)
+            conn.close()
+
+    def read_frame(self, conn: socket) -> bytes:
+        frame = b""
+        try:
+            conn.settimeout(RELAY_ANSWER_SECONDS)
+            while len(frame) < 4 or len(frame) < 4 + int.from_bytes(frame[:4], "big"):
+                piece = conn.recv(1 << 20)
+                if not piece or len(frame) > FRAME_BYTES_MAX:
+                    return b""
+                frame += piece
+            conn.sendall(b"\x01")
+            return frame
+        except OSError:
+            return b""
+
+    def close_relay(self) -> None:
+        if self.relay is not None:
+            self.take_relayed()
+            self.relay.close()
+            self.relay = None
+            remove(self.key + ".relay")
+
+    # Starting the daemon
+
+    def may_start(self) -> bool:
+        """Whether the daemon may be started now: not held by `mem stop`, and no back-off running."""
+        try:
+            posix.stat(self.key + ".hold")
+            return False
+        except OSError:
+            pass
+        failures, at = self.backoff()
+        return not failures or time.time() >= at / 1000 + min(2 ** (failures - 1), BACKOFF_SECONDS_MAX)
+
+    def backoff(self) -> tuple[int, int]:
+        try:
+            fd = posix.open(self.key + ".start", posix.O_RDONLY)
+            words = posix.read(fd, 4096).split(b" ", 2)
+            posix.close(fd)
+            return min(int(words[0]), 64), int(words[1])
+        except (OSError, ValueError, IndexError):
+            return 0, 0
+
+    def start_daemon(self) -> None:
+        """Start the daemon, once, under the start lock; while another one holds it there is nothing to do."""
+        lock = posix.open(self.key + ".start", posix.O_RDWR | posix.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            posix.close(lock)
+            return
+        stderr, child_stderr = posix.pipe()
+        pid = posix.fork()
+        if pid == 0:
+            try:
+                posix.setsid()
+                posix.dup2(child_stderr, 2)
+                posix.chdir("/")
+                arguments = [sys.executable, "-I", "-m", "siftd", "run", "--detached", "--folder", self.folder]
+                posix.execve(sys.executable, arguments, self.env)
+            finally:
+                posix._exit(127)
+        posix.close(child_stderr)
+        self.has_started = True
+        self.daemon = pid, stderr, lock
+
+    def has_failed(self) -> bool:
+        """Whether the daemon that we started has ended; its reason is kept with the back-off."""
+        if self.daemon is None:
+            return False
+        pid, stderr, lock = self.daemon
+        ended, status = posix.waitpid(pid, posix.WNOHANG)
+        if not ended:
+            return False
+        self.daemon = None
+        if status >> 8 == ALREADY_RUNNING_STATUS:
+            return False
+        said = posix.read(stderr, 65536).decode("utf-8", "replace").strip().rpartition("\n")[2][:300]
+        failures, _ = self.backoff()
+        line = f"{failures + 1} {int(time.time() * 1000)} ended with status {status >> 8 or status}: {said}\n"
+        posix.ftruncate(lock, 0)
+        posix.pwrite(lock, line.encode("utf-8", "replace"), 0)
+        return True
+
+    def watch_start(self) -> None:
+        """Stay with a daemon that has not answered yet, while there is time: if it fails, its reason is to be kept."""
+        while self.daemon is not None and not self.has_failed() and not self.is_past(SPOOL_SECONDS):
+            time.sleep(POLL_SECONDS)
+
+    # What is left
+
+    def spool(self) -> None:
+        """Keep what is left in the spool, and what other hooks bring meanwhile; count what cannot be kept."""
+        while self.frames and not self.is_past(SPOOL_SECONDS):
+            frames, self.frames = self.frames, []
+            if not self.is_spooled(frames):
+                self.count_dropped(len(frames))
+            if not self.frames:
+                self.close_relay()
+
+    def is_spooled(self, frames: list[bytes]) -> bool:
+        """Hand the frames to `siftd spool`; return whether it has kept them all."""
+        reader, writer = posix.pipe()
+        pid = posix.fork()
+        if pid == 0:
+            try:
+                setitimer(ITIMER_REAL, max(self.born + SPOOL_SECONDS - time.monotonic(), 0.001))
+                posix.dup2(reader, 0)
+                posix.chdir("/")
+                arguments = [sys.executable, "-I", "-m", "siftd", "spool", "--folder", self.folder]
+                posix.execve(sys.executable, arguments, self.env)
+            finally:
+                posix._exit(127)
+        posix.close(reader)
+        posix.set_blocking(writer, False)
+        for frame in frames:
+            self.write(writer, frame)
+        posix.close(writer)
+        while True:
+            ended, status = posix.waitpid(pid, posix.WNOHANG)
+            if ended:
+                return status == 0
+            self.wait()
+
+    def write(self, writer: int, frame: bytes) -> None:
+        rest = memoryview(frame)
+        try:
+            while rest:
+                try:
+                    rest = rest[posix.write(writer, rest) :]
+                except BlockingIOError:
+                    self.wait()
+        except BrokenPipeError:
+            pass  # it has ended: its status tells
+
+    def count_dropped(self, count: int) -> None:
+        fd = posix.open(self.key + ".dropped", posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND, 0o600)
+        posix.write(fd, b"%d\n" % int(time.time() * 1000) * count)
+        posix.close(fd)

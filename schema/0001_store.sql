@@ -1,0 +1,272 @@
+-- The store as first released. Costs nothing; later files only add.
+--
+-- The tables and columns here are a contract for people with sqlite3: names, types and meanings stay, columns may
+-- be appended. Times are integer milliseconds since the epoch, UTC. Everything but `events`, `sessions`, `memories`
+-- and what a person inserts by hand is derived and can be rebuilt from the log. Only features built into the stock
+-- sqlite3 program (3.34 or newer) are used, so that it can repair what it can read.
+
+CREATE TABLE events (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,     -- the seq of its record in the log
+    ts           INTEGER NOT NULL,                      -- when it happened
+    session_id   TEXT    NOT NULL,
+    tool         TEXT    NOT NULL,                      -- the tool's name, or UserPromptSubmit, Stop, SubagentStop
+    input_hash   TEXT    NOT NULL,                      -- SHA-256 of payload_json, lower hex
+    payload_json TEXT    NOT NULL,                      -- canonical JSON of the stamped, redacted payload
+    status       TEXT    NOT NULL DEFAULT 'raw' CHECK (status IN ('raw', 'summarized', 'skipped')),
+    tokens_est   INTEGER NOT NULL DEFAULT 0,
+    uid          TEXT UNIQUE,                           -- what hook and transcript agree on (keyed hash); begins like native_key
+    frame_uid    TEXT UNIQUE,                           -- what makes re-delivery harmless
+    outcome      TEXT CHECK (outcome IN ('ok', 'failed', 'interrupted')),
+    attempts     INTEGER NOT NULL DEFAULT 0,            -- how often a backend said it cannot summarise it
+    last_error   TEXT,                                  -- the reason, never captured text
+    native_key   TEXT,                                  -- keyed hash of the client's own id, or of what stands for it
+    input_key    TEXT,                                  -- keyed hash of a call's essential input
+    prompt_id    TEXT,
+    agent_id     TEXT,                                  -- the subagent it happened in
+    spawned_agent_id TEXT                               -- the subagent that this call started
+);
+CREATE INDEX events_by_session ON events (session_id, id);
+CREATE INDEX events_by_ts ON events (ts);
+CREATE INDEX events_raw ON events (session_id, id) WHERE status = 'raw';
+CREATE INDEX events_skipped ON events (id) WHERE status = 'skipped';
+CREATE INDEX events_by_prompt ON events (session_id, prompt_id) WHERE tool = 'UserPromptSubmit';
+CREATE INDEX events_by_spawned_agent ON events (session_id, spawned_agent_id) WHERE spawned_agent_id IS NOT NULL;
+
+CREATE TABLE sessions (
+    session_id TEXT PRIMARY KEY,
+    cwd        TEXT,
+    started_ts INTEGER NOT NULL,
+    last_ts    INTEGER NOT NULL,
+    ended_ts   INTEGER,
+    source     TEXT                                     -- the agent: claude-code, codex, ...
+);
+
+CREATE TABLE summaries (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    event_id    INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    ts          INTEGER NOT NULL,                       -- when it was written; the fact's time is events.ts
+    model       TEXT    NOT NULL,                       -- who wrote it
+    prompt_hash TEXT    NOT NULL,
+    text        TEXT    NOT NULL,
+    tokens_in   INTEGER,
+    tokens_out  INTEGER,
+    confidence  REAL,
+    words       TEXT                                    -- identifiers and paths of `text` split into words
+);
+CREATE INDEX summaries_by_event ON summaries (event_id);
+
+CREATE TABLE summary_embeddings (
+    summary_id INTEGER PRIMARY KEY REFERENCES summaries (id) ON DELETE CASCADE,
+    dim        INTEGER NOT NULL,
+    vec        BLOB    NOT NULL,                        -- dim little-endian float32
+    embedder   TEXT
+);
+
+CREATE INDEX embeddings_by_embedder ON summary_embeddings (embedder);
+
+CREATE TABLE embeddings (                               -- vectors of everything that is not a summary
+    owner_kind TEXT    NOT NULL,
+    owner_id   INTEGER NOT NULL,
+    embedder   TEXT    NOT NULL,
+    dim        INTEGER NOT NULL,
+    vec        BLOB    NOT NULL,
+    PRIMARY KEY (owner_kind, owner_id, embedder)
+);
+
+CREATE TABLE summary_supersedes (
+    newer_id INTEGER NOT NULL REFERENCES summaries (id) ON DELETE CASCADE,
+    older_id INTEGER NOT NULL REFERENCES summaries (id) ON DELETE CASCADE,
+    cosine   REAL,
+    ts       INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (newer_id, older_id)
+);
+CREATE INDEX supersedes_by_older ON summary_supersedes (older_id);
+
+CREATE TABLE kept_apart (                               -- events that a person took apart: never superseded again
+    a_event INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    b_event INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    PRIMARY KEY (a_event, b_event)
+) WITHOUT ROWID;
+
+CREATE TABLE summary_cache (
+    cache_key  TEXT PRIMARY KEY,                        -- SHA-256 of model|prompt_hash|input_hash, lower hex
+    text       TEXT NOT NULL,
+    tokens_in  INTEGER,
+    tokens_out INTEGER,
+    confidence REAL,
+    ts         INTEGER NOT NULL,
+    model      TEXT                                     -- who wrote it, where that is not the model in the key
+);
+
+CREATE TABLE provenance_edges (
+    id       INTEGER PRIMARY KEY,
+    src_kind TEXT NOT NULL, src_id INTEGER NOT NULL,
+    dst_kind TEXT NOT NULL, dst_id INTEGER NOT NULL,
+    edge     TEXT NOT NULL,                             -- caused_by, derives_from
+    ts       INTEGER NOT NULL,
+    UNIQUE (src_kind, src_id, dst_kind, dst_id, edge)
+);
+CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
+
+CREATE TABLE memories (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    ts INTEGER NOT NULL, updated_ts INTEGER NOT NULL,
+    type TEXT NOT NULL DEFAULT 'fact', text TEXT NOT NULL, tags TEXT NOT NULL DEFAULT '[]', project TEXT,
+    importance INTEGER NOT NULL DEFAULT 3, confidence REAL, valid_from INTEGER, valid_to INTEGER,
+    session_id TEXT, source TEXT, pinned INTEGER NOT NULL DEFAULT 0, uid TEXT UNIQUE,
+    words TEXT                                          -- identifiers and paths of `text` split into words
+);
+CREATE TABLE memory_links (
+    from_id INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+    to_id   INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+    relation TEXT NOT NULL, ts INTEGER NOT NULL,
+    PRIMARY KEY (from_id, to_id, relation)
+);
+
+-- What the daemon keeps about itself.
+
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;   -- store uuid, root, applied seq, ...
+CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE rejections (reason TEXT PRIMARY KEY, count INTEGER NOT NULL, last_ts INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE token_spend (day TEXT NOT NULL, backend TEXT NOT NULL, tokens INTEGER NOT NULL,
+                          PRIMARY KEY (day, backend)) WITHOUT ROWID;
+CREATE TABLE backfill_progress (path TEXT PRIMARY KEY, counts TEXT NOT NULL) WITHOUT ROWID;
+
+-- What was forgotten, without a word of it: keyed hashes, and spans of time that end when it was asked for.
+CREATE TABLE tombstones (
+    kind   TEXT NOT NULL,                               -- uid, frame, native, equal, id, memory, record; session, file, time
+    key    TEXT NOT NULL,
+    since  INTEGER, until INTEGER,                      -- of a session, a file, a time
+    detail TEXT
+);
+CREATE UNIQUE INDEX tombstones_by_key ON tombstones (kind, key, coalesce(until, 0), coalesce(since, 0));
+CREATE INDEX tombstones_of_memories ON tombstones (detail) WHERE kind = 'memory';
+CREATE TABLE forgets (                                  -- each time that something was forgotten
+    seq     INTEGER PRIMARY KEY,                        -- of its record in the log
+    ts      INTEGER NOT NULL,
+    done_ts INTEGER                                     -- since when it is in no file of ours; null: pending
+);
+
+-- Full text over summaries: words (with identifiers split in `words`) and trigrams.
+
+CREATE VIRTUAL TABLE summaries_fts USING fts5 (
+    text, words, content = 'summaries', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE summaries_trigrams USING fts5 (
+    text, content = 'summaries', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
+CREATE VIRTUAL TABLE summaries_terms USING fts5vocab ('summaries_fts', 'row');
+
+CREATE TRIGGER summaries_inserted AFTER INSERT ON summaries BEGIN
+    INSERT INTO summaries_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
+    INSERT INTO summaries_trigrams (rowid, text) VALUES (new.id, new.text);
+END;
+CREATE TRIGGER summaries_deleted AFTER DELETE ON summaries BEGIN
+    INSERT INTO summaries_fts (summaries_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
+    INSERT INTO summaries_trigrams (summaries_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
+END;
+CREATE TRIGGER summaries_updated AFTER UPDATE OF id, text, words ON summaries BEGIN
+    INSERT INTO summaries_fts (summaries_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
+    INSERT INTO summaries_trigrams (summaries_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
+    INSERT INTO summaries_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
+    INSERT INTO summaries_trigrams (rowid, text) VALUES (new.id, new.text);
+END;
+-- A text changed by hand: its vector goes, and the next tick makes vector and words anew.
+CREATE TRIGGER summaries_rewritten AFTER UPDATE OF text ON summaries WHEN old.text <> new.text BEGIN
+    DELETE FROM summary_embeddings WHERE summary_id = new.id;
+END;
+
+-- Full text over memories, in the same two ways.
+
+CREATE VIRTUAL TABLE memories_fts USING fts5 (
+    text, words, content = 'memories', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE memories_trigrams USING fts5 (
+    text, content = 'memories', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
+CREATE VIRTUAL TABLE memories_terms USING fts5vocab ('memories_fts', 'row');
+
+CREATE TRIGGER memories_inserted AFTER INSERT ON memories BEGIN
+    INSERT INTO memories_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
+    INSERT INTO memories_trigrams (rowid, text) VALUES (new.id, new.text);
+END;
+CREATE TRIGGER memories_unindexed AFTER DELETE ON memories BEGIN
+    INSERT INTO memories_fts (memories_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
+    INSERT INTO memories_trigrams (memories_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
+END;
+CREATE TRIGGER memories_updated AFTER UPDATE OF id, text, words ON memories BEGIN
+    INSERT INTO memories_fts (memories_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
+    INSERT INTO memories_trigrams (memories_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
+    INSERT INTO memories_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
+    INSERT INTO memories_trigrams (rowid, text) VALUES (new.id, new.text);
+END;
+-- A text or an id changed by hand: the vector goes, and the next tick makes vector and words anew.
+CREATE TRIGGER memories_rewritten AFTER UPDATE OF id, text ON memories
+WHEN old.text <> new.text OR old.id <> new.id BEGIN
+    DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id IN (old.id, new.id);
+END;
+
+-- Raw events: the words of the first 4 KB, the files and the symbols, filled by the daemon within a second.
+
+CREATE TABLE event_words (event_id INTEGER PRIMARY KEY REFERENCES events (id) ON DELETE CASCADE, words TEXT NOT NULL);
+CREATE TABLE event_facets (
+    facet    TEXT    NOT NULL,                          -- file, symbol
+    value    TEXT    NOT NULL,
+    event_id INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    PRIMARY KEY (facet, value, event_id)
+) WITHOUT ROWID;
+CREATE INDEX facets_by_event ON event_facets (event_id);
+
+CREATE VIRTUAL TABLE events_fts USING fts5 (
+    words, content = 'event_words', content_rowid = 'event_id', tokenize = 'unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE events_terms USING fts5vocab ('events_fts', 'row');
+
+CREATE TRIGGER event_words_inserted AFTER INSERT ON event_words BEGIN
+    INSERT INTO events_fts (rowid, words) VALUES (new.event_id, new.words);
+END;
+CREATE TRIGGER event_words_deleted AFTER DELETE ON event_words BEGIN
+    INSERT INTO events_fts (events_fts, rowid, words) VALUES ('delete', old.event_id, old.words);
+END;
+CREATE TRIGGER event_words_updated AFTER UPDATE ON event_words BEGIN
+    INSERT INTO events_fts (events_fts, rowid, words) VALUES ('delete', old.event_id, old.words);
+    INSERT INTO events_fts (rowid, words) VALUES (new.event_id, new.words);
+END;
+CREATE TRIGGER events_rewritten AFTER UPDATE OF payload_json ON events WHEN old.payload_json <> new.payload_json BEGIN
+    DELETE FROM event_words WHERE event_id = new.id;
+    DELETE FROM event_facets WHERE event_id = new.id;
+END;
+
+-- The sqlite3 program deletes with foreign keys off: these keep what hangs on a row from outliving it.
+CREATE TRIGGER events_deleted AFTER DELETE ON events BEGIN
+    DELETE FROM event_words WHERE event_id = old.id;
+    DELETE FROM event_facets WHERE event_id = old.id;
+    DELETE FROM summaries WHERE event_id = old.id;
+    DELETE FROM kept_apart WHERE a_event = old.id OR b_event = old.id;
+    DELETE FROM provenance_edges WHERE (src_kind = 'event' AND src_id = old.id) OR (dst_kind = 'event' AND dst_id = old.id);
+END;
+CREATE TRIGGER summaries_gone AFTER DELETE ON summaries BEGIN
+    DELETE FROM summary_embeddings WHERE summary_id = old.id;
+    DELETE FROM summary_supersedes WHERE newer_id = old.id OR older_id = old.id;
+END;
+CREATE TRIGGER memories_deleted AFTER DELETE ON memories BEGIN
+    DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id = old.id;
+    DELETE FROM memory_links WHERE from_id = old.id OR to_id = old.id;
+END;
+
+-- A supersede row deleted by hand brings the older summary back, for good.
+CREATE TRIGGER supersedes_deleted AFTER DELETE ON summary_supersedes
+WHEN EXISTS (SELECT 1 FROM summaries WHERE id = old.newer_id) AND EXISTS (SELECT 1 FROM summaries WHERE id = old.older_id)
+BEGIN
+    INSERT OR IGNORE INTO kept_apart (a_event, b_event)
+    SELECT min(a.event_id, b.event_id), max(a.event_id, b.event_id) FROM summaries a, summaries b
+    WHERE a.id = old.newer_id AND b.id = old.older_id;
+END;
+
+-- The daemon's index of vectors follows this journal, so that a change by hand reaches it like its own.
+CREATE TABLE vector_changes (id INTEGER PRIMARY KEY AUTOINCREMENT, summary_id INTEGER NOT NULL);
+CREATE TRIGGER embeddings_inserted AFTER INSERT ON summary_embeddings BEGIN
+    INSERT INTO vector_changes (summary_id) VALUES (new.summary_id);
+END;
+CREATE TRIGGER embeddings_updated AFTER UPDATE ON summary_embeddings BEGIN
+    INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
+    INSERT INTO vector_changes (summary_id) SELECT new.summary_id WHERE new.summary_id <> old.summary_id;
+END;
+CREATE TRIGGER embeddings_deleted AFTER DELETE ON summary_embeddings BEGIN
+    INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
+END;

@@ -1,0 +1,294 @@
+-- The picture of the sum of the numbered files, for people: nothing reads it but the test that redraws it.
+
+CREATE TABLE backfill_progress (path TEXT PRIMARY KEY, counts TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE embeddings (
+    owner_kind TEXT NOT NULL,
+    owner_id INTEGER NOT NULL,
+    embedder TEXT NOT NULL,
+    dim INTEGER NOT NULL,
+    vec BLOB NOT NULL,
+    PRIMARY KEY (owner_kind, owner_id, embedder)
+);
+
+CREATE TABLE event_facets (
+    facet TEXT NOT NULL,
+    value TEXT NOT NULL,
+    event_id INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    PRIMARY KEY (facet, value, event_id)
+) WITHOUT ROWID;
+
+CREATE TABLE event_words (event_id INTEGER PRIMARY KEY REFERENCES events (id) ON DELETE CASCADE, words TEXT NOT NULL);
+
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    ts INTEGER NOT NULL,
+    session_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    input_hash TEXT NOT NULL,
+    payload_json TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'raw' CHECK (status IN ('raw', 'summarized', 'skipped')),
+    tokens_est INTEGER NOT NULL DEFAULT 0,
+    uid TEXT UNIQUE,
+    frame_uid TEXT UNIQUE,
+    outcome TEXT CHECK (outcome IN ('ok', 'failed', 'interrupted')),
+    attempts INTEGER NOT NULL DEFAULT 0,
+    last_error TEXT,
+    native_key TEXT,
+    input_key TEXT,
+    prompt_id TEXT,
+    agent_id TEXT,
+    spawned_agent_id TEXT
+);
+
+CREATE VIRTUAL TABLE events_fts USING fts5 (
+    words, content = 'event_words', content_rowid = 'event_id', tokenize = 'unicode61 remove_diacritics 2');
+
+CREATE VIRTUAL TABLE events_terms USING fts5vocab ('events_fts', 'row');
+
+CREATE TABLE forgets (
+    seq INTEGER PRIMARY KEY,
+    ts INTEGER NOT NULL,
+    done_ts INTEGER
+);
+
+CREATE TABLE kept_apart (
+    a_event INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    b_event INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    PRIMARY KEY (a_event, b_event)
+) WITHOUT ROWID;
+
+CREATE TABLE memories (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    ts INTEGER NOT NULL, updated_ts INTEGER NOT NULL,
+    type TEXT NOT NULL DEFAULT 'fact', text TEXT NOT NULL, tags TEXT NOT NULL DEFAULT '[]', project TEXT,
+    importance INTEGER NOT NULL DEFAULT 3, confidence REAL, valid_from INTEGER, valid_to INTEGER,
+    session_id TEXT, source TEXT, pinned INTEGER NOT NULL DEFAULT 0, uid TEXT UNIQUE,
+    words TEXT
+);
+
+CREATE VIRTUAL TABLE memories_fts USING fts5 (
+    text, words, content = 'memories', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2');
+
+CREATE VIRTUAL TABLE memories_terms USING fts5vocab ('memories_fts', 'row');
+
+CREATE VIRTUAL TABLE memories_trigrams USING fts5 (
+    text, content = 'memories', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
+
+CREATE TABLE memory_links (
+    from_id INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+    to_id INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+    relation TEXT NOT NULL, ts INTEGER NOT NULL,
+    PRIMARY KEY (from_id, to_id, relation)
+);
+
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE migrations (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, ts INTEGER NOT NULL);
+
+CREATE TABLE provenance_edges (
+    id INTEGER PRIMARY KEY,
+    src_kind TEXT NOT NULL, src_id INTEGER NOT NULL,
+    dst_kind TEXT NOT NULL, dst_id INTEGER NOT NULL,
+    edge TEXT NOT NULL,
+    ts INTEGER NOT NULL,
+    UNIQUE (src_kind, src_id, dst_kind, dst_id, edge)
+);
+
+CREATE TABLE rejections (reason TEXT PRIMARY KEY, count INTEGER NOT NULL, last_ts INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE sessions (
+    session_id TEXT PRIMARY KEY,
+    cwd TEXT,
+    started_ts INTEGER NOT NULL,
+    last_ts INTEGER NOT NULL,
+    ended_ts INTEGER,
+    source TEXT
+);
+
+CREATE TABLE summaries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    event_id INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    ts INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    prompt_hash TEXT NOT NULL,
+    text TEXT NOT NULL,
+    tokens_in INTEGER,
+    tokens_out INTEGER,
+    confidence REAL,
+    words TEXT
+);
+
+CREATE VIRTUAL TABLE summaries_fts USING fts5 (
+    text, words, content = 'summaries', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2');
+
+CREATE VIRTUAL TABLE summaries_terms USING fts5vocab ('summaries_fts', 'row');
+
+CREATE VIRTUAL TABLE summaries_trigrams USING fts5 (
+    text, content = 'summaries', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
+
+CREATE TABLE summary_cache (
+    cache_key TEXT PRIMARY KEY,
+    text TEXT NOT NULL,
+    tokens_in INTEGER,
+    tokens_out INTEGER,
+    confidence REAL,
+    ts INTEGER NOT NULL,
+    model TEXT
+);
+
+CREATE TABLE summary_embeddings (
+    summary_id INTEGER PRIMARY KEY REFERENCES summaries (id) ON DELETE CASCADE,
+    dim INTEGER NOT NULL,
+    vec BLOB NOT NULL,
+    embedder TEXT
+);
+
+CREATE TABLE summary_supersedes (
+    newer_id INTEGER NOT NULL REFERENCES summaries (id) ON DELETE CASCADE,
+    older_id INTEGER NOT NULL REFERENCES summaries (id) ON DELETE CASCADE,
+    cosine REAL,
+    ts INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (newer_id, older_id)
+);
+
+CREATE TABLE token_spend (day TEXT NOT NULL, backend TEXT NOT NULL, tokens INTEGER NOT NULL,
+                          PRIMARY KEY (day, backend)) WITHOUT ROWID;
+
+CREATE TABLE tombstones (
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    since INTEGER, until INTEGER,
+    detail TEXT
+);
+
+CREATE TABLE vector_changes (id INTEGER PRIMARY KEY AUTOINCREMENT, summary_id INTEGER NOT NULL);
+
+CREATE INDEX facets_by_event ON event_facets (event_id);
+
+CREATE INDEX events_by_prompt ON events (session_id, prompt_id) WHERE tool = 'UserPromptSubmit';
+
+CREATE INDEX events_by_session ON events (session_id, id);
+
+CREATE INDEX events_by_spawned_agent ON events (session_id, spawned_agent_id) WHERE spawned_agent_id IS NOT NULL;
+
+CREATE INDEX events_by_ts ON events (ts);
+
+CREATE INDEX events_raw ON events (session_id, id) WHERE status = 'raw';
+
+CREATE INDEX events_skipped ON events (id) WHERE status = 'skipped';
+
+CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
+
+CREATE INDEX summaries_by_event ON summaries (event_id);
+
+CREATE INDEX embeddings_by_embedder ON summary_embeddings (embedder);
+
+CREATE INDEX supersedes_by_older ON summary_supersedes (older_id);
+
+CREATE UNIQUE INDEX tombstones_by_key ON tombstones (kind, key, coalesce(until, 0), coalesce(since, 0));
+
+CREATE INDEX tombstones_of_memories ON tombstones (detail) WHERE kind = 'memory';
+
+CREATE TRIGGER event_words_deleted AFTER DELETE ON event_words BEGIN
+    INSERT INTO events_fts (events_fts, rowid, words) VALUES ('delete', old.event_id, old.words);
+END;
+
+CREATE TRIGGER event_words_inserted AFTER INSERT ON event_words BEGIN
+    INSERT INTO events_fts (rowid, words) VALUES (new.event_id, new.words);
+END;
+
+CREATE TRIGGER event_words_updated AFTER UPDATE ON event_words BEGIN
+    INSERT INTO events_fts (events_fts, rowid, words) VALUES ('delete', old.event_id, old.words);
+    INSERT INTO events_fts (rowid, words) VALUES (new.event_id, new.words);
+END;
+
+CREATE TRIGGER events_deleted AFTER DELETE ON events BEGIN
+    DELETE FROM event_words WHERE event_id = old.id;
+    DELETE FROM event_facets WHERE event_id = old.id;
+    DELETE FROM summaries WHERE event_id = old.id;
+    DELETE FROM kept_apart WHERE a_event = old.id OR b_event = old.id;
+    DELETE FROM provenance_edges WHERE (src_kind = 'event' AND src_id = old.id) OR (dst_kind = 'event' AND dst_id = old.id);
+END;
+
+CREATE TRIGGER events_rewritten AFTER UPDATE OF payload_json ON events WHEN old.payload_json <> new.payload_json BEGIN
+    DELETE FROM event_words WHERE event_id = new.id;
+    DELETE FROM event_facets WHERE event_id = new.id;
+END;
+
+CREATE TRIGGER memories_deleted AFTER DELETE ON memories BEGIN
+    DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id = old.id;
+    DELETE FROM memory_links WHERE from_id = old.id OR to_id = old.id;
+END;
+
+CREATE TRIGGER memories_inserted AFTER INSERT ON memories BEGIN
+    INSERT INTO memories_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
+    INSERT INTO memories_trigrams (rowid, text) VALUES (new.id, new.text);
+END;
+
+CREATE TRIGGER memories_rewritten AFTER UPDATE OF id, text ON memories
+WHEN old.text <> new.text OR old.id <> new.id BEGIN
+    DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id IN (old.id, new.id);
+END;
+
+CREATE TRIGGER memories_unindexed AFTER DELETE ON memories BEGIN
+    INSERT INTO memories_fts (memories_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
+    INSERT INTO memories_trigrams (memories_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
+END;
+
+CREATE TRIGGER memories_updated AFTER UPDATE OF id, text, words ON memories BEGIN
+    INSERT INTO memories_fts (memories_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
+    INSERT INTO memories_trigrams (memories_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
+    INSERT INTO memories_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
+    INSERT INTO memories_trigrams (rowid, text) VALUES (new.id, new.text);
+END;
+
+CREATE TRIGGER summaries_deleted AFTER DELETE ON summaries BEGIN
+    INSERT INTO summaries_fts (summaries_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
+    INSERT INTO summaries_trigrams (summaries_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
+END;
+
+CREATE TRIGGER summaries_gone AFTER DELETE ON summaries BEGIN
+    DELETE FROM summary_embeddings WHERE summary_id = old.id;
+    DELETE FROM summary_supersedes WHERE newer_id = old.id OR older_id = old.id;
+END;
+
+CREATE TRIGGER summaries_inserted AFTER INSERT ON summaries BEGIN
+    INSERT INTO summaries_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
+    INSERT INTO summaries_trigrams (rowid, text) VALUES (new.id, new.text);
+END;
+
+CREATE TRIGGER summaries_rewritten AFTER UPDATE OF text ON summaries WHEN old.text <> new.text BEGIN
+    DELETE FROM summary_embeddings WHERE summary_id = new.id;
+END;
+
+CREATE TRIGGER summaries_updated AFTER UPDATE OF id, text, words ON summaries BEGIN
+    INSERT INTO summaries_fts (summaries_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
+    INSERT INTO summaries_trigrams (summaries_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
+    INSERT INTO summaries_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
+    INSERT INTO summaries_trigrams (rowid, text) VALUES (new.id, new.text);
+END;
+
+CREATE TRIGGER embeddings_deleted AFTER DELETE ON summary_embeddings BEGIN
+    INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
+END;
+
+CREATE TRIGGER embeddings_inserted AFTER INSERT ON summary_embeddings BEGIN
+    INSERT INTO vector_changes (summary_id) VALUES (new.summary_id);
+END;
+
+CREATE TRIGGER embeddings_updated AFTER UPDATE ON summary_embeddings BEGIN
+    INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
+    INSERT INTO vector_changes (summary_id) SELECT new.summary_id WHERE new.summary_id <> old.summary_id;
+END;
+
+CREATE TRIGGER supersedes_deleted AFTER DELETE ON summary_supersedes
+WHEN EXISTS (SELECT 1 FROM summaries WHERE id = old.newer_id) AND EXISTS (SELECT 1 FROM summaries WHERE id = old.older_id)
+BEGIN
+    INSERT OR IGNORE INTO kept_apart (a_event, b_event)
+    SELECT min(a.event_id, b.event_id), max(a.event_id, b.event_id) FROM summaries a, summaries b
+    WHERE a.id = old.newer_id AND b.id = old.older_id;
+END;

@@ -1,0 +1,450 @@
+"""Measures siftd against yardsticks taken in the same run, because machines are noisy and ratios are not.
+
+Every row is a ratio of medians (or a plain figure) with its goal; nothing here is a test. The two sides of a ratio
+take turns. Everything runs on a throw-away home and workspace; nothing but unix sockets and files is touched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import selectors
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PYTHON = sys.executable
+MEM = str(Path(PYTHON).with_name("mem"))
+HOOK = str(REPOSITORY / "hooks" / "claude_code.py")
+ENVELOPE = json.dumps(
+    {
+        "session_id": "bench",
+        "cwd": "/src/demo",
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "pytest -q tests/test_auth.py", "description": "Run the tests"},
+        "tool_response": {
+            "stdout": "".join(f"tests/test_auth.py::test_token_{n} PASSED  [{n:3}%]\n" for n in range(38)),
+            "stderr": "",
+            "interrupted": False,
+        },
+        "tool_use_id": "toolu_{}",
+    }
+)
+ROWS: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {}
+
+
+def row(function: Callable[[], Iterator[dict[str, Any]]]) -> Callable[[], Iterator[dict[str, Any]]]:
+    ROWS[function.__name__] = function
+    return function
+
+
+class Bench:
+    """A throw-away home and workspace, and the daemon on it."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.workspace = folder / "workspace"
+        self.workspace.mkdir()
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "SIFTD_HOME": str(folder / "home"),
+            "SIFTD_WORKSPACE": str(self.workspace),
+            **settings,
+        }
+        self.daemon: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self.daemon = subprocess.Popen([PYTHON, "-m", "siftd", "run"], env=self.environment, stderr=subprocess.DEVNULL)
+        self.wait_for_hello()
+
+    def stop(self) -> None:
+        if self.daemon is not None:
+            self.daemon.terminate()
+            self.daemon.wait(30)
+
+    @property
+    def run_folder(self) -> Path:
+        return Path(self.environment["SIFTD_HOME"]) / "default" / "run"
+
+    def connect(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(str(next(self.run_folder.glob("*.sock"))))
+        return connection
+
+    def wait_for_hello(self) -> None:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                with self.connect() as connection:
+                    ask(connection, {"kind": "hello"})
+            except (OSError, StopIteration):
+                time.sleep(0.002)
+            else:
+                return
+        raise SystemExit("the daemon did not start")
+
+
+@contextmanager
+def bench(*, running: bool = True, **settings: str) -> Iterator[Bench]:
+    with tempfile.TemporaryDirectory(prefix="siftd-bench-") as folder:
+        made = Bench(Path(folder), **settings)
+        if running:
+            made.start()
+        try:
+            yield made
+        finally:
+            made.stop()
+
+
+def framed(message: bytes) -> bytes:
+    return len(message).to_bytes(4, "big") + message
+
+
+def read_frame(connection: socket.socket) -> bytes:
+    head = connection.recv(4, socket.MSG_WAITALL)
+    return connection.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL)
+
+
+def ask(connection: socket.socket, request: dict[str, Any]) -> dict[str, Any]:
+    connection.sendall(framed(json.dumps(request).encode()))
+    while "progress" in (answer := json.loads(read_frame(connection))):
+        pass
+    return answer
+
+
+def hook_frame(number: int) -> bytes:
+    header = json.dumps({"client": "claude-code", "frameUid": f"{number:032x}", "root": "/", "ts": 1}).encode()
+    raw = ENVELOPE.replace("toolu_{}", f"toolu_{number}").encode()
+    return framed(b"\x01" + len(header).to_bytes(2, "big") + header + raw)
+
+
+def seconds_of(command: list[str], environment: dict[str, str], stdin: bytes = b"") -> float:
+    started = time.perf_counter()
+    subprocess.run(command, env=environment, input=stdin, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - started
+
+
+def in_turns(
+    ours: Callable[[], float], yardstick: Callable[[], float], rounds: int, between: Callable[[], None] = lambda: None
+) -> dict[str, Any]:
+    ours_seconds, yard_seconds = [], []
+    ours(), yardstick()
+    for _ in range(rounds):
+        between()
+        yard_seconds.append(yardstick())
+        ours_seconds.append(ours())
+    mine, yard = statistics.median(ours_seconds), statistics.median(yard_seconds)
+    return {"ratio": mine / yard, "ms": mine * 1000, "yardstick_ms": yard * 1000}
+
+
+@row
+def hook() -> Iterator[dict[str, Any]]:
+    bare = [PYTHON, "-I", "-S", "-c", "pass"]
+    command = [PYTHON, "-I", "-S", HOOK]
+    number = 0
+
+    def run_hook(environment: dict[str, str]) -> float:
+        nonlocal number
+        number += 1
+        return seconds_of(command, environment, ENVELOPE.replace("toolu_{}", f"toolu_{number}").encode())
+
+    with bench() as up:
+        figures = in_turns(lambda: run_hook(up.environment), lambda: seconds_of(bare, up.environment), 100)
+        yield {"what": "hook, daemon up, whole process", "goal": "≤ 1.4 ×", **figures}
+    with bench() as down:
+        with down.connect() as connection:
+            ask(connection, {"kind": "stop", "hold": True})
+        if down.daemon:
+            down.daemon.wait(30)
+
+        def courier_gone() -> None:
+            while subprocess.run(["pgrep", "-f", str(down.workspace)], stdout=subprocess.DEVNULL).returncode == 0:
+                time.sleep(0.02)
+
+        figures = in_turns(
+            lambda: run_hook(down.environment), lambda: seconds_of(bare, down.environment), 60, courier_gone
+        )
+        courier_gone()
+        yield {"what": "hook, daemon down, whole process", "goal": "≤ 1.8 ×", **figures}
+
+
+@row
+def capture() -> Iterator[dict[str, Any]]:
+    size = len(ENVELOPE)
+    with tempfile.TemporaryDirectory(prefix="siftd-bench-") as folder, bench() as running:
+        file = os.open(f"{folder}/yardstick", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        data = b"x" * size
+        numbers = iter(range(10**9))
+
+        def write_and_sync() -> float:
+            started = time.perf_counter()
+            os.write(file, data)
+            os.fdatasync(file)
+            return time.perf_counter() - started
+
+        with running.connect() as connection:
+
+            def capture_one() -> float:
+                frame = hook_frame(next(numbers))
+                started = time.perf_counter()
+                connection.sendall(frame)
+                read_frame(connection)
+                return time.perf_counter() - started
+
+            figures = in_turns(capture_one, write_and_sync, 1500)
+        os.close(file)
+        yield {
+            "what": f"capture of {size} bytes acknowledged, one client",
+            "goal": "≤ 6 × write + fdatasync",
+            **figures,
+        }
+    yield {"what": "  redaction of the same payload alone", "goal": "", **redaction_figure()}
+
+
+def redaction_figure() -> dict[str, Any]:
+    from siftd.redact import Redactor
+
+    redactor = Redactor(b"k" * 32)
+    payload = json.loads(ENVELOPE)
+    rounds = []
+    for _ in range(2000):
+        started = time.perf_counter()
+        redactor.value(payload)
+        rounds.append(time.perf_counter() - started)
+    return {"ms": statistics.median(rounds) * 1000}
+
+
+@row
+def throughput() -> Iterator[dict[str, Any]]:
+    inserts = statistics.median(insert_rate() for _ in range(3))
+    with bench(SIFTD_MEMORY_CONSOLIDATOR_TICK_MS="600000") as running:
+        time.sleep(0.5)
+        captures = statistics.median(capture_rate(running, n) for n in range(3))
+    yield {
+        "what": "captures a second, 16 clients, all rules on",
+        "goal": "≥ 0.6 × SQLite inserts, synchronous=FULL",
+        "ratio": captures / inserts,
+        "rate": captures,
+        "yardstick_rate": inserts,
+    }
+
+
+def insert_rate(count: int = 3000) -> float:
+    with tempfile.TemporaryDirectory(prefix="siftd-bench-") as folder:
+        connection = sqlite3.connect(f"{folder}/yardstick.sqlite", isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, payload TEXT)")
+        started = time.perf_counter()
+        for _ in range(count):
+            connection.execute("INSERT INTO t (payload) VALUES (?)", (ENVELOPE,))
+        took = time.perf_counter() - started
+        connection.close()
+        return count / took
+
+
+def capture_rate(running: Bench, round_number: int, count: int = 8000, clients: int = 16) -> float:
+    frames = [hook_frame(10**7 * (round_number + 1) + number) for number in range(count)]
+    selector = selectors.DefaultSelector()
+    for _ in range(clients):
+        connection = running.connect()
+        selector.register(connection, selectors.EVENT_READ)
+    started = time.perf_counter()
+    for key in list(selector.get_map().values()):
+        key.fileobj.sendall(frames.pop())  # type: ignore[union-attr]
+    answered = 0
+    while answered < count:
+        for key, _ in selector.select():
+            key.fileobj.recv(65536)  # type: ignore[union-attr]
+            answered += 1
+            if frames:
+                key.fileobj.sendall(frames.pop())  # type: ignore[union-attr]
+    took = time.perf_counter() - started
+    for key in list(selector.get_map().values()):
+        key.fileobj.close()  # type: ignore[union-attr]
+    return count / took
+
+
+@row
+def start() -> Iterator[dict[str, Any]]:
+    imports = [PYTHON, "-c", "import anyio, msgspec, sqlite3, structlog"]
+    with bench(running=False) as cold:
+
+        def start_once() -> float:
+            started = time.perf_counter()
+            cold.start()
+            took = time.perf_counter() - started
+            cold.stop()
+            return took
+
+        yield {
+            "what": "daemon start to first hello",
+            "goal": "≤ 1.6 × importing anyio, msgspec, sqlite3, structlog",
+            **in_turns(start_once, lambda: seconds_of(imports, cold.environment), 15),
+        }
+    with bench() as idle:
+        time.sleep(2.5)
+        assert idle.daemon is not None
+        before = wakeups(idle.daemon.pid)
+        time.sleep(10)
+        yield {
+            "what": "idle daemon, resident",
+            "goal": "≤ 50 MB",
+            "mb": resident_kb(idle.daemon.pid) / 1024,
+            "wakeups_a_second": (wakeups(idle.daemon.pid) - before) / 10,
+        }
+
+
+def resident_kb(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1])
+
+
+def wakeups(pid: int) -> int:
+    total = 0
+    for status in Path(f"/proc/{pid}/task").glob("*/status"):
+        line = next(line for line in status.read_text().splitlines() if line.startswith("voluntary_ctxt"))
+        total += int(line.split()[1])
+    return total
+
+
+@row
+def drain() -> Iterator[dict[str, Any]]:
+    with bench(SIFTD_MEMORY_CONSOLIDATOR_TICK_MS="600000") as running:
+        time.sleep(0.5)
+        with running.connect() as connection:
+            fill(connection, 5000)
+            time.sleep(4)
+            started = time.perf_counter()
+            answer = ask(connection, {"kind": "drain"})
+            took = time.perf_counter() - started
+        yield {
+            "what": "drain, extractive and hash-384",
+            "goal": "≥ 1,000 events a second",
+            "rate": answer["processed"] / took,
+        }
+
+
+@row
+def search() -> Iterator[dict[str, Any]]:
+    with bench(SIFTD_MEMORY_CONSOLIDATOR_TICK_MS="600000") as running:
+        with running.connect() as connection:
+            fill(connection, 10_000)
+            ask(connection, {"kind": "drain"})
+            questions = ["why does the token test fail", "where is the parser cache", "which module validates payments"]
+            took = [ask(connection, {"kind": "search", "query": q, "k": 10})["ms"] for q in questions * 40]
+            yield {
+                "what": "search, 10,000 summaries, in the daemon",
+                "goal": "≤ 8 ms",
+                "ms": statistics.median(took),
+                "p95_ms": sorted(took)[int(len(took) * 0.95)],
+                "summaries": ask(connection, {"kind": "info"})["counts"]["summaries"],
+            }
+        environment = running.environment | {"PATH": f"{Path(PYTHON).parent}:{os.environ['PATH']}"}
+        bare = [PYTHON, "-c", "pass"]
+        for arguments in (["info"], ["search", "token test"]):
+            yield {
+                "what": f"mem {arguments[0]}, whole process, daemon up",
+                "goal": "≤ 3 × python3 -c pass",
+                **in_turns(
+                    lambda a=arguments: seconds_of([MEM, *a], environment), lambda: seconds_of(bare, environment), 30
+                ),
+            }
+
+
+def fill(connection: socket.socket, count: int) -> None:
+    """Capture edits, reads and commands of many names over many sessions."""
+    nouns = ["auth", "parser", "cache", "socket", "index", "token", "billing", "render", "queue", "schema"]
+    verbs = ["validate", "load", "refresh", "encode", "merge", "reject", "retry", "measure", "split", "close"]
+    pending = 0
+    for number in range(count):
+        noun, verb = nouns[number % 10], verbs[number // 10 % 10]
+        name = f"{verb}_{noun}_{number}"
+        path = f"/src/demo/{noun}/{verb}_{number % 97}.py"
+        payloads: list[tuple[str, dict[str, Any]]] = [
+            (
+                "Edit",
+                {
+                    "tool_input": {"file_path": path, "old_string": "return None", "new_string": f"return {name}(now)"},
+                    "tool_response": {"filePath": path, "originalFile": f"def {name}(now):\n    return None\n" * 4},
+                },
+            ),
+            (
+                "Bash",
+                {
+                    "tool_input": {"command": f"pytest -q tests/{noun}/test_{verb}_{number}.py"},
+                    "tool_response": {"stdout": f"{number % 50} passed in 0.{number % 90}s", "stderr": ""},
+                },
+            ),
+            (
+                "Read",
+                {
+                    "tool_input": {"file_path": path},
+                    "tool_response": {
+                        "type": "text",
+                        "file": {
+                            "filePath": path,
+                            "content": f"def {name}(now):\n    pass\n",
+                            "numLines": number % 900,
+                        },
+                    },
+                },
+            ),
+        ]
+        tool, payload = payloads[number % 3]
+        request = {"kind": "capture", "sessionId": f"s{number // 200}", "tool": tool, "payload": payload, "ts": number}
+        connection.sendall(framed(json.dumps(request).encode()))
+        pending += 1
+        if pending == 64:
+            for _ in range(pending):
+                read_frame(connection)
+            pending = 0
+    for _ in range(pending):
+        read_frame(connection)
+
+
+def describe(figures: dict[str, Any]) -> str:
+    shown = {
+        "ratio": "{:.2f} ×",
+        "ms": "{:.2f} ms",
+        "yardstick_ms": "(yardstick {:.2f} ms)",
+        "p95_ms": "p95 {:.2f} ms",
+        "rate": "{:,.0f} a second",
+        "yardstick_rate": "(yardstick {:,.0f})",
+        "mb": "{:.1f} MB",
+        "wakeups_a_second": "{:.1f} wake-ups a second",
+        "summaries": "{:,} summaries",
+    }
+    return ", ".join(text.format(figures[name]) for name, text in shown.items() if name in figures)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rows", nargs="*", choices=[*ROWS, []], help="rows to measure (default: all)")
+    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    chosen = parser.parse_args()
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    print(f"{time.strftime('%Y-%m-%d')} on {machine}\n\n| what | measured | goal |\n|---|---|---|")
+    results = []
+    for name in chosen.rows or ROWS:
+        for figures in ROWS[name]():
+            results.append(figures)
+            print(f"| {figures['what']} | {describe(figures)} | {figures['goal']} |", flush=True)
+    if chosen.json:
+        chosen.json.write_text(json.dumps({"machine": machine, "rows": results}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Show the way of a tool call on a throw-away home: hook, daemon, store, summary, search.
+
+Everything happens in .quickstart/ of this checkout, which is removed at the end with the daemon that ran on it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+HOOK = REPOSITORY / "hooks" / "claude_code.py"
+ENVELOPES = REPOSITORY / "tests" / "data" / "claude-code" / "envelopes.jsonl"
+MEM = Path(sys.executable).with_name("mem")
+STAGE = REPOSITORY / ".quickstart"
+CAPTURED = {
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Stop",
+    "SubagentStop",
+}
+QUESTION = "why were outdated tokens let in?"
+
+
+def main() -> None:
+    shutil.rmtree(STAGE, ignore_errors=True)
+    workspace = STAGE / "workspace"
+    workspace.mkdir(parents=True)
+    # A workspace of its own: a plain folder in here would belong to this checkout's.
+    subprocess.run(["git", "init", "--quiet", str(workspace)], check=True)
+    environment = {
+        "PATH": os.environ.get("PATH", ""),
+        "HOME": str(STAGE),
+        "SIFTD_HOME": str(STAGE / "home"),
+        "SIFTD_WORKSPACE": str(workspace),
+    }
+
+    def mem(*arguments: str) -> Any:
+        done = subprocess.run([MEM, *arguments, "--json"], env=environment, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"mem {arguments[0]} failed: {done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+    try:
+        show(mem, environment)
+    finally:
+        subprocess.run([MEM, "stop"], env=environment, capture_output=True)
+        shutil.rmtree(STAGE, ignore_errors=True)
+
+
+def show(mem: Any, environment: dict[str, str]) -> None:
+    print("siftd quickstart: a recorded Claude Code session, through the real hooks\n")
+    mem("start")
+    milliseconds = []
+    for line in ENVELOPES.read_bytes().splitlines():
+        if json.loads(line)["hook_event_name"] in CAPTURED:
+            started = time.perf_counter()
+            subprocess.run([sys.executable, "-I", "-S", str(HOOK)], input=line, env=environment, check=True)
+            milliseconds.append((time.perf_counter() - started) * 1000)
+    median = sorted(milliseconds)[len(milliseconds) // 2]
+    print(
+        f"1. captured   {len(milliseconds)} hook processes, {median:.0f} ms each (median, the interpreter's start included)"
+    )
+
+    drained = mem("drain")
+    counts = mem("info")["counts"]
+    print(
+        f"2. summarised {counts['summaries']} of {counts['events']} events by {drained['backend']}, no model, no network\n"
+    )
+    for event in mem("timeline", "--before", "60")["events"]:
+        print(f"   e{event['event_id']:<3} {event['tool']:<17} {event['text'][:88]}")
+
+    started = time.perf_counter()
+    hits = mem("search", QUESTION, "-k", "3")["hits"]
+    took = (time.perf_counter() - started) * 1000
+    print(f'\n3. found      "{QUESTION}" in {took:.0f} ms, the process included\n')
+    for hit in hits:
+        legs = ", ".join(f"{leg} no. {why['rank']}" for leg, why in hit["why"].items() if isinstance(why, dict))
+        print(
+            f"   {hit['id']:<4} {hit['text'][:110]}\n        proof: e{hit['eventId']} ({hit['tool']}); found by {legs}"
+        )
+
+    print(f"""
+4. yours      To let Claude Code remember, with every byte of its settings kept and `mem uninstall` to undo it:
+
+   {MEM.relative_to(REPOSITORY)} install
+   {MEM.relative_to(REPOSITORY)} doctor
+
+Nothing is left running, and nothing was written outside this repository.""")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""The lines of a transcript that may be growing: whole lines only, in bounded memory.
+
+What is read is what the file held when it was opened. A last line without its newline is still being written: it
+waits for its rest, and a later backfill reads it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from typing import BinaryIO
+
+LINE_BYTES_MAX = 32 * 1024 * 1024
+"""A line beyond this is passed over. Twice the largest payload: a line tells a tool's answer twice."""
+
+
+class FileChanged(OSError):
+    """The file is not, or no longer, the one that was opened: what was read of it may not belong together."""
+
+    def __init__(self) -> None:
+        super().__init__(None, "it was cut or replaced while it was read")
+
+
+def open_regular(path: str) -> BinaryIO:
+    """Open a regular file for reading. Anything else (a pipe would block for ever) is an OSError."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(None, "it is not a regular file")
+    return file
+
+
+def reason_of(error: OSError) -> str:
+    """Return why, without the path."""
+    return error.strerror or type(error).__name__
+
+
+class Lines:
+    """The whole lines of an open file, once."""
+
+    def __init__(self, file: BinaryIO, path: str) -> None:
+        self._file = file
+        self._path = path
+        self._opened = os.fstat(file.fileno())
+        self.done_bytes = 0
+        """How far the lines that were yielded, or passed over, reach."""
+        self.longest = 0
+        """Bytes of the longest line so far."""
+        self.passed_over = 0
+        """Lines that were too long."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield each line with its newline. Raises FileChanged, or OSError where the disk fails."""
+        size = self._opened.st_size
+        while (room := size - self.done_bytes) > 0:
+            line = self._file.readline(min(room, LINE_BYTES_MAX))
+            if line.endswith(b"\n"):
+                self.done_bytes += len(line)
+                self.longest = max(self.longest, len(line))
+                yield line
+            elif len(line) < LINE_BYTES_MAX or not self._pass_over(len(line), room):
+                break
+        self._check()
+
+    def _pass_over(self, start: int, room: int) -> bool:
+        """Go on behind a line that is too long; False when it has no end yet."""
+        length = start
+        while length < room:
+            part = self._file.readline(min(room - length, 1 << 20))
+            length += len(part)
+            if not part:
+                return False
+            if part.endswith(b"\n"):
+                self.done_bytes += length
+                self.passed_over += 1
+                return True
+        return False
+
+    def _check(self) -> None:
+        now = os.fstat(self._file.fileno())
+        named = os.stat(self._path)  # noqa: PTH116
+        is_same = (named.st_dev, named.st_ino) == (now.st_dev, now.st_ino)
+        if now.st_size < self._opened.st_size or not is_same:
+            raise FileChanged

@@ -1,0 +1,100 @@
+"""One transcript, read and admitted in small batches, so that a thread can do it beside live captures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import structlog
+
+from siftd.admission import Redacted, encode_canonical
+from siftd.backfill.lines import Lines, open_regular, reason_of
+from siftd.backfill.result import BackfillResult
+from siftd.backfill.sources import Transcript, spawned_agents
+from siftd.clients.claude_transcript import Skipped, read_transcript
+from siftd.errors import EnvelopeRejected
+from siftd.intake import Ignored, Intake
+from siftd.model import Event, SessionChange
+from siftd.shorten import RAW_TEXT_MAX
+
+log = structlog.get_logger()
+
+BATCH_EVENTS = 32
+BATCH_SECONDS = 0.02
+"""A batch ends at whichever comes first; redacting a large payload takes milliseconds."""
+QUIET_SECONDS = 600
+"""A file that was not written for so long grows no more: its last words end their turn."""
+
+
+@dataclass
+class Batch:
+    """Events ready to be kept, in their order; `counts` is what else was found on the way."""
+
+    events: list[Redacted] = field(default_factory=list)
+    counts: BackfillResult = field(default_factory=BackfillResult)
+    done_bytes: int = 0
+    """How far in the file this and the earlier batches reach."""
+
+
+def iter_batches(transcript: Transcript, intake: Intake, now_ms: int) -> Generator[Batch, None, None]:
+    """Yield the transcript's events in batches. What is wrong with the file ends it, counted in the last batch.
+
+    Each step may run in another thread.
+    """
+    batch = Batch()
+    try:
+        with open_regular(transcript.path) as file:
+            lines = Lines(file, transcript.path)
+            deadline = time.monotonic() + BATCH_SECONDS
+            for told in _read(transcript, lines, now_ms):
+                _take(told, batch, transcript.path, intake, lines.longest)
+                if len(batch.events) >= BATCH_EVENTS or time.monotonic() > deadline:
+                    batch.done_bytes = lines.done_bytes
+                    yield batch
+                    batch = Batch()
+                    deadline = time.monotonic() + BATCH_SECONDS
+            for _ in range(lines.passed_over):
+                batch.counts.note_error(transcript.path, "line_too_long")
+    except OSError as error:
+        batch.counts.note_error(transcript.path, reason_of(error))
+    except Exception as error:  # noqa: BLE001 - the file's boundary: one odd transcript must not end the others
+        log.warning("transcript_failed", error=type(error).__name__)
+        batch.counts.note_error(transcript.path, type(error).__name__)
+    batch.done_bytes = transcript.size
+    yield batch
+
+
+def _read(transcript: Transcript, lines: Lines, now_ms: int) -> Iterator[Event | SessionChange | Skipped]:
+    spawned = spawned_agents(transcript)
+    is_complete = now_ms - transcript.modified_ns // 1_000_000 > QUIET_SECONDS * 1000
+    session_id = transcript.head.session_id or Path(transcript.path).stem
+    for told in read_transcript(lines, session_id=session_id, complete=is_complete):
+        if isinstance(told, Event) and told.native_id in spawned and told.spawned_agent_id is None:
+            yield msgspec.structs.replace(told, spawned_agent_id=spawned[told.native_id])
+        else:
+            yield told
+
+
+def _take(
+    told: Event | SessionChange | Skipped, batch: Batch, path: str, intake: Intake, longest_line_bytes: int
+) -> None:
+    if isinstance(told, Skipped):
+        batch.counts.note_error(path, told.reason)
+        return
+    batch.counts.scanned += isinstance(told, Event)
+    try:
+        batch.events.append(intake.admit(told, raw_bytes=_raw_bytes(told, longest_line_bytes)))
+    except Ignored:
+        pass
+    except EnvelopeRejected as rejected:
+        batch.counts.note_error(path, rejected.reason)
+
+
+def _raw_bytes(told: Event | SessionChange, longest_line_bytes: int) -> int:
+    """Return the size of what was told; exactly only where it may matter, as no line so far was that long."""
+    if longest_line_bytes <= RAW_TEXT_MAX or isinstance(told, SessionChange):
+        return 0
+    return len(encode_canonical(told.payload))

@@ -1,0 +1,192 @@
+"""What `mem doctor` sees without asking the daemon: the interpreter, the home, the wiring, the marks couriers leave."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from siftd.cli.context import Context
+from siftd.cli.finding import Finding
+from siftd.cli.output import count, format_duration, format_time
+from siftd.errors import ConfigInvalid, HomeUnusable, StoreError
+from siftd.home import check_owner, load_settings
+from siftd.install.claude_code import Wiring
+from siftd.install.doctor import check_wiring
+from siftd.store import health
+from siftd.store.connection import open_reader
+
+SLOW_LATELY_MS = 600_000
+
+
+def check_python() -> Iterator[Finding]:
+    missing = health.find_missing()
+    if missing:
+        yield Finding("python", "problem", missing, "install siftd under a Python with a newer SQLite")
+    else:
+        yield Finding("python", "ok", f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")
+
+
+def check_home(context: Context) -> Iterator[Finding]:
+    folder = context.home.folder
+    if not Path(folder).exists():
+        yield Finding("home", "note", f"{folder} is not made yet", "the first capture or `mem start` makes it")
+        return
+    try:
+        check_owner(folder)
+        if Path(context.home.run).exists():
+            _probe(context.home.run)
+    except HomeUnusable as error:
+        yield Finding("home", "problem", error.message, error.hint)
+        return
+    readable = [path for path in _private_paths(context) if path.exists() and path.stat().st_mode & 0o077]
+    for path in readable:
+        yield Finding("home", "problem", f"{path} is open to others", f"chmod go= {path}")
+    if not readable:
+        yield Finding("home", "ok", folder)
+
+
+def check_config(context: Context) -> Iterator[Finding]:
+    try:
+        problem = load_settings(context.home, context.environ).problem
+    except ConfigInvalid as error:
+        yield Finding("config", "problem", f"the environment: {error.message}", error.hint or "correct the variable")
+        return
+    if problem:
+        yield Finding("config", "problem", problem, f"correct {context.home.config}")
+    else:
+        yield Finding("config", "ok", "every setting is valid")
+
+
+def check_hooks(context: Context) -> Iterator[Finding]:
+    if context.environ.get("SIFTD_OFF") == "1":
+        yield Finding("hooks", "note", "SIFTD_OFF=1 switches capture off in this shell", "unset SIFTD_OFF")
+    wiring = Wiring.of_this_installation()
+    problems = check_wiring(wiring, context.workspace.root, context.environ, context.user_home)
+    for problem in problems:
+        yield Finding("hooks", "problem", problem.message, problem.remedy)
+    if not problems:
+        yield Finding("hooks", "ok", "Claude Code is wired to this siftd")
+
+
+def check_marks(context: Context) -> Iterator[Finding]:
+    """What `mem stop`, couriers and hooks left in `run/`."""
+    paths = context.paths
+    if Path(paths.hold).exists():
+        yield Finding(
+            "start", "problem", "stopped by `mem stop`: what is captured waits in the spool", "run `mem start`"
+        )
+    failures, at, reason = _read_backoff(paths.start)
+    if failures:
+        tried = f"the daemon failed to start {count(failures, 'time')}, last {format_time(at)}"
+        yield Finding("start", "problem", f"{tried}: {reason}", "mend that and run `mem start`")
+    slow_ms = _age_ms(paths.slow)
+    if slow_ms is not None and slow_ms < SLOW_LATELY_MS:
+        message = f"the daemon let a hook wait {format_duration(slow_ms)} ago; its event went by the courier"
+        yield Finding("daemon", "problem", message, "see `mem logs`")
+    dropped = context.count_dropped()
+    if dropped:
+        message = f"{count(dropped, 'capture')} could not be kept at all (a full disk, or a broken installation)"
+        yield Finding("spool", "problem", message, f"make room; remove {paths.dropped} to count anew")
+
+
+def check_spool(context: Context) -> Iterator[Finding]:
+    folder = Path(context.paths.spool)
+    waiting = sum(1 for _ in folder.glob("[0-9]*.json"))
+    unreadable = sum(1 for _ in folder.glob("*.bad"))
+    if unreadable:
+        message = f"{count(unreadable, 'file')} in {folder} cannot be read"
+        yield Finding("spool", "problem", message, "remove the *.bad files there")
+    if waiting:
+        yield Finding("spool", "problem", f"{count(waiting, 'capture')} waiting", "`mem drain` takes them in")
+    elif not unreadable:
+        yield Finding("spool", "ok", "nothing waits")
+
+
+def check_database(context: Context) -> Iterator[Finding]:
+    path = context.paths.database
+    if not Path(path).exists():
+        yield Finding("database", "note", "there is none yet", "the first capture or `mem start` makes it")
+    else:
+        yield _check_integrity(path)
+    set_aside = [each.name for each in Path(path).parent.glob("db.sqlite.damaged-*") if each.name[-1].isdigit()]
+    if set_aside:
+        message = f"{count(len(set_aside), 'damaged database')} set aside and rebuilt from the log"
+        yield Finding("database", "problem", message, f"remove {path}.damaged-* once you miss nothing")
+
+
+def check_log(context: Context) -> Iterator[Finding]:
+    folder = Path(context.paths.quarantine)
+    corrupt = sum(1 for _ in folder.glob("corrupt-*"))
+    torn = sum(1 for _ in folder.glob("torn-*"))
+    if corrupt:
+        message = f"{count(corrupt, 'corrupt line')} of the log set aside in {folder}: those events are lost"
+        yield Finding("log", "problem", message, "check the disk; remove the files there once read")
+    if torn:
+        yield Finding("log", "note", f"{count(torn, 'torn tail')} of a crash kept in {folder}; nothing was lost")
+    if not corrupt and not torn:
+        yield Finding("log", "ok", "no line was ever set aside")
+
+
+def _private_paths(context: Context) -> list[Path]:
+    paths = context.paths
+    folders = (context.home.folder, context.home.run, context.home.workspaces, context.home.logs, paths.folder)
+    return [Path(path) for path in (*folders, paths.secret, paths.database, paths.wal, paths.socket)]
+
+
+def _probe(run: str) -> None:
+    """Make a lock and a socket in `run`, as the daemon does, and take them away again."""
+    back = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+    names = [f"doctor-{os.getpid()}.{suffix}" for suffix in ("lock", "sock")]
+    try:
+        os.chdir(run)
+        descriptor = os.open(names[0], os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.close(descriptor)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(names[1])
+    except OSError as error:
+        raise HomeUnusable(
+            f"{run} cannot hold sockets and locks ({error.strerror})", hint="set SIFTD_HOME to a folder on a local disk"
+        ) from error
+    finally:
+        for name in names:
+            Path(name).unlink(missing_ok=True)
+        os.fchdir(back)
+        os.close(back)
+
+
+def _read_backoff(path: str) -> tuple[int, int, str]:
+    try:
+        failures, at, reason = Path(path).read_text(encoding="utf-8", errors="replace").split(" ", 2)
+        return int(failures), int(at), reason.strip()
+    except (OSError, ValueError):
+        return 0, 0, ""
+
+
+def _age_ms(path: str) -> int | None:
+    try:
+        return max(0, int((time.time() - Path(path).stat().st_mtime) * 1000))
+    except OSError:
+        return None
+
+
+def _check_integrity(path: str) -> Finding:
+    remedy = "it is set aside and rebuilt from the log at the next start: `mem stop`, then `mem start`"
+    try:
+        connection = open_reader(path)
+    except StoreError as error:
+        return Finding("database", "problem", error.message, error.hint)
+    try:
+        if health.is_whole(connection):
+            return Finding("database", "ok", path)
+        return Finding("database", "problem", "the database is damaged", remedy)
+    finally:
+        connection.close()

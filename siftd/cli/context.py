@@ -1,0 +1,84 @@
+"""What every command knows: the workspace it is about, and the way to its daemon."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from siftd.client import Client, connect
+from siftd.errors import DaemonUnreachable
+from siftd.paths import Home, WorkspacePaths
+from siftd.workspace import Workspace, find_workspace, start_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import Any
+
+ANSWER_SECONDS = 30.0
+"""The longest silence of a daemon that is asked something small."""
+WORK_SECONDS = 900.0
+"""The longest silence of a daemon at long work: one batch of a slow model."""
+
+
+class Context:
+    """One command's workspace and environment."""
+
+    def __init__(self, home: Home, workspace: Workspace, environ: Mapping[str, str], user_home: str) -> None:
+        self.home = home
+        self.workspace = workspace
+        self.paths: WorkspacePaths = home.for_workspace(workspace.key)
+        self.environ = environ
+        self.user_home = user_home
+
+    @classmethod
+    def of(cls, options: Namespace, environ: Mapping[str, str]) -> Context:
+        """Return the context of the workspace that the options, the environment or the current folder name."""
+        user_home = os.path.expanduser("~")  # noqa: PTH111 - pathlib would cost 10 ms at every run
+        home = Home.from_environment(environ, user_home)
+        home = Home(os.path.abspath(home.root), home.namespace)  # noqa: PTH100 - as above
+        folder = options.workspace or start_folder(environ, os.getcwd())  # noqa: PTH109 - as above
+        return cls(home, find_workspace(folder), environ, user_home)
+
+    def ask(
+        self,
+        message: dict[str, Any],
+        *,
+        timeout: float = ANSWER_SECONDS,
+        on_progress: Callable[[dict[str, Any]], object] | None = None,
+    ) -> dict[str, Any]:
+        """Return the daemon's answer to a request that may be repeated; the daemon is started if need be.
+
+        One that ends at that very moment (it was idle, or its package has changed) is started again, once.
+        """
+        with self.reach() as client:
+            try:
+                return client.request(message, timeout=timeout, on_progress=on_progress)
+            except DaemonUnreachable:
+                pass
+        with self.reach() as client:
+            return client.request(message, timeout=timeout, on_progress=on_progress)
+
+    def reach(self) -> Client:
+        """Return a client of the daemon, started if need be."""
+        try:
+            return connect(self.paths)
+        except DaemonUnreachable:
+            from siftd.starting import ensure_daemon
+
+            return ensure_daemon(self.paths, self.workspace.root, self.environ)
+
+    def find_running(self) -> Client | None:
+        """Return a client of the daemon if one runs; never starts one."""
+        try:
+            return connect(self.paths)
+        except DaemonUnreachable:
+            return None
+
+    def count_dropped(self) -> int:
+        """Return how many captures no courier could keep."""
+        try:
+            with open(self.paths.dropped, "rb") as file:  # noqa: PTH123 - as above
+                return file.read().count(b"\n")
+        except OSError:
+            return 0

@@ -1,0 +1,66 @@
+"""`mem doctor`: every link of the chain from a tool call to a search, and the remedy for what is broken.
+
+Never starts a daemon. Exit status 0 when all is well, 1 otherwise; a daemon that does not run is not well.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+
+from siftd.cli.check_daemon import check_daemon
+from siftd.cli.check_files import (
+    check_config,
+    check_database,
+    check_home,
+    check_hooks,
+    check_log,
+    check_marks,
+    check_python,
+    check_spool,
+)
+from siftd.cli.context import Context
+from siftd.cli.finding import Finding
+from siftd.cli.output import clean, count, paint, say, say_json, tell
+
+_STYLES = {"ok": "green", "note": "cyan", "problem": "red"}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def run(context: Context, options: Namespace) -> int:
+    findings = list(examine(context))
+    problems = sum(finding.state == "problem" for finding in findings)
+    if options.json:
+        checks = [
+            {"link": each.link, "state": each.state, "message": each.message, "remedy": each.remedy or None}
+            for each in findings
+        ]
+        say_json({"ok": problems == 0, "checks": checks})
+    else:
+        for finding in findings:
+            _say_finding(finding)
+        tell(f"mem: {count(problems, 'problem')} found" if problems else "mem: all is well")
+    return 1 if problems else 0
+
+
+def examine(context: Context) -> Iterator[Finding]:
+    """Yield what there is to say about each link, in the order in which a tool call passes them."""
+    yield from check_python()
+    yield from check_home(context)
+    yield from check_config(context)
+    yield from check_hooks(context)
+    yield from check_marks(context)
+    yield from check_daemon(context)
+    yield from check_spool(context)
+    yield from check_log(context)
+    yield from check_database(context)
+
+
+def _say_finding(finding: Finding) -> None:
+    state = paint(f"{finding.state:<7}", _STYLES[finding.state])
+    say(f"{state}  {finding.link:<9}  {clean(finding.message)}")
+    if finding.remedy and finding.state != "ok":
+        say(f"{'':<7}  {'':<9}  {paint(f'→ {clean(finding.remedy)}', 'bold')}")

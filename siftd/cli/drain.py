@@ -1,0 +1,28 @@
+"""`mem drain`: summarise and embed now what is still raw."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.context import WORK_SECONDS, Context
+from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.cli.progress import progress_bar
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("limit", nargs="?", type=int, metavar="N", help="at most so many events (default: all)")
+
+
+def run(context: Context, options: Namespace) -> int:
+    with progress_bar("draining") as on_progress:
+        result = context.ask({"kind": "drain", "limit": options.limit}, timeout=WORK_SECONDS, on_progress=on_progress)
+    if options.json:
+        say_json(result)
+    else:
+        say(
+            f"{count(result['processed'], 'event')} summarised by {clean(result['backend'])},"
+            f" {result['embedded']:,} embedded, {result['pending']:,} still raw"
+        )
+        if result["errors"]:
+            tell(f"mem: {count(result['errors'], 'error')}, the first: {clean(result['firstError'] or 'unknown')}")
+    return 1 if result["errors"] and not result["processed"] else 0

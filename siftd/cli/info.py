@@ -1,0 +1,101 @@
+"""`mem info`: the state of this workspace's memory. Never starts a daemon."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.context import ANSWER_SECONDS, Context
+from siftd.cli.output import clean, count, format_bytes, format_duration, paint, say, say_json, tell
+from siftd.errors import DaemonUnreachable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def run(context: Context, options: Namespace) -> int:
+    state = read_state(context)
+    if options.json:
+        say_json(state)
+        return 0
+    for name, value in _lines(state):
+        say(f"{paint(f'{name:<10}', 'dim')}  {clean(value)}")
+    for problem in _problems(state):
+        say(paint(f"{'problem':<10}  {clean(problem)}", "yellow"))
+    if not state["daemon"]["running"]:
+        tell("mem: no daemon runs; these are the counts of its database")
+    return 0
+
+
+def read_state(context: Context) -> dict[str, Any]:
+    """Return the daemon's own account, else what its files say."""
+    client = context.find_running()
+    if client is not None:
+        with client:
+            try:
+                return client.request({"kind": "info"}, timeout=ANSWER_SECONDS) | _beside(context)
+            except DaemonUnreachable:
+                pass  # it has just ended
+    from siftd.cli.offline import read_files
+
+    return read_files(context) | _beside(context)
+
+
+def _beside(context: Context) -> dict[str, Any]:
+    """Return what only the files beside the daemon tell: what no courier could keep."""
+    return {"dropped": context.count_dropped()}
+
+
+def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
+    counts, log, captures = state["counts"], state["log"], state["captures"]
+    embedder, backend = state["embedder"], state["backend"]
+    return [
+        ("workspace", f"{state['workspace']['root']} ({state['workspace']['key']})"),
+        ("daemon", _daemon(state["daemon"])),
+        (
+            "events",
+            f"{counts['events']:,}: {counts['raw']:,} raw, {counts['summarized']:,} summarized,"
+            f" {counts['skipped']:,} skipped",
+        ),
+        (
+            "summaries",
+            f"{counts['summaries']:,}: {counts['embeddings']:,} embedded, {counts['superseded']:,} superseded",
+        ),
+        ("memories", f"{counts['memories']:,}"),
+        ("backend", " ".join(filter(None, (backend["name"], backend["state"], backend["lastError"])))),
+        ("embedder", f"{embedder['name']} {embedder['state']}"),
+        (
+            "captures",
+            f"{captures['accepted']:,} accepted, {captures['duplicates']:,} duplicates,"
+            f" {captures['rejected']:,} rejected, {captures['spooled']:,} by the spool",
+        ),
+        ("waiting", f"{count(state['spool']['files'], 'file')} in the spool, {state['dropped']:,} dropped"),
+        (
+            "log",
+            f"{count(log['segments'], 'segment')}, {format_bytes(log['bytes'])}, applied to {log['appliedSeq']:,}",
+        ),
+        ("database", state["database"]),
+        ("socket", state["socket"]),
+    ]
+
+
+def _daemon(daemon: dict[str, Any]) -> str:
+    if not daemon["running"]:
+        return "not running"
+    size, since = format_bytes(daemon["rssBytes"]), format_duration(daemon["uptimeMs"])
+    return f"runs for {since}, pid {daemon['pid']}, {size}, version {daemon['version']}"
+
+
+def _problems(state: dict[str, Any]) -> list[str]:
+    problems = [str(problem) for problem in state.get("problems", [])]
+    if state.get("config", {}).get("problem"):
+        problems.append(state["config"]["problem"])
+    problems += [f"{count(each['count'], 'capture')} rejected: {each['reason']}" for each in state["rejections"]]
+    problems += [f"{count(each['count'], 'event')} {each['status']}: {each['reason']}" for each in state["parked"]]
+    if state["dropped"]:
+        problems.append(f"{count(state['dropped'], 'capture')} could not be kept; `mem doctor` says why")
+    return problems

@@ -1,0 +1,42 @@
+"""`mem install`: wire siftd into Claude Code. A second time changes nothing; after a move of siftd it repairs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+
+from siftd.cli.context import Context
+from siftd.cli.output import clean, say, say_json, tell
+from siftd.install.claude_code import Target, Wiring
+from siftd.install.wiring import Change, install
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--project", action="store_true", help="only for this workspace (.claude/settings.local.json), not for the user"
+    )
+
+
+def run(context: Context, options: Namespace) -> int:
+    target = target_of(context, is_project=options.project)
+    changes = install(target, Wiring.of_this_installation(), context.home.manifest)
+    say_changes(changes, options.json)
+    if not options.json and any(change.what != "unchanged" for change in changes):
+        tell("mem: sessions that run already go on without; the next one is remembered")
+    return 0
+
+
+def target_of(context: Context, *, is_project: bool) -> Target:
+    """Return the files of Claude Code that the chosen scope means."""
+    if is_project:
+        return Target.for_project(context.workspace.root, context.environ, context.user_home)
+    return Target.for_user(context.environ, context.user_home)
+
+
+def say_changes(changes: Sequence[Change], is_json: bool) -> None:
+    """Print what was done to which file."""
+    if is_json:
+        say_json({"changes": [{"path": change.path, "what": change.what} for change in changes]})
+    else:
+        for change in changes:
+            say(f"{change.what:<9}  {clean(change.path)}")

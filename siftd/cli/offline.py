@@ -1,0 +1,81 @@
+"""The state of a workspace as its files tell it, while no daemon runs. Reads only, and makes nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from siftd.cli.context import Context
+from siftd.errors import ConfigInvalid, StoreError
+from siftd.home import load_settings
+from siftd.store import events, read
+from siftd.store.connection import open_reader, translate
+
+_COUNTS = ("events", "raw", "summarized", "skipped", "summaries", "embeddings", "superseded", "memories")
+_COUNTERS = ("accepted", "duplicates", "rejected", "spooled")
+
+
+def read_files(context: Context) -> dict[str, Any]:
+    """Return what `info` answers, with `running` false. A workspace without a database has zeros."""
+    paths = context.paths
+    backend, embedder, config_problem = _configured(context)
+    stored, store_problem = _read_database(paths.database)
+    segments = list(Path(paths.folder).glob("wal*.ndjson*"))
+    return {
+        "workspace": {"root": context.workspace.root, "key": context.workspace.key},
+        "socket": paths.socket,
+        "database": paths.database,
+        "daemon": {"running": False, "pid": None, "version": None, "uptimeMs": None, "rssBytes": None},
+        "counts": stored["counts"],
+        "backend": {"name": backend, "state": "stopped", "lastError": None},
+        "embedder": {"name": embedder, "dim": None, "state": "stopped"},
+        "backends": [],
+        "log": {
+            "segments": len(segments),
+            "bytes": sum(file.stat().st_size for file in segments),
+            "appliedSeq": stored["appliedSeq"],
+        },
+        "captures": stored["captures"],
+        "spool": {"files": sum(1 for _ in Path(paths.spool).glob("[0-9]*.json"))},
+        "rejections": stored["rejections"],
+        "parked": stored["parked"],
+        "problems": [store_problem] if store_problem else [],
+        "config": {"problem": config_problem},
+    }
+
+
+def _configured(context: Context) -> tuple[str, str, str | None]:
+    try:
+        loaded = load_settings(context.home, context.environ)
+    except ConfigInvalid as error:
+        return "unknown", "unknown", error.message
+    return loaded.settings["memory.backend"], loaded.settings["memory.embedder"], loaded.problem
+
+
+def _read_database(path: str) -> tuple[dict[str, Any], str | None]:
+    nothing = {
+        "counts": dict.fromkeys(_COUNTS, 0),
+        "captures": dict.fromkeys(_COUNTERS, 0),
+        "rejections": [],
+        "parked": [],
+        "appliedSeq": 0,
+    }
+    if not Path(path).exists():
+        return nothing, None
+    try:
+        connection = open_reader(path)
+        try:
+            return {
+                "counts": read.counts(connection),
+                "captures": read.counters(connection),
+                "rejections": read.rejections(connection),
+                "parked": read.parked(connection),
+                "appliedSeq": events.applied_seq(connection),
+            }, None
+        except sqlite3.Error as error:
+            raise translate(error) from error
+        finally:
+            connection.close()
+    except StoreError as error:
+        return nothing, f"{error.message}; {error.hint}"

@@ -1,0 +1,23 @@
+"""`mem prune`: forget now what the configuration says is too old."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.context import WORK_SECONDS, Context
+from siftd.cli.output import clean, count, say, say_json, tell
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def run(context: Context, options: Namespace) -> int:
+    answer = context.ask({"kind": "prune"}, timeout=WORK_SECONDS)
+    if options.json:
+        say_json(answer)
+        return 0
+    say(f"{count(answer['events'], 'event')} forgotten, {count(answer['segments'], 'log segment')} removed")
+    for each in answer["pending"]:
+        tell(f"mem: still held by {clean(each)}; it is tried again at every tick")
+    return 0

@@ -1,0 +1,23 @@
+"""`mem retry`: summarise again what was skipped."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.context import Context
+from siftd.cli.output import count, say, say_json
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("id", nargs="?", metavar="ID", help="this event (e12)")
+    which.add_argument("--all", action="store_true", help="every skipped event")
+
+
+def run(context: Context, options: Namespace) -> int:
+    answer = context.ask({"kind": "retry", "id": options.id})
+    if options.json:
+        say_json(answer)
+    else:
+        say(f"{count(answer['retried'], 'event')} raw again; `mem drain` summarises now")
+    return 0

@@ -1,0 +1,107 @@
+"""`mem search`: hits, one line each."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+
+from siftd.cli.context import Context
+from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
+from siftd.errors import RequestInvalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KINDS = ("summary", "event", "memory", "tool", "prompt", "stop", "failure")
+_LEGS = {
+    "words": "its words",
+    "raw": "the event's words",
+    "trigram": "parts of words",
+    "vector": "its meaning",
+    "recent": "being recent",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("query", nargs="*", metavar="QUERY", help="what to find, in words of your own")
+    parser.add_argument("-k", type=_positive, default=10, metavar="N", help="how many hits (default: 10)")
+    parser.add_argument("--tool", help="of this tool: Edit, Bash, ...")
+    parser.add_argument("--session", help="of this session")
+    parser.add_argument("--file", help="about this file, or files that match a glob")
+    parser.add_argument("--symbol", help="that touched this function, class or type")
+    parser.add_argument("--since", metavar="WHEN", help="not before: 2d, 3h, 1w, a date, milliseconds since 1970")
+    parser.add_argument("--until", metavar="WHEN", help="not after")
+    parser.add_argument("--kind", choices=KINDS, help="only such hits")
+    parser.add_argument("--superseded", action="store_true", help="also what a newer summary hides")
+    parser.add_argument("--explain", action="store_true", help="say why each was found")
+
+
+def run(context: Context, options: Namespace) -> int:
+    query = " ".join(options.query)
+    filters = _filters(options)
+    if not query.strip() and not filters:
+        raise RequestInvalid("there is nothing to search for", hint="give words, or a filter such as --since 2d")
+    answer = context.ask({"kind": "search", "query": query, "k": options.k, "filters": filters})
+    hits, degraded = answer["hits"], answer["degraded"]
+    if options.json:
+        say_json({"hits": hits, "degraded": degraded})
+    else:
+        for hit in hits:
+            _say_hit(hit, options.explain)
+        if degraded:
+            tell(f"mem: {clean(degraded)}")
+    if not hits:
+        tell(f"mem: {_why_nothing(context, bool(filters))}")
+    return 0
+
+
+def _filters(options: Namespace) -> dict[str, Any]:
+    names = ("tool", "session", "file", "symbol", "kind", "since", "until")
+    filters = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if moments := [name for name in ("since", "until") if name in filters]:
+        import time
+
+        from siftd.cli.moments import parse_moment
+
+        now_ms = time.time_ns() // 1_000_000
+        filters |= {name: parse_moment(filters[name], now_ms) for name in moments}
+    return filters | {"superseded": True} if options.superseded else filters
+
+
+def _say_hit(hit: dict[str, Any], is_explained: bool) -> None:
+    head = f"{hit['id']:<6} {format_time(hit['ts'])}  {clean(_what(hit))}"
+    text = one_line(hit["text"], used=len(head) + 2)
+    say(f"{paint(hit['id'], 'cyan')}{head[len(hit['id']) :]}  {text}")
+    if is_explained:
+        say(paint(f"       {_explain(hit)}", "dim"))
+
+
+def _what(hit: dict[str, Any]) -> str:
+    """Return the tool of an event, the type of a memory."""
+    name: str = hit["type"] if hit["kind"] == "memory" else hit["tool"]
+    return name
+
+
+def _explain(hit: dict[str, Any]) -> str:
+    """Say what found the hit, and what its score is made of."""
+    why = dict(hit["why"])
+    found = [f"{_LEGS.get(leg, leg)} (no. {each['rank']})" for leg, each in why.items() if isinstance(each, dict)]
+    parts = ", ".join(f"{name} {value:+.4f}" for name, value in why.items() if not isinstance(value, dict))
+    event = "" if hit["eventId"] is None else f"e{hit['eventId']}; "
+    return f"{event}found by {' and '.join(found) or 'nothing'}; score {hit['score']:.4f} ({parts})"
+
+
+def _why_nothing(context: Context, is_filtered: bool) -> str:
+    """Tell an empty memory, too narrow a filter and no match apart."""
+    counts = context.ask({"kind": "info"})["counts"]
+    if not counts["events"] and not counts["memories"]:
+        return "nothing is remembered yet in this workspace; `mem doctor` says whether capture works"
+    if is_filtered:
+        return f"no match with these filters among {count(counts['events'], 'event')}"
+    return f"no match among {count(counts['events'], 'event')}"
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError("a whole number from 1 is wanted")
+    return int(text)

@@ -1,0 +1,90 @@
+"""`mem show`: the whole of one event, summary or memory."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from siftd.cli.context import Context
+from siftd.cli.output import clean, format_time, paint, say, say_json
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="e12 (or 12) an event, s7 a summary, m3 a memory")
+
+
+def run(context: Context, options: Namespace) -> int:
+    item = context.ask({"kind": "show", "id": options.id})["item"]
+    if options.json:
+        say_json(item)
+    elif item["kind"] == "event":
+        _say_event(item)
+    elif item["kind"] == "memory":
+        _say_memory(item)
+    else:
+        _say_summary(item)
+    return 0
+
+
+def _say_event(event: dict[str, Any]) -> None:
+    outcome = f", {event['outcome']}" if event["outcome"] else ""
+    say(paint(f"e{event['id']}  {format_time(event['ts'])}  {clean(event['tool'])}{outcome}", "bold"))
+    _say_fields(
+        {
+            "session": event["session_id"],
+            "status": event["status"],
+            "last error": event["last_error"],
+            "caused by": " ".join(event["caused_by"]),
+            "caused": " ".join(event["caused"]),
+        }
+    )
+    for summary in event["summaries"]:
+        say()
+        _say_summary(summary)
+    say()
+    say(clean(json.dumps(event["payload"], ensure_ascii=False, indent=2)))
+
+
+def _say_summary(summary: dict[str, Any]) -> None:
+    say(paint(f"s{summary['id']}  of e{summary['event_id']}, written {format_time(summary['ts'])}", "bold"))
+    confidence = "" if summary["confidence"] is None else f" (confidence {summary['confidence']:g})"
+    _say_fields(
+        {
+            "by": f"{summary['model']}{confidence}",
+            "supersedes": _pairs(summary["supersedes"], "older_id"),
+            "superseded by": _pairs(summary["superseded_by"], "newer_id"),
+        }
+    )
+    say(clean(summary["text"]))
+
+
+def _say_memory(memory: dict[str, Any]) -> None:
+    say(paint(f"m{memory['id']}  {format_time(memory['ts'])}  {clean(memory['type'])}", "bold"))
+    links = (f"{link['relation']} m{link['to_id']} (by m{link['from_id']})" for link in memory["links"])
+    moments = {name: memory[name] for name in ("valid_from", "valid_to") if memory[name] is not None}
+    _say_fields(
+        {
+            "importance": memory["importance"],
+            "confidence": "" if memory["confidence"] is None else f"{memory['confidence']:g}",
+            "tags": ", ".join(memory["tags"]),
+            "pinned": "yes" if memory["pinned"] else "",
+            "from": format_time(moments["valid_from"]) if "valid_from" in moments else "",
+            "until": format_time(moments["valid_to"]) if "valid_to" in moments else "",
+            "session": memory["session_id"],
+            "by": memory["source"],
+            "links": ", ".join(links),
+        }
+    )
+    say(clean(memory["text"]))
+
+
+def _say_fields(fields: dict[str, Any]) -> None:
+    for name, value in fields.items():
+        if value:
+            say(f"{paint(f'{name:<13}', 'dim')}  {clean(str(value))}")
+
+
+def _pairs(pairs: list[dict[str, Any]], other: str) -> str:
+    told = (f"(cosine {pair['cosine']:.3f})" if pair["cosine"] is not None else "(by hand)" for pair in pairs)
+    return ", ".join(f"s{pair[other]} {how}" for pair, how in zip(pairs, told, strict=True))

@@ -1,0 +1,23 @@
+"""`mem slash`: run what a person typed behind `/mem`, as it stands on standard input."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli import verbs
+from siftd.cli.context import Context
+from siftd.install.slash import parse_slash
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def run(context: Context, options: Namespace) -> int:
+    typed = sys.stdin.buffer.read().decode("utf-8", "replace")
+    verb, rest = verbs.choose(parse_slash(typed.strip()))
+    module = verbs.load(verb)
+    workspace = ["--workspace", options.workspace] if options.workspace else []
+    status: int = module.run(context, verbs.parse(verb, module, [*workspace, *rest]))
+    return status

@@ -1,0 +1,53 @@
+"""`mem stop`: end the daemon and keep it down until `mem start` or a new session."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from siftd.cli.context import Context
+from siftd.cli.output import say, say_json
+from siftd.client import connect
+from siftd.errors import DaemonTimedOut, DaemonUnreachable
+from siftd.home import ensure_folder
+from siftd.paths import WorkspacePaths
+
+STOP_SECONDS = 10.0
+"""How long a daemon may take to finish what is in flight."""
+_POLL_SECONDS = 0.02
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def run(context: Context, options: Namespace) -> int:
+    was_running = stop_and_hold(context.paths)
+    if options.json:
+        say_json({"stopped": was_running, "held": True})
+    else:
+        what = "the daemon has stopped" if was_running else "no daemon runs"
+        say(f"{what}; none is started until `mem start` or a new session")
+    return 0
+
+
+def stop_and_hold(paths: WorkspacePaths) -> bool:
+    """End the workspace's daemon and hold it down; return whether one ran. Raises DaemonTimedOut if it stays."""
+    try:
+        client = connect(paths)
+    except DaemonUnreachable:
+        ensure_folder(paths.home.run)
+        Path(paths.hold).touch(mode=0o600)
+        return False
+    deadline = time.monotonic() + STOP_SECONDS
+    with client:
+        try:
+            client.request({"kind": "stop", "hold": True}, timeout=STOP_SECONDS)
+        except DaemonUnreachable:
+            Path(paths.hold).touch(mode=0o600)  # it ended before it could
+    while Path(paths.socket).exists():
+        if time.monotonic() > deadline:
+            raise DaemonTimedOut(f"the daemon has not ended within {STOP_SECONDS:g} s", hint="see `mem logs`")
+        time.sleep(_POLL_SECONDS)
+    return True

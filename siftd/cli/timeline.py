@@ -1,0 +1,37 @@
+"""`mem timeline`: events in the order in which they happened."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from siftd.cli.context import Context
+from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", metavar="ID", help="around this event or summary (default: the latest)")
+    parser.add_argument("--session", help="the latest of this session")
+    parser.add_argument("--before", type=int, default=10, metavar="N", help="how many before it (default: 10)")
+    parser.add_argument("--after", type=int, default=10, metavar="N", help="how many after it (default: 10)")
+
+
+def run(context: Context, options: Namespace) -> int:
+    asked = {"around": options.id, "session": options.session, "before": options.before, "after": options.after}
+    answer = context.ask({"kind": "timeline", **asked})
+    if options.json:
+        say_json(answer)
+        return 0
+    for event in answer["events"]:
+        _say_event(event)
+    if not answer["events"]:
+        tell("mem: nothing is remembered here yet")
+    return 0
+
+
+def _say_event(event: dict[str, Any]) -> None:
+    name = f"e{event['event_id']}"
+    failed = " failed" if event["outcome"] == "failed" else ""
+    head = f"{name:<6} {format_time(event['ts'])}  {clean(event['tool'])}{failed}"
+    text = one_line(event["text"] or event["payload_head"], used=len(head) + 2)
+    say(f"{paint(name, 'cyan')}{head[len(name) :]}  {text}")

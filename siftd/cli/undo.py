@@ -1,0 +1,23 @@
+"""`mem undo`: bring a superseded summary back for good."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.context import Context
+from siftd.cli.output import say, say_json, tell
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="the summary (s7)")
+
+
+def run(context: Context, options: Namespace) -> int:
+    answer = context.ask({"kind": "undo", "id": options.id})
+    if options.json:
+        say_json(answer)
+    elif answer["restored"]:
+        say("it is back, and will not be superseded by the same again")
+    else:
+        tell("mem: nothing supersedes it")
+    return 0 if answer["restored"] else 1

@@ -1,0 +1,121 @@
+"""The verbs of `mem`, and how an argument list becomes one of them with its options.
+
+Every verb is a module of its name with `add_arguments(parser)` and `run(context, options) -> exit status`; only the
+chosen one is imported and only its parser is built.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from siftd.errors import RequestInvalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+VERBS = {
+    "search": "find what was done, decided or seen",
+    "timeline": "what happened around an event, or last",
+    "show": "the whole of an event (e12), a summary (s7) or a memory (m3)",
+    "sessions": "the sessions, newest first",
+    "info": "the state of this workspace's memory",
+    "doctor": "check every link of the chain and say the remedy",
+    "remember": "keep a fact, a decision or a preference on purpose",
+    "drain": "summarise and embed now what is still raw",
+    "backfill": "read transcripts of earlier sessions into the memory",
+    "export": "write everything into a file, as lines of JSON",
+    "import": "merge an exported file in",
+    "retry": "summarise again what was skipped",
+    "undo": "bring a superseded summary back for good",
+    "forget": "forget for good: ids, a session, a file, a text, a time",
+    "prune": "forget now what the configuration says is too old",
+    "rebuild": "make the database anew from the log",
+    "backup": "copy the database into a file of your own",
+    "start": "start this workspace's daemon",
+    "stop": "stop the daemon, until `mem start` or a new session",
+    "logs": "what the daemon did",
+    "install": "wire siftd into Claude Code",
+    "uninstall": "take siftd out of Claude Code",
+    "workspaces": "every workspace that has a memory here",
+    "config": "every setting, its value and where it comes from",
+    "slash": "run what was typed behind `/mem` (on standard input)",
+}
+
+
+def choose(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the verb and the other arguments; options of every verb may also stand before it.
+
+    Prints and exits for `--help` and `--version`; raises RequestInvalid for an unknown verb.
+    """
+    position = _position_of_verb(arguments)
+    if position is None:
+        _parse_without_verb(arguments)
+    verb = arguments[position]
+    if verb not in VERBS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(verb, VERBS, n=1, cutoff=0.5)
+        hint = f"did you mean `mem {near[0]}`?" if near else "`mem --help` lists the commands"
+        raise RequestInvalid("there is no such command", hint=hint)
+    return verb, [*arguments[:position], *arguments[position + 1 :]]
+
+
+def load(verb: str) -> Any:
+    """Return the module of a verb."""
+    return import_module(f"siftd.cli.{verb}")
+
+
+def parse(verb: str, module: Any, arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the options of a verb. Exits with 2 and the usage when they are misused."""
+    summary = VERBS[verb]
+    description = f"{summary[0].upper()}{summary[1:]}."
+    parser = argparse.ArgumentParser(prog=f"mem {verb}", description=description, formatter_class=_format)
+    _add_common(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    module.add_arguments(parser)
+    return parser.parse_args(arguments)
+
+
+def _position_of_verb(arguments: Sequence[str]) -> int | None:
+    is_value = False
+    for position, argument in enumerate(arguments):
+        if not is_value and not argument.startswith("-"):
+            return position
+        is_value = argument == "--workspace"
+    return None
+
+
+def _parse_without_verb(arguments: Sequence[str]) -> NoReturn:
+    import siftd
+
+    width = max(map(len, VERBS))
+    listed = "\n".join(f"  {verb:<{width}}  {summary}" for verb, summary in VERBS.items())
+    parser = argparse.ArgumentParser(
+        prog="mem",
+        usage="mem COMMAND [options]",
+        description=f"The memory of coding agents.\n\ncommands (`mem COMMAND --help` tells more):\n{listed}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_common(parser)
+    parser.add_argument("--version", action="version", version=f"siftd {siftd.__version__}")
+    parser.parse_args(arguments)
+    parser.print_help(sys.stderr)
+    sys.exit(2)
+
+
+def _format(prog: str) -> argparse.HelpFormatter:
+    """Return argparse's formatter with its width: to find that out itself it would import shutil, 4 ms at every run."""
+    try:
+        columns = os.get_terminal_size().columns or 80
+    except OSError:
+        columns = 80
+    return argparse.HelpFormatter(prog, width=columns - 2)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workspace", metavar="DIR", help="a folder of the workspace (default: where you are)")

@@ -1,0 +1,1 @@
+"""The background work on what was captured: drain, embed, supersede."""

@@ -1,0 +1,99 @@
+"""Superseding: the newer of two summaries that say the same hides the older.
+
+Only new vectors are compared, against live ones of the same embedder. Newer means the later `events.ts`, then the
+higher event id; never the higher summary id, because a backfill may arrive later than it happened.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from siftd.clock import Clock
+from siftd.consolidate.drain import Store
+from siftd.consolidate.sameness import says_the_same
+from siftd.store import candidates, events, summaries
+from siftd.store.summaries import LiveSummary
+
+if TYPE_CHECKING:
+    from siftd.search.vectors import VectorIndex
+
+_WATERMARK = "superseded_upto_change"
+"""An entry of the journal of vector changes, not a summary's id: an old summary may get its vector late."""
+_SLICE = 16
+_NEAR_MAX = 32
+"""Neighbours of one summary that are looked at. A repeat is among the nearest."""
+
+
+class Superseder:
+    """Finds near-duplicates among new summaries."""
+
+    def __init__(self, store: Store, index: Callable[[], VectorIndex], clock: Clock, *, cosine: float) -> None:
+        self._store = store
+        self._index = index
+        self._clock = clock
+        self._cosine = cosine
+
+    async def run(self, goes_on: Callable[[], bool]) -> int:
+        """Compare what is new; return how many summaries are hidden by it."""
+        hidden = 0
+        while goes_on():
+            pairs, watermark, is_done = await self._store.read(self._find_pairs)
+            hidden += await self._store.write(lambda c, p=pairs, w=watermark: self._hide(c, p, w))  # type: ignore[misc]
+            if is_done:
+                break
+        return hidden
+
+    def _find_pairs(self, connection: sqlite3.Connection) -> tuple[list[tuple[int, int, float]], int, bool]:
+        index = self._index()
+        index.refresh(connection)
+        watermark = int(events.get_meta(connection, _WATERMARK) or 0)
+        new = candidates.vector_changes_after(connection, watermark, _SLICE)
+        pairs = []
+        for summary_id in dict.fromkeys(summary_id for _, summary_id in new):
+            vector = index.vector_of(summary_id)
+            if vector is None:
+                continue
+            near: list[tuple[int, float]] = []
+            for other, cosine in index.nearest(vector):
+                if cosine < self._cosine or len(near) == _NEAR_MAX:
+                    break
+                if other != summary_id:
+                    near.append((other, cosine))
+            live = summaries.find_live(connection, [summary_id, *(other for other, _ in near)])
+            if summary_id in live:
+                pairs += [
+                    (summary_id, other, cosine)
+                    for other, cosine in near
+                    if other in live and self._is_repeat(connection, live[summary_id], live[other])
+                ]
+        return pairs, new[-1][0] if new else watermark, len(new) < _SLICE
+
+    def _is_repeat(self, connection: sqlite3.Connection, a: LiveSummary, b: LiveSummary) -> bool:
+        newer, older = (a, b) if _age(a) > _age(b) else (b, a)
+        return (
+            a.event_id != b.event_id
+            and a.outcome == b.outcome
+            and not summaries.are_kept_apart(connection, a.event_id, b.event_id)
+            and not summaries.was_brought_back(connection, older.event_id)
+            and says_the_same(newer.text, older.text)
+        )
+
+    def _hide(self, connection: sqlite3.Connection, pairs: list[tuple[int, int, float]], watermark: int) -> int:
+        """Write the pairs, looking again: an earlier pair may have hidden one of the two."""
+        hidden = 0
+        now_ms = self._clock.now_ms()
+        for a_id, b_id, cosine in pairs:
+            live = summaries.find_live(connection, [a_id, b_id])
+            if len(live) == 2:
+                older, newer = sorted(live.values(), key=_age)
+                summaries.supersede(connection, newer.id, older.id, round(cosine, 6), now_ms)
+                hidden += 1
+        events.set_meta(connection, _WATERMARK, str(watermark))
+        summaries.trim_vector_changes(connection, watermark)
+        return hidden
+
+
+def _age(summary: LiveSummary) -> tuple[int, int]:
+    return summary.event_ts, summary.event_id

@@ -1,0 +1,192 @@
+"""The tick: what the daemon does in the background, and at once when it is asked to drain.
+
+Every tick: take the spool in, summarise what is raw, embed what has no vector, keep log and store in order; less
+often: supersede and sweep. A tick gives itself at most half of its period, so that it never runs into the next.
+`drain` is the same work without that bound. One of both runs at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import anyio
+import structlog
+
+from siftd.clock import Clock
+from siftd.config import Settings
+from siftd.consolidate.circuit import Circuit
+from siftd.consolidate.drain import Drainer, DrainResult, Store
+from siftd.consolidate.embedding import EmbeddingQueue
+from siftd.consolidate.indexing import BATCH as INDEX_BATCH
+from siftd.consolidate.indexing import RawIndexer
+from siftd.consolidate.superseding import Superseder
+from siftd.errors import SiftdError
+from siftd.store import read, summaries
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+SHARE_OF_TICK = 0.5
+INDEX_PAUSE_SECONDS = 0.25
+"""Captures that arrive within this are indexed together; "within a second" is the promise."""
+_BURST = 256
+"""Captures in one pause above which indexing leaves the processor to them for as long."""
+
+
+class Consolidator:
+    """Keeps summaries, vectors and indexes up with the events."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        settings: Settings,
+        clock: Clock,
+        drainer: Drainer,
+        circuit: Circuit,
+        embedding: EmbeddingQueue,
+        superseder: Superseder,
+        take_spool: Callable[[], Awaitable[None]],
+        upkeep: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._drainer = drainer
+        self._circuit = circuit
+        self._embedding = embedding
+        self._superseder = superseder
+        self._take_spool = take_spool
+        self._upkeep = upkeep
+        self._indexer = RawIndexer(store)
+        self._tick_seconds = settings["memory.consolidator.tickMs"] / 1000
+        self._supersede_seconds = settings["memory.consolidator.supersedeMs"] / 1000
+        self._superseded_at = 0.0
+        self._seen_version: int | None = None
+        self._lock = anyio.Lock()
+        self._captured = anyio.Event()
+        self._captures = 0
+        self._is_stopping = False
+
+    def note_capture(self) -> None:
+        """Something was captured: its raw words are wanted soon."""
+        self._captures += 1
+        self._captured.set()
+
+    def stop(self) -> None:
+        """Finish the batch that runs and begin no other."""
+        self._is_stopping = True
+        self._captured.set()
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._is_stopping
+
+    @asynccontextmanager
+    async def paused(self) -> AsyncIterator[None]:
+        """Let nothing be summarised, embedded or superseded meanwhile."""
+        async with self._lock:
+            yield
+
+    async def finished(self) -> None:
+        """Wait for the batch that runs."""
+        async with self._lock:
+            return
+
+    async def alone(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Take the spool in, then do something while no batch is summarised."""
+        async with self._lock:
+            await self._take_spool()
+            return await work()
+
+    async def run(self) -> None:
+        """Tick until stopped."""
+        while not self._is_stopping:
+            started = self._clock.monotonic()
+            try:
+                await self._tick(started + self._tick_seconds * SHARE_OF_TICK)
+            except SiftdError as error:  # a person holds the database's lock: the next tick goes on
+                log.warning("tick_failed", error=error.code)
+            except Exception as error:  # noqa: BLE001 - a tick's boundary: its fault must not end capture
+                log.error("tick_failed", error=type(error).__name__)  # noqa: TRY400 - a traceback may quote text
+            await anyio.sleep(max(0.05, started + self._tick_seconds - self._clock.monotonic()))
+
+    async def run_indexer(self) -> None:
+        """Index raw events shortly after they are captured; sleeps while nothing is."""
+        while not self._is_stopping:
+            await self._captured.wait()
+            self._captured = anyio.Event()
+            try:
+                while not self._is_stopping and await self._indexer.run() == INDEX_BATCH:
+                    await self._yield_to_burst()
+            except SiftdError as error:
+                log.warning("indexing_failed", error=error.code)
+            except Exception as error:  # noqa: BLE001 - as above
+                log.error("indexing_failed", error=type(error).__name__)  # noqa: TRY400 - as above
+            await anyio.sleep(INDEX_PAUSE_SECONDS)
+
+    async def _yield_to_burst(self) -> None:
+        before = self._captures
+        await anyio.sleep(0.01)
+        while self._captures - before > _BURST * 0.01 / INDEX_PAUSE_SECONDS and not self._is_stopping:
+            before = self._captures
+            await anyio.sleep(INDEX_PAUSE_SECONDS)
+
+    async def drain(self, limit: int | None, on_batch: Callable[[DrainResult], Awaitable[None]]) -> DrainResult:
+        """Summarise and embed now, at most `limit` events; a backend is asked even when its circuit is open."""
+        async with self._lock:
+            self._circuit.probe()
+            result = DrainResult()
+            await self._take_spool()
+            await self._index_new()
+            await self._drainer.drain(result, limit=limit, goes_on=self._goes_on, on_batch=on_batch)
+            result.embedded += await self._embedding.run(self._goes_on)
+            await self._supersede_if_due()
+            result.pending = (await self._store.read(read.counts))["raw"]
+            return result
+
+    async def _tick(self, deadline: float) -> None:
+        def goes_on() -> bool:
+            return self._goes_on() and self._clock.monotonic() < deadline
+
+        async with self._lock:
+            await self._take_spool()
+            result = DrainResult()
+            await self._index_new()
+            await self._drainer.drain(result, limit=None, goes_on=goes_on, on_batch=_nothing)
+            result.embedded = await self._embedding.run(goes_on)
+            await self._supersede_if_due()
+            await self._upkeep()
+            if result.processed or result.errors or result.embedded:
+                log.info("tick", summarized=result.processed, errors=result.errors, embedded=result.embedded)
+
+    async def _index_new(self) -> None:
+        """Index what nobody announced: events that a person inserted."""
+        while self._goes_on() and await self._indexer.run():
+            pass
+
+    async def _supersede_if_due(self) -> None:
+        now = self._clock.monotonic()
+        if now - self._superseded_at < self._supersede_seconds and self._superseded_at:
+            return
+        self._superseded_at = now
+        hidden = await self._superseder.run(self._goes_on)
+        await self._mend_what_was_edited()
+        if hidden:
+            log.info("superseded", hidden=hidden)
+
+    async def _mend_what_was_edited(self) -> None:
+        """Sweep and index what a person changed by hand; looks at every row, so only when somebody else has written."""
+        version = await self._store.write(summaries.data_version)
+        if version != self._seen_version:
+            self._seen_version = version
+            await self._store.write(summaries.sweep_orphans)
+            await self._indexer.run_all()
+
+    def _goes_on(self) -> bool:
+        return not self._is_stopping
+
+
+async def _nothing(_: DrainResult) -> None:
+    """Report to nobody."""

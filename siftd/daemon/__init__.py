@@ -1,0 +1,1 @@
+"""The daemon: one process per workspace that owns its log, its store and its socket."""

@@ -1,0 +1,133 @@
+"""The hot path: a capture's message becomes a redacted event, is kept, and is acknowledged.
+
+Small messages are redacted in the event loop, large ones in a thread. Every accepted capture leaves one line in the
+log (event id, tool, session, bytes, milliseconds; no text) and so does every rejection (its reason), so that the
+absence of a line proves that no frame arrived.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import structlog
+
+from siftd.admission import Captured, RedactedEvent
+from siftd.daemon.commit import Committer, Receipt
+from siftd.daemon.connection import Answer
+from siftd.errors import EnvelopeRejected, LogError, SiftdError
+from siftd.intake import Ignored, Intake
+from siftd.messages import Capture, ok, refused
+from siftd.store import events
+
+log = structlog.get_logger()
+
+LARGE_BYTES = 64 * 1024
+"""Beyond this a message leaves the event loop: redacting it takes milliseconds."""
+
+
+class Captures:
+    """Takes captures in and answers them."""
+
+    def __init__(
+        self, intake: Intake, committer: Committer, now_ms: Callable[[], int], on_kept: Callable[[Captured], None]
+    ) -> None:
+        self._intake = intake
+        self._committer = committer
+        self._now_ms = now_ms
+        self._on_kept = on_kept
+        self._background: set[asyncio.Task[None]] = set()
+
+    def take_hook(self, message: bytes, answer: Answer) -> None:
+        """Keep what a hook frame says."""
+        self._take(functools.partial(self._intake.from_hook, message), len(message), answer)
+
+    def take_capture(self, request: Capture, size: int, answer: Answer) -> None:
+        """Keep what a `capture` request says."""
+        self._take(functools.partial(self._intake.from_capture, request, size), size, answer)
+
+    def count_rejection(self, error: SiftdError, size: int) -> None:
+        """Leave the trace of something that could not be taken in: a line in the log and a counted reason."""
+        reason = getattr(error, "reason", error.code)
+        log.info("capture_rejected", reason=reason, bytes=size)
+        self._spawn(self._count_rejection(reason))
+
+    def _take(self, admit: Callable[[], Captured], size: int, answer: Answer) -> None:
+        started = time.perf_counter()
+        if size > LARGE_BYTES:
+            self._spawn(self._take_large(admit, size, answer, started))
+            return
+        try:
+            event = _admitted(admit)
+        except SiftdError as error:
+            self._refuse(error, size, answer)
+        else:
+            self._keep(event, size, answer, started)
+
+    async def _take_large(self, admit: Callable[[], Captured], size: int, answer: Answer, started: float) -> None:
+        try:
+            event = await asyncio.to_thread(_admitted, admit)
+        except SiftdError as error:
+            self._refuse(error, size, answer)
+        else:
+            self._keep(event, size, answer, started)
+
+    def _keep(self, event: Captured, size: int, answer: Answer, started: float) -> None:
+        self._committer.submit(event, functools.partial(self._acknowledge, event, size, answer, started))
+
+    def _acknowledge(self, event: Captured, size: int, answer: Answer, started: float, receipt: Receipt) -> None:
+        if receipt.error is not None:
+            answer.send(refused(receipt.error, retry=isinstance(receipt.error, LogError)))
+            return
+        event_id = receipt.event_id
+        fields = {"duplicate": True} if receipt.is_duplicate else {}
+        answer.send(
+            ok(
+                id=None if event_id is None else f"e{event_id}",
+                eventId=event_id,
+                tokensEst=receipt.tokens_est,
+                **fields,
+            )
+        )
+        self._on_kept(event)
+        log.info(
+            "capture_accepted",
+            event_id=event_id,
+            tool=event.tool if isinstance(event, RedactedEvent) else f"session_{event.change}",
+            session=event.session_id,
+            bytes=size,
+            duplicate=receipt.is_duplicate,
+            ms=round((time.perf_counter() - started) * 1000, 2),
+        )
+
+    def _refuse(self, error: SiftdError, size: int, answer: Answer) -> None:
+        if isinstance(error, Ignored):
+            answer.send(ok(id=None, eventId=None, tokensEst=0, ignored=True))
+            return
+        self.count_rejection(error, size)  # first: whoever has the answer finds the line
+        answer.send(refused(error))
+
+    async def _count_rejection(self, reason: str) -> None:
+        try:
+            await self._committer.run(lambda c: events.count_rejection(c, reason, self._now_ms()))
+        except SiftdError as error:
+            log.warning("rejection_uncounted", error=error.code)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+def _admitted(admit: Callable[[], Captured]) -> Captured:
+    """Return the event; what fails for a reason of our own is a rejection too, so that its sender ends trying."""
+    try:
+        return admit()
+    except SiftdError:
+        raise
+    except Exception as error:
+        log.exception("capture_failed")
+        raise EnvelopeRejected("internal", f"the daemon failed ({type(error).__name__})") from error

@@ -1,0 +1,107 @@
+"""Taking what is forgotten out of every file of a workspace.
+
+    rows (and all that hangs on them) -> log segments -> files set aside -> VACUUM -> SQLite's own log -> snapshots
+
+The tombstones are safe in the log before; only the last step says that it is done. Any crash between leaves it pending,
+and everything is done again. Out of reach: files made by `mem backup`, and the clients' own transcripts.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from siftd.log import sealing
+from siftd.paths import WorkspacePaths
+from siftd.store import erasing, snapshots
+from siftd.store.connection import open_reader, translate
+from siftd.store.tombstones import Tombstones, note_done, pending_seq
+
+T = TypeVar("T")
+_SET_ASIDE = ("db.sqlite.damaged-*", "db.sqlite.new", ".*.new", "spool/*.bad", "brief")
+_LEFTOVER_SECONDS = 60
+"""A half-written spool file older than this is a dead courier's: a living one has ended long before."""
+
+
+class Eraser:
+    """Erases for one workspace. One call at a time, in any thread, never in the event loop."""
+
+    def __init__(self, paths: WorkspacePaths, secret: bytes) -> None:
+        self._paths = paths
+        self._secret = secret
+        self._waits_for_reader: int | None = None
+
+    def is_pending(self) -> bool:
+        return self._ask(pending_seq) is not None
+
+    def is_active_segment_concerned(self) -> bool:
+        """Whether the log's active segment has to be sealed before `erase`, so that it can be rewritten."""
+
+        def concerns(connection: sqlite3.Connection) -> bool:
+            return sealing.holds(self._paths.wal, Tombstones(connection, self._secret).covers)
+
+        return self._ask(concerns)
+
+    def erase(self, now_ms: int) -> list[str]:
+        """Erase and return what still holds something; empty when it is done. Raises StoreError or OSError."""
+        try:
+            connection = erasing.open_eraser(self._paths.database)
+            try:
+                return self._erase(connection, now_ms)
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise translate(error) from error
+
+    def _erase(self, connection: sqlite3.Connection, now_ms: int) -> list[str]:
+        seq = pending_seq(connection)
+        if seq is None:
+            return []
+        if seq != self._waits_for_reader:
+            tombstones = Tombstones(connection, self._secret)
+            erasing.erase_rows(connection, tombstones)
+            sealing.rewrite(self._paths.wal, tombstones.covers)
+            self._remove_set_aside()
+            erasing.compact(connection)
+        if not erasing.empty_wal(connection):
+            self._waits_for_reader = seq
+            programs = erasing.holders(self._paths.database) or ["another program"]
+            return [f"a reader of the database: {each}" for each in programs]
+        self._renew_snapshots()
+        note_done(connection, seq, now_ms)
+        return []
+
+    def _remove_set_aside(self) -> None:
+        folder = Path(self._paths.folder)
+        for pattern in _SET_ASIDE:
+            for each in folder.glob(pattern):
+                each.unlink(missing_ok=True)
+        for each in folder.glob("spool/.*.new"):
+            if time.time() - each.stat().st_mtime > _LEFTOVER_SECONDS:
+                each.unlink(missing_ok=True)
+        shutil.rmtree(self._paths.quarantine, ignore_errors=True)
+
+    def _renew_snapshots(self) -> None:
+        """Replace the snapshots by one of the database as it is now. The old ones go only when that is safe."""
+        folder = self._paths.snapshots
+        snapshots.remove_leftovers(folder)
+        if not (old := snapshots.list_snapshots(folder)):
+            return
+        fresh = snapshots.make_snapshot(self._paths.database, folder)
+        for each in old:
+            if each.seq != fresh.seq:
+                each.path.unlink(missing_ok=True)
+
+    def _ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            connection = open_reader(self._paths.database)
+            try:
+                return question(connection)
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise translate(error) from error

@@ -1,0 +1,191 @@
+"""One handler for each request but `capture`: from the decoded request to the fields of its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import siftd
+from siftd import messages
+from siftd.daemon.connection import Answer
+from siftd.daemon.remembering import Remembering
+from siftd.errors import RequestInvalid
+from siftd.frames import PROTOCOL
+from siftd.messages import progress
+from siftd.store import memories, read, summaries
+
+if TYPE_CHECKING:
+    from siftd.backfill.result import BackfillResult
+    from siftd.consolidate.drain import DrainResult
+    from siftd.daemon.workshop import Workshop
+
+_ID = re.compile(r"([esm]?)([0-9]{1,18})")
+_FIND = {
+    "e": ("event", read.find_event),
+    "s": ("summary", read.find_summary),
+    "m": ("memory", memories.find_memory),
+}
+
+
+class Handlers:
+    """Answers requests for one workspace."""
+
+    def __init__(self, workshop: Workshop, stop: Callable[[bool], Awaitable[None]]) -> None:
+        self._shop = workshop
+        self._stop = stop
+        self._remembering = Remembering(workshop)
+
+    async def answer(self, request: messages.AnyRequest, answer: Answer) -> dict[str, Any]:
+        """Return the fields of the answer; progress goes out before it. Raises SiftdError to refuse."""
+        match request:
+            case messages.Hello():
+                return self._hello()
+            case messages.Search():
+                return await self._search(request)
+            case messages.Show():
+                return await self._show(request)
+            case messages.Timeline():
+                return await self._timeline(request)
+            case messages.Sessions():
+                limit = max(1, min(request.limit, 1000))
+                return {"sessions": await self._shop.store.read(lambda c: read.sessions(c, limit))}
+            case messages.Info():
+                return await self._shop.info()
+            case messages.Drain():
+                return await self._drain(request, answer)
+            case messages.Retry():
+                return await self._retry(request)
+            case messages.Undo():
+                return await self._undo(request)
+            case messages.Remember():
+                return await self._remembering.remember(request)
+            case messages.Recall():
+                recalled = await self._shop.recall(request)
+                return {"text": recalled.text, "items": recalled.items, "tokens": recalled.tokens}
+            case messages.Forget():
+                return await self._shop.forget(request)
+            case messages.Prune():
+                return await self._shop.prune()
+            case messages.Backup():
+                return await self._shop.backup(request.path)
+            case messages.Export():
+                return await self._export(request, answer)
+            case messages.Import():
+                return await self._import(request, answer)
+            case messages.Backfill():
+                return await self._backfill(request, answer)
+            case messages.Stop():
+                await self._stop(request.hold)
+                return {}
+            case _:
+                raise RequestInvalid("this kind of request is not for a handler")
+
+    def _hello(self) -> dict[str, Any]:
+        shop = self._shop
+        return {
+            "version": siftd.__version__,
+            "protocol": PROTOCOL,
+            "workspace": {"root": shop.workspace.root, "key": shop.workspace.key},
+            "pid": shop.pid,
+            "uptimeMs": shop.uptime_ms(),
+        }
+
+    async def _search(self, request: messages.Search) -> dict[str, Any]:
+        started = time.perf_counter()
+        found = await self._shop.search(request.query, request.k, request.filters)
+        took = round((time.perf_counter() - started) * 1000, 2)
+        return {"hits": found.hits, "degraded": found.degraded, "ms": took}
+
+    async def _show(self, request: messages.Show) -> dict[str, Any]:
+        letter, number = split_id(request.id)
+        kind, find = _FIND[letter]
+        item = await self._shop.store.read(lambda c: find(c, number))
+        if item is None:
+            raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
+        return {"item": {"kind": kind, **item}}
+
+    async def _timeline(self, request: messages.Timeline) -> dict[str, Any]:
+        before, after = (max(0, min(number, 500)) for number in (request.before, request.after))
+        if request.around is None:
+            session, limit = request.session, max(1, before + after)
+            return {"events": await self._shop.store.read(lambda c: read.timeline_latest(c, session, limit))}
+        kind, number = split_id(request.around)
+        if kind == "m":
+            raise RequestInvalid("a memory has no place in a session", hint="give an event (e12) or a summary (s7)")
+        if kind == "s":
+            summary = await self._shop.store.read(lambda c: read.find_summary(c, number))
+            number = summary["event_id"] if summary else 0
+        events = await self._shop.store.read(lambda c: read.timeline_around(c, number, before, after))
+        if not events:
+            raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
+        return {"events": events}
+
+    async def _drain(self, request: messages.Drain, answer: Answer) -> dict[str, Any]:
+        limit = None if request.limit is None else max(0, request.limit)
+        total = await self._shop.store.read(lambda c: read.counts(c)["raw"])
+
+        async def on_batch(result: DrainResult) -> None:
+            done = result.processed + result.errors
+            answer.progress(progress(done=done, total=max(done, min(total, limit or total))))
+
+        result = await self._shop.consolidator.drain(limit, on_batch)
+        return {
+            "processed": result.processed,
+            "errors": result.errors,
+            "pending": result.pending,
+            "backend": self._shop.settings["memory.backend"],
+            "firstError": result.first_error,
+            "embedded": result.embedded,
+        }
+
+    async def _retry(self, request: messages.Retry) -> dict[str, Any]:
+        event_id = None if request.id is None else parse_id(request.id, "e")
+        skipped = await self._shop.store.read(lambda c: summaries.count_skipped(c, event_id))
+        await self._shop.keep_intent("retry", {"event": event_id})
+        return {"retried": skipped}
+
+    async def _undo(self, request: messages.Undo) -> dict[str, Any]:
+        summary_id = parse_id(request.id, "s")
+        pairs = await self._shop.store.read(lambda c: summaries.superseding_events(c, summary_id))
+        if pairs:
+            await self._shop.keep_intent("undo", {"pairs": pairs})
+        return {"restored": len(pairs)}
+
+    async def _export(self, request: messages.Export, answer: Answer) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+
+        def on_progress(done: int, total: int) -> None:  # called in the thread that writes
+            loop.call_soon_threadsafe(answer.progress, progress(done=done, total=total))
+
+        return {"path": request.path, "counts": await self._shop.export(request.path, on_progress)}
+
+    async def _import(self, request: messages.Import, answer: Answer) -> dict[str, Any]:
+        def on_progress(done: int, total: int) -> None:
+            answer.progress(progress(done=done, total=total))
+
+        return (await self._shop.import_file(request.path, on_progress)).as_json()
+
+    async def _backfill(self, request: messages.Backfill, answer: Answer) -> dict[str, Any]:
+        async def on_progress(done: int, total: int, result: BackfillResult) -> None:
+            answer.progress(progress(done=done, total=total, **result.as_json()))
+
+        return (await self._shop.backfill(request, on_progress)).as_json()
+
+
+def split_id(text: str) -> tuple[str, int]:
+    """Return ("e", "s" or "m", number) of a typed id; a bare number is an event. Raises RequestInvalid."""
+    match = _ID.fullmatch(text.strip())
+    if match is None:
+        raise RequestInvalid("this is not an id", hint="ids look like e12 (an event), s7 (a summary) or m3 (a memory)")
+    return match[1] or "e", int(match[2])
+
+
+def parse_id(text: str, kind: str) -> int:
+    """Return the number of an id that must be of `kind`."""
+    found, number = split_id(text if not text.strip().isdigit() else f"{kind}{text.strip()}")
+    if found != kind:
+        raise RequestInvalid("this is an id of another kind", hint=f"give one like {kind}12")
+    return number

@@ -1,0 +1,78 @@
+"""The life of the daemon: lock, bind, open, serve, and the way back in reverse.
+
+The socket listens before the heavier imports and the replay, so that a client that comes meanwhile waits in the
+backlog instead of being refused. Shutdown, each step once: stop accepting, answer what is in flight, let the batch
+that is being summarised finish, close log and database, take the socket's name away, let go of the lock.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from siftd.config import is_excluded
+from siftd.daemon.endpoint import Endpoint, Lock
+from siftd.errors import DaemonAlreadyRunning, SiftdError
+from siftd.home import ensure_workspace, load_settings
+from siftd.paths import Home
+from siftd.workspace import find_workspace
+
+EXIT_FAILED = 1
+EXIT_ALREADY_RUNNING = 5
+EXIT_EXCLUDED = 6
+
+
+def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
+    """Serve the workspace of `folder` until stopped; return the exit status.
+
+    A failure is one line on standard error, without captured text; a courier keeps it with its back-off.
+    """
+    os.umask(0o077)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    sys.setswitchinterval(0.001)  # a search or a drain must not keep a capture waiting for the usual 5 ms
+    try:
+        workspace = find_workspace(folder)
+        home = Home.from_environment(os.environ, str(Path.home()))
+        paths = home.for_workspace(workspace.key)
+        ensure_workspace(paths)
+        lock = Lock(paths.lock)
+        endpoint = Endpoint(paths)
+        try:
+            loaded = load_settings(home, os.environ, flags)
+            if is_excluded(workspace.root, loaded.settings):
+                print("capture.exclude excludes this workspace", file=sys.stderr)
+                return EXIT_EXCLUDED
+
+            from siftd.daemon.serve import serve_until_stopped
+
+            serve_until_stopped(workspace, paths, loaded, endpoint, on_ready=_detach if is_detached else _announce)
+        finally:
+            endpoint.close()
+            lock.release()
+    except DaemonAlreadyRunning as error:
+        print(error.message, file=sys.stderr)
+        return EXIT_ALREADY_RUNNING
+    except SiftdError as error:
+        print(f"{error.message}. {error.hint}" if error.hint else error.message, file=sys.stderr)
+        return EXIT_FAILED
+    except OSError as error:
+        print(f"{error.filename or 'the system'}: {error.strerror}. see `mem doctor`", file=sys.stderr)
+        return EXIT_FAILED
+    return 0
+
+
+def _detach() -> None:
+    """Let go of whoever started us: their pipe for our errors, their folder."""
+    os.chdir("/")
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _announce() -> None:
+    print("siftd serves; stop it with Ctrl-C or `mem stop`", file=sys.stderr)

@@ -1,0 +1,127 @@
+"""Opening the store of a workspace, whatever happened to it: set aside, restored, replayed, and nothing forgotten back.
+
+A database that is damaged, missing, or older than its newest snapshot is replaced by that snapshot, or by nothing, and
+the log is replayed onto it: every event gets the id it had, and the consolidator recomputes what was derived since.
+`mem rebuild` leaves the mark that asks for the same. Each step may be cut short: the next start begins again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from siftd.daemon.eraser import Eraser
+from siftd.errors import SiftdError, StoreCorrupt
+from siftd.log.recovery import Recovery, recover
+from siftd.log.sealing import seal_file
+from siftd.paths import WorkspacePaths
+from siftd.store import events, snapshots
+from siftd.store.connection import open_writer, translate
+from siftd.store.migrate import migrate
+from siftd.store.tombstones import Tombstones
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedStore:
+    """A database that has everything the log has."""
+
+    connection: sqlite3.Connection
+    recovery: Recovery
+    tombstones: Tombstones
+    last_seq: int
+    """The highest seq that log, database or a snapshot knows."""
+
+
+def open_store(paths: WorkspacePaths, *, secret: bytes, now_ms: int) -> OpenedStore:
+    """Open the database and bring it up to the log; may take as long as replaying the log does."""
+    mark = Path(paths.rebuild)
+    if mark.exists():
+        log.info("rebuild_asked")
+        set_database_aside(paths, now_ms)
+        mark.unlink()
+    try:
+        opened = _open(paths, secret, now_ms)
+    except StoreCorrupt as error:
+        log.warning("database_set_aside", error=error.code)
+        set_database_aside(paths, now_ms)
+        opened = _open(paths, secret, now_ms)
+    _finish_forgetting(Eraser(paths, secret), paths, now_ms)
+    return opened
+
+
+def set_database_aside(paths: WorkspacePaths, now_ms: int) -> None:
+    """Move the database out of the way; nothing of it is deleted.
+
+    Its own log first: left behind alone, SQLite would take it for that of the database which comes in its place.
+    """
+    for suffix in ("-wal", "-shm", ""):
+        file = Path(f"{paths.database}{suffix}")
+        if file.exists():
+            file.rename(f"{paths.database}.damaged-{now_ms}{suffix}")
+
+
+def _open(paths: WorkspacePaths, secret: bytes, now_ms: int) -> OpenedStore:
+    if not Path(paths.database).exists():
+        _restore(paths)
+    connection = open_writer(paths.database)
+    try:
+        migrate(connection, now_ms)
+        connection.execute("SELECT count(*) FROM (SELECT 1 FROM events LIMIT 1)")
+        _check_age(connection, paths)
+        tombstones = Tombstones(connection, secret)
+        recovery = _replay(connection, tombstones, paths)
+    except sqlite3.Error as error:
+        connection.close()
+        raise translate(error) from error
+    except SiftdError:
+        connection.close()
+        raise
+    last_seq = max(recovery.last_seq, events.applied_seq(connection), events.last_id(connection))
+    return OpenedStore(connection, recovery, tombstones, last_seq)
+
+
+def _restore(paths: WorkspacePaths) -> None:
+    snapshot = snapshots.find_verified(paths.snapshots)
+    if snapshot is not None:
+        snapshots.restore(snapshot, paths.database)
+        log.info("snapshot_restored", seq=snapshot.seq)
+    elif snapshots.list_snapshots(paths.snapshots):
+        log.warning("snapshots_damaged", hint="the log alone is replayed; what was pruned from it is lost")
+
+
+def _check_age(connection: sqlite3.Connection, paths: WorkspacePaths) -> None:
+    """Raise StoreCorrupt for a database that is older than a snapshot of it: the log may not bridge the gap."""
+    applied = events.applied_seq(connection)
+    newest = snapshots.list_snapshots(paths.snapshots)[:1]
+    if newest and newest[0].seq > applied:
+        verified = snapshots.find_verified(paths.snapshots)
+        if verified is not None and verified.seq > applied:
+            raise StoreCorrupt("the database is older than its snapshot")
+
+
+def _replay(connection: sqlite3.Connection, tombstones: Tombstones, paths: WorkspacePaths) -> Recovery:
+    """Bring the database up to the log."""
+    recovery = recover(paths.wal, applied=events.applied_seq(connection), quarantine=paths.quarantine)
+    connection.execute("BEGIN IMMEDIATE")
+    added = events.replay_records(connection, tombstones.iter_left(recovery.records))
+    connection.execute("COMMIT")
+    tombstones.reload()
+    if added or recovery.torn_bytes or recovery.corrupt_lines:
+        log.info("log_replayed", added=added, torn_bytes=recovery.torn_bytes, corrupt_lines=recovery.corrupt_lines)
+    return recovery
+
+
+def _finish_forgetting(eraser: Eraser, paths: WorkspacePaths, now_ms: int) -> None:
+    """Erase what a crash left of something forgotten before anybody is served. What holds it is told at ticks."""
+    try:
+        if eraser.is_pending():
+            if eraser.is_active_segment_concerned():
+                seal_file(paths.wal)
+            eraser.erase(now_ms)
+    except (SiftdError, OSError) as error:
+        log.warning("forget_pending", error=type(error).__name__)

@@ -1,0 +1,125 @@
+"""Keeping what somebody wants kept: checked, redacted, logged, findable at once, and told what it resembles.
+
+One memory is written at a time, so that two clients who say the same at once do not store it twice.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import msgspec
+
+from siftd.admission import LAST_TS, NAME_CHARS_MAX
+from siftd.errors import RequestInvalid
+from siftd.messages import Filters, Remember
+from siftd.search import memories as memory_search
+from siftd.store import memories
+from siftd.store.memories import MemoryScope
+
+if TYPE_CHECKING:
+    from siftd.daemon.workshop import Workshop
+
+TYPES = ("fact", "preference", "decision", "procedure", "context", "episode", "instruction")
+TEXT_CHARS_MAX = 10_000
+"""A memory is a statement: about two pages. What is longer is a document."""
+TAGS_MAX = 32
+TAG_CHARS_MAX = 64
+SIMILAR_COSINE = 0.6
+"""From here on two memories are worth comparing: the built-in embedder gives a reworded sentence 0.65 to 1."""
+SIMILAR_MAX = 5
+_PLACEHOLDER = re.compile(r"\[REDACTED:[^\]]*\]")
+
+
+class Remembering:
+    """Takes memories in for one workspace."""
+
+    def __init__(self, shop: Workshop) -> None:
+        self._shop = shop
+        self._turn = anyio.Lock()
+
+    async def remember(self, request: Remember) -> dict[str, Any]:
+        """Keep a memory and return the fields of the answer. Raises RequestInvalid for what cannot be one."""
+        check(request)
+        now_ms = self._shop.clock.now_ms()
+        intent = self._shop.intake.admission.admit_intent(
+            "remember", payload_of(request), ts=now_ms, session_id=request.session_id or ""
+        )
+        text = str(msgspec.json.decode(intent.payload_json)["text"])
+        if not re.search(r"\w", _PLACEHOLDER.sub("", text)):
+            raise RequestInvalid("nothing but a secret is in the text", hint="say what it is for, without its value")
+        async with self._turn:
+            known, similar = await self._shop.store.read(lambda c: self._compare(c, text, now_ms))
+            if known is not None:
+                return _answer(known, similar) | {"duplicate": True}
+            memory_id = await self._shop.keep_admitted(intent)
+            await self._shop.embed_memories()
+        return _answer(memory_id, similar)
+
+    def _compare(self, connection: sqlite3.Connection, text: str, now_ms: int) -> tuple[int | None, list[int]]:
+        """Return (the live memory that says exactly this, those that say nearly this)."""
+        known = memories.find_repeat(connection, text, now_ms)
+        scope = MemoryScope.of(Filters(), now_ms)
+        assert scope is not None
+        if not memories.has_vectors(connection):
+            return known, []
+        embedder = self._shop.embedder
+        try:
+            vector = embedder.embed([text])[0]
+        except Exception:  # noqa: BLE001 - an embedder may fail in any way; `info` tells, and the memory is kept
+            return known, []
+        near = memory_search.vector_leg(connection, scope, embedder.name, vector)
+        similar = [each for each, cosine in near if cosine >= SIMILAR_COSINE and each != known]
+        return known, similar[:SIMILAR_MAX]
+
+
+def check(request: Remember) -> None:
+    """Raise RequestInvalid, with the remedy, for what cannot be a memory."""
+    if not request.text.strip():
+        raise RequestInvalid("the text is empty", hint="say in a sentence what is to be remembered")
+    if len(request.text) > TEXT_CHARS_MAX:
+        raise RequestInvalid(
+            f"the text has {len(request.text):,} characters, more than {TEXT_CHARS_MAX:,}",
+            hint="keep the statement, and name the file that has the rest",
+        )
+    if request.type not in TYPES:
+        raise RequestInvalid("there is no such type of memory", hint=f"one of {', '.join(TYPES)}")
+    if not request.project:
+        raise RequestInvalid("memories for every project are not kept yet", hint="leave it to this project")
+    if len(request.tags) > TAGS_MAX or any(not 0 < len(tag.strip()) <= TAG_CHARS_MAX for tag in request.tags):
+        raise RequestInvalid(f"a tag is empty or long, or there are more than {TAGS_MAX}", hint="use short words")
+    if not 1 <= request.importance <= 5:
+        raise RequestInvalid("importance is a whole number from 1 to 5")
+    if request.confidence is not None and not 0 <= request.confidence <= 1:
+        raise RequestInvalid("confidence is a number from 0 to 1")
+    if len(request.session_id or "") > NAME_CHARS_MAX or len(request.source) > NAME_CHARS_MAX:
+        raise RequestInvalid("a session id or source is longer than 256 characters")
+    moments = [moment for moment in (request.valid_from, request.valid_until) if moment is not None]
+    if any(not 0 <= moment <= LAST_TS for moment in moments):
+        raise RequestInvalid("a moment is before 1970 or after 9999", hint="milliseconds since 1970 are wanted")
+    if len(moments) == 2 and moments[0] >= moments[1]:
+        raise RequestInvalid("it would end before it begins", hint="`until` is later than `from`")
+
+
+def payload_of(request: Remember) -> dict[str, Any]:
+    """Return the payload of the record that keeps a memory."""
+    told: dict[str, Any] = {
+        "uid": secrets.token_hex(16),
+        "type": request.type,
+        "text": request.text.strip().replace("\x00", "\ufffd"),
+        "tags": list(dict.fromkeys(tag.strip() for tag in request.tags)),
+        "importance": request.importance,
+        "confidence": request.confidence,
+        "from": request.valid_from,
+        "until": request.valid_until,
+        "pin": request.pin,
+        "source": request.source,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _answer(memory_id: int, similar: list[int]) -> dict[str, Any]:
+    return {"id": f"m{memory_id}", "memoryId": memory_id, "similar": [f"m{each}" for each in similar]}

@@ -1,0 +1,171 @@
+"""Serving: connections, requests, the background, the reasons to end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from siftd.admission import Captured
+from siftd.clock import Clock, SystemClock
+from siftd.daemon import logs
+from siftd.daemon.captures import Captures
+from siftd.daemon.connection import Answer, Connection
+from siftd.daemon.endpoint import Endpoint
+from siftd.daemon.handlers import Handlers
+from siftd.daemon.workshop import Workshop
+from siftd.errors import RequestInvalid, SiftdError
+from siftd.frames import HOOK_MARK
+from siftd.home import LoadedSettings
+from siftd.messages import AnyRequest, Capture, decode_request, ok, refused
+from siftd.paths import WorkspacePaths
+from siftd.workspace import Workspace
+
+log = structlog.get_logger()
+
+IN_FLIGHT_SECONDS = 5.0
+"""How long a stop waits for requests in flight. A hook waits for 0.25 s, a courier for 2."""
+CONNECTIONS_MAX = 512
+
+
+def serve_until_stopped(
+    workspace: Workspace,
+    paths: WorkspacePaths,
+    loaded: LoadedSettings,
+    endpoint: Endpoint,
+    on_ready: Callable[[], None],
+) -> None:
+    """Open the workspace and serve it. Raises SiftdError when it cannot be opened."""
+    logs.configure(paths.daemon_log)
+    anyio.run(_serve, workspace, paths, loaded, endpoint, on_ready)
+
+
+async def _serve(
+    workspace: Workspace,
+    paths: WorkspacePaths,
+    loaded: LoadedSettings,
+    endpoint: Endpoint,
+    on_ready: Callable[[], None],
+) -> None:
+    workshop = Workshop(workspace, paths, loaded, SystemClock())
+    try:
+        async with anyio.create_task_group() as tasks:
+            daemon = Daemon(workshop, endpoint, tasks, SystemClock())
+            await daemon.start()
+            Path(paths.start).write_bytes(b"")
+            Path(paths.slow).unlink(missing_ok=True)  # a hook that came while we started has waited in vain, once
+            on_ready()
+            log.info("daemon_started", pid=workshop.pid, workspace=workspace.key)
+            await daemon.stopped.wait()
+            await daemon.finish()
+            tasks.cancel_scope.cancel()
+    finally:
+        await workshop.close()
+        log.info("daemon_stopped")
+
+
+class Daemon:
+    """The running parts of one daemon."""
+
+    def __init__(self, workshop: Workshop, endpoint: Endpoint, tasks: TaskGroup, clock: Clock) -> None:
+        self._shop = workshop
+        self._endpoint = endpoint
+        self._tasks = tasks
+        self._clock = clock
+        self._connections: set[Connection] = set()
+        self._in_flight = 0
+        self._idle_since = clock.monotonic()
+        self._captures = Captures(workshop.intake, workshop.committer, clock.now_ms, self._note_kept)
+        self._handlers = Handlers(workshop, self._stop)
+        self._server: asyncio.Server
+        self.stopped = anyio.Event()
+
+    async def start(self) -> None:
+        """Begin to accept, to consolidate and to watch for reasons to end."""
+        loop = asyncio.get_running_loop()
+        options: dict[str, bool] = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
+        self._server = await loop.create_unix_server(self._connect, sock=self._endpoint.socket, **options)  # type: ignore[arg-type]
+        self._tasks.start_soon(self._watch_signals)
+        self._tasks.start_soon(self._watch_idleness)
+        self._tasks.start_soon(self._shop.consolidator.run)
+        self._tasks.start_soon(self._shop.consolidator.run_indexer)
+
+    async def finish(self) -> None:
+        """Stop accepting, answer what is in flight, finish the batch that runs; nothing new is summarised."""
+        self._server.close()
+        self._shop.consolidator.stop()
+        with anyio.move_on_after(IN_FLIGHT_SECONDS):
+            while self._in_flight or any(connection.is_answering for connection in self._connections):
+                await anyio.sleep(0.01)
+            await self._shop.consolidator.finished()
+        for connection in list(self._connections):
+            connection.close()
+
+    def _connect(self) -> Connection:
+        return Connection(self._handle, self._connections, most=CONNECTIONS_MAX)
+
+    def _handle(self, message: bytes, answer: Answer) -> None:
+        """Take one message: captures at once, everything else in a task of its own."""
+        self._idle_since = self._clock.monotonic()
+        try:
+            if message[0] == HOOK_MARK:
+                self._captures.take_hook(message, answer)
+                return
+            request = decode_request(message)
+        except SiftdError as error:
+            self._captures.count_rejection(error, len(message))
+            answer.send(refused(error))
+            return
+        if isinstance(request, Capture):
+            self._captures.take_capture(request, len(message), answer)
+        else:
+            self._tasks.start_soon(self._answer, request, answer)
+
+    async def _answer(self, request: AnyRequest, answer: Answer) -> None:
+        """A request's boundary: whatever fails here costs this request only."""
+        self._in_flight += 1
+        try:
+            answer.send(ok(**await self._handlers.answer(request, answer)))
+        except SiftdError as error:
+            answer.send(refused(error))
+        except Exception as error:
+            log.exception("request_failed", kind=type(request).__name__)
+            failure = RequestInvalid(f"the daemon failed ({type(error).__name__})", hint="see `mem logs`")
+            failure.code = "internal"
+            answer.send(refused(failure))
+        finally:
+            self._in_flight -= 1
+            self._idle_since = self._clock.monotonic()
+
+    def _note_kept(self, _: Captured) -> None:
+        self._shop.consolidator.note_capture()
+
+    async def _stop(self, hold: bool) -> None:
+        if hold:
+            Path(self._shop.paths.hold).touch(mode=0o600)
+        log.info("stop_requested", hold=hold)
+        self.stopped.set()
+
+    async def _watch_signals(self) -> None:
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            async for received in signals:
+                log.info("signal_received", signal=received.name)
+                self.stopped.set()
+
+    async def _watch_idleness(self) -> None:
+        idle_exit = self._shop.settings["daemon.idleExitMs"] / 1000
+        while True:
+            if self._connections:
+                self._idle_since = self._clock.monotonic()
+            left = self._idle_since + idle_exit - self._clock.monotonic()
+            if left <= 0:
+                log.info("idle_exit")
+                self.stopped.set()
+                return
+            await anyio.sleep(max(left, 0.05))

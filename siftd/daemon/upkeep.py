@@ -1,0 +1,78 @@
+"""The long life of log and store: compressing, snapshots, retention, and what is still to be erased. At every tick."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import structlog
+
+from siftd.clock import Clock
+from siftd.config import MS_PER_DAY, Settings
+from siftd.daemon.forgetting import Forgetter
+from siftd.errors import SiftdError, StoreCorrupt
+from siftd.log import sealing
+from siftd.paths import WorkspacePaths
+from siftd.store import snapshots
+
+log = structlog.get_logger()
+
+SNAPSHOT_MS = MS_PER_DAY
+"""How often a store that changes is copied, counted from its making."""
+
+
+class Upkeep:
+    """Keeps one workspace's files in order, off the event loop."""
+
+    def __init__(self, paths: WorkspacePaths, settings: Settings, clock: Clock, forgetter: Forgetter) -> None:
+        self._paths = paths
+        self._folder = paths.snapshots
+        self._keep_ms: int | None = settings["log.keepDays"] and settings["log.keepDays"] * MS_PER_DAY
+        self._clock = clock
+        self._forgetter = forgetter
+
+    async def run(self) -> None:
+        """Do what is due. What fails is told, and tried again at the next tick."""
+        try:
+            await asyncio.to_thread(self._keep_log)
+            await asyncio.to_thread(self._keep_snapshot)
+            await self._forgetter.prune_if_due()
+            await self._forgetter.finish()
+        except StoreCorrupt as error:
+            log.warning("database_damaged", error=error.code, hint="it is set aside and rebuilt at the next start")
+            Path(self._paths.rebuild).touch(mode=0o600)
+        except (SiftdError, OSError) as error:
+            log.warning("upkeep_failed", error=type(error).__name__)
+
+    async def prune_log(self) -> int:
+        """Remove the segments that are older than `log.keepDays` now; return how many."""
+        return await asyncio.to_thread(self._keep_log)
+
+    def _keep_log(self) -> int:
+        compressed = sealing.compress(self._paths.wal)
+        pruned = self._prune()
+        if compressed or pruned:
+            log.info("log_kept", compressed=compressed, pruned=pruned)
+        return pruned
+
+    def _prune(self) -> int:
+        if self._keep_ms is None:
+            return 0
+        oldest = self._clock.now_ms() - self._keep_ms
+        old = [each for each in sealing.list_sealed(self._paths.wal) if each.modified_ms < oldest]
+        if not old:
+            return 0
+        covering = snapshots.find_verified(self._folder)
+        if covering is None or covering.seq < old[-1].last_seq:
+            covering = snapshots.make_snapshot(self._paths.database, self._folder)
+        return sealing.prune(self._paths.wal, old, covering.seq)
+
+    def _keep_snapshot(self) -> None:
+        """Copy the store once a day while it changes, so that a rebuild has little to recompute."""
+        newest = snapshots.list_snapshots(self._folder)[:1]
+        applied, made_at = snapshots.read_state(self._paths.database)
+        since = newest[0].modified_ms if newest else made_at
+        is_changed = not newest or newest[0].seq < applied
+        if applied and is_changed and self._clock.now_ms() - since >= SNAPSHOT_MS:
+            snapshot = snapshots.make_snapshot(self._paths.database, self._folder)
+            log.info("snapshot_made", seq=snapshot.seq)

@@ -1,0 +1,345 @@
+"""Everything one workspace's daemon works with, opened in order and closed in reverse.
+
+settings -> intake -> store (database and log, recovered: `opening`) -> committer -> reading
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import sys
+import uuid
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+import siftd
+from siftd.admission import RedactedIntent
+from siftd.clock import Clock
+from siftd.config import Settings, is_excluded
+from siftd.consolidate.circuit import Circuit
+from siftd.consolidate.drain import Drainer
+from siftd.consolidate.embedding import EmbeddingQueue
+from siftd.consolidate.superseding import Superseder
+from siftd.consolidate.tick import Consolidator
+from siftd.daemon.commit import Committer
+from siftd.daemon.forgetting import Forgetter
+from siftd.daemon.opening import open_store
+from siftd.daemon.reading import StoreAccess
+from siftd.daemon.upkeep import Upkeep
+from siftd.embed.embedder import make_embedder
+from siftd.errors import RequestInvalid, SiftdError
+from siftd.home import LoadedSettings, ensure_secret
+from siftd.intake import Intake
+from siftd.log.segments import segments
+from siftd.log.writer import LogWriter
+from siftd.messages import Backfill, Filters, Forget, Recall
+from siftd.paths import WorkspacePaths
+from siftd.spool import count_files, iter_spool, readmit
+from siftd.store import events, read
+from siftd.store.snapshots import copy_database, list_snapshots
+from siftd.summarise import known_backends, make_backend
+from siftd.workspace import Workspace
+
+if TYPE_CHECKING:
+    from siftd.backfill.result import BackfillResult
+    from siftd.exchange.result import ImportResult
+    from siftd.search.engine import Found, SearchEngine
+    from siftd.search.recall import Recalled
+
+log = structlog.get_logger()
+
+
+class Workshop:
+    """The open workspace."""
+
+    def __init__(self, workspace: Workspace, paths: WorkspacePaths, loaded: LoadedSettings, clock: Clock) -> None:
+        """Open everything; may take as long as replaying the log does."""
+        self.workspace = workspace
+        self.paths = paths
+        self.clock = clock
+        self.pid = os.getpid()
+        self.settings: Settings = loaded.settings
+        self._config_problem = loaded.problem
+        self._started = clock.monotonic()
+        self.intake = Intake(paths, self.settings)
+        self.backend = make_backend(
+            self.settings["memory.backend"],
+            api_key=read_api_key(self.settings["memory.apiKeyFile"]),
+            base_url=self.settings["memory.baseUrl"] or None,
+            command=self.settings["memory.command"],
+        )
+        self.embedder = make_embedder(self.settings["memory.embedder"], self.settings["memory.embedderUrl"])
+        secret = ensure_secret(paths)
+        opened = open_store(paths, secret=secret, now_ms=clock.now_ms())
+        self._recovery = opened.recovery
+        writer = LogWriter(paths.wal, store=self._identify(opened.connection), now_ms=clock.now_ms())
+        self.committer = Committer(writer, paths.wal, opened.connection, clock, tombstones=opened.tombstones)
+        self.committer.start(opened.last_seq)
+        self.store = StoreAccess(paths.database, self.committer, self.embedder)
+        self._engine: SearchEngine | None = None
+        self.circuit = Circuit(clock)
+        self._embedding = EmbeddingQueue(self.store, self.embedder)
+        self._forgetter = Forgetter(
+            paths=paths,
+            secret=secret,
+            clock=clock,
+            committer=self.committer,
+            tombstones=opened.tombstones,
+            admission=self.intake.admission,
+            keep_days=self.settings["store.keepDays"],
+        )
+        self._upkeep = Upkeep(paths, self.settings, clock, self._forgetter)
+        self.consolidator = Consolidator(
+            store=self.store,
+            settings=self.settings,
+            clock=clock,
+            drainer=Drainer(
+                self.store,
+                self.backend,
+                self.circuit,
+                clock,
+                batch_size=self.settings["memory.consolidator.batchSize"],
+                daily_token_cap=self.settings["memory.dailyTokenCap"],
+            ),
+            circuit=self.circuit,
+            embedding=self._embedding,
+            superseder=Superseder(
+                self.store, self.store.index, clock, cosine=self.settings["memory.consolidator.supersedeCosine"]
+            ),
+            take_spool=self.take_spool,
+            upkeep=self._upkeep.run,
+        )
+
+    def uptime_ms(self) -> int:
+        return int((self.clock.monotonic() - self._started) * 1000)
+
+    async def search(self, query: str, k: int, filters: Filters) -> Found:
+        """Search in the reading thread."""
+        return await self.store.read(lambda connection: self._search_engine(connection).search(query, k, filters))
+
+    async def recall(self, request: Recall) -> Recalled:
+        """Return what bears on a prompt, from the reading thread."""
+        from siftd.search.recall import recall
+
+        allowed = self.settings["recall.maxTokens"]
+        max_tokens = allowed if request.max_tokens is None else min(allowed, request.max_tokens)
+        return await self.store.read(
+            lambda c: recall(
+                self._search_engine(c), c, request.prompt, max_tokens=max_tokens, session_id=request.session_id
+            )
+        )
+
+    async def embed_memories(self) -> None:
+        """Give memories without a vector theirs; one that cannot be made now is made at a later tick."""
+        await self._embedding.run_memories(lambda: not self.consolidator.is_stopping)
+
+    async def keep_intent(self, kind: str, payload: dict[str, Any], *, session_id: str = "") -> int:
+        """Log and apply what was asked for; return the seq of its record. Raises LogError when it cannot be kept."""
+        now_ms = self.clock.now_ms()
+        return await self.keep_admitted(
+            self.intake.admission.admit_intent(kind, payload, ts=now_ms, session_id=session_id)
+        )
+
+    async def keep_admitted(self, intent: RedactedIntent) -> int:
+        """Log and apply an intent; return the seq of its record. Raises LogError when it cannot be kept."""
+        receipt = await self.committer.keep(intent)
+        if receipt.error is not None:
+            raise receipt.error
+        return receipt.seq
+
+    async def forget(self, request: Forget) -> dict[str, Any]:
+        """Forget what a person wants forgotten, or say what that would be."""
+        return await self.consolidator.alone(lambda: self._forgetter.forget(request))
+
+    async def prune(self) -> dict[str, Any]:
+        """Forget what the configuration says is too old."""
+        events_pruned = await self.consolidator.alone(self._forgetter.prune)
+        segments_pruned = await self.consolidator.alone(self._upkeep.prune_log)
+        return {"events": events_pruned, "segments": segments_pruned, "pending": self._forgetter.pending}
+
+    async def backup(self, path: str) -> dict[str, Any]:
+        """Copy the database into a new file."""
+        target = Path(path)
+        if not target.is_absolute() or target.exists() or not target.parent.is_dir():
+            raise RequestInvalid("a backup goes into a new file in a folder that is there", hint="give another name")
+        try:
+            seq = await asyncio.to_thread(copy_database, self.paths.database, target)
+        except OSError as error:
+            raise RequestInvalid(f"the backup failed: {error.strerror}", hint="give another place") from error
+        return {"path": path, "bytes": target.stat().st_size, "seq": seq}
+
+    async def take_spool(self) -> None:
+        """Take in what couriers spooled; a file goes only after its event is safe in the log."""
+        for file in iter_spool(self.paths.spool):
+            try:
+                event = readmit(file, self.intake)
+                if event is None:
+                    reason = str(file.kept.get("reason", "unknown"))
+                    await self.committer.run(lambda c, r=reason: events.count_rejection(c, r, self.clock.now_ms()))  # type: ignore[misc]
+                else:
+                    receipt = await self.committer.keep(event, spooled=True)
+                    if receipt.error is not None:
+                        log.warning("spool_refused", error=receipt.error.code)
+                        return
+                    log.info("spool_taken", event_id=receipt.event_id, session=event.session_id)
+            except (SiftdError, KeyError, TypeError, ValueError) as error:
+                log.warning("spool_file_unreadable", error=type(error).__name__)
+                file.path.rename(file.path.with_suffix(".bad"))
+            else:
+                file.path.unlink(missing_ok=True)
+
+    async def backfill(
+        self,
+        request: Backfill,
+        on_progress: Callable[[int, int, BackfillResult], Awaitable[None]],
+    ) -> BackfillResult:
+        """Read transcripts into the store."""
+        from siftd.backfill import backfill
+
+        result = await backfill(
+            paths=request.paths,
+            claude_home=request.claude_home or str(Path.home() / ".claude"),
+            workspace=self.workspace,
+            any_workspace=request.any_workspace,
+            is_excluded=lambda root: is_excluded(root, self.settings),
+            intake=self.intake,
+            keep=self.committer.keep,
+            progress_store=self.store,
+            clock=self.clock,
+            on_progress=on_progress,
+            goes_on=lambda: not self.consolidator.is_stopping,
+        )
+        self.consolidator.note_capture()
+        return result
+
+    async def export(self, path: str, on_progress: Callable[[int, int], object]) -> dict[str, int]:
+        """Write everything into a file, in a thread of its own; the database has caught up with the log before."""
+        from siftd.exchange.exporting import export
+
+        await self.store.write(lambda _: None)
+        return await asyncio.to_thread(export, self.paths.database, path, self.clock.now_ms(), on_progress)
+
+    async def import_file(self, path: str, on_progress: Callable[[int, int], object]) -> ImportResult:
+        """Merge an exported file in; the consolidator waits, so that no event is summarised before its own is read."""
+        from siftd.exchange.run import import_file
+
+        async with self.consolidator.paused():
+            result = await import_file(
+                path,
+                intake=self.intake,
+                keep=self.committer.keep,
+                store=self.store,
+                clock=self.clock,
+                on_progress=on_progress,
+                goes_on=lambda: not self.consolidator.is_stopping,
+            )
+        self.consolidator.note_capture()
+        await self.embed_memories()
+        return result
+
+    async def info(self) -> dict[str, Any]:
+        """Return the state of everything, as `mem info --json` shows it."""
+        counts, counters, rejections, parked, applied = await self.store.read(
+            lambda c: (
+                read.counts(c),
+                read.counters(c),
+                read.rejections(c),
+                read.parked(c),
+                events.applied_seq(c),
+            )
+        )
+        files = segments(self.paths.wal)
+        return {
+            "workspace": {"root": self.workspace.root, "key": self.workspace.key},
+            "socket": self.paths.socket,
+            "database": self.paths.database,
+            "daemon": {
+                "running": True,
+                "pid": self.pid,
+                "version": siftd.__version__,
+                "uptimeMs": self.uptime_ms(),
+                "rssBytes": resident_bytes(),
+            },
+            "counts": counts,
+            "backend": self._backend_state(),
+            "embedder": {
+                "name": self.embedder.name,
+                "dim": self.embedder.known_dim,
+                "state": self._embedding.last_error or "ready",
+            },
+            "backends": self._backend_states(),
+            "log": {
+                "segments": len(files),
+                "bytes": sum(file.stat().st_size for file in files),
+                "appliedSeq": applied,
+                "behind": self.committer.is_behind,
+            },
+            "captures": counters,
+            "spool": {"files": count_files(self.paths.spool)},
+            "rejections": rejections,
+            "parked": parked,
+            "forget": {"pending": self._forgetter.pending},
+            "snapshots": {"files": len(list_snapshots(self.paths.snapshots))},
+            "redactions": dict(self.intake.redactor.counts),
+            "config": {"problem": self._config_problem},
+            "recovery": {"tornBytes": self._recovery.torn_bytes, "corruptLines": self._recovery.corrupt_lines},
+        }
+
+    async def close(self) -> None:
+        """Finish the captures in flight and close log and database."""
+        self.store.close()
+        await self.committer.stop()
+
+    def _search_engine(self, connection: sqlite3.Connection) -> SearchEngine:
+        if self._engine is None:
+            from siftd.search.engine import SearchEngine
+
+            self._engine = SearchEngine(connection, self.store.index, self.embedder.embed, self.clock.now_ms)
+        return self._engine
+
+    def _backend_state(self) -> dict[str, Any]:
+        error = self.circuit.last_error
+        state = "ready" if error is None else "waiting"
+        return {"name": self.settings["memory.backend"], "state": state, "lastError": error}
+
+    def _backend_states(self) -> list[dict[str, Any]]:
+        active = self.settings["memory.backend"].partition(":")[0]
+        states = []
+        for each in known_backends():
+            state = "missing" if each.remedy else "available"
+            shown = {"name": each.name, "state": state, "lastError": None, "remedy": each.remedy}
+            if each.name == active:
+                shown |= {key: value for key, value in self._backend_state().items() if key != "name"}
+            states.append(shown)
+        return states
+
+    def _identify(self, connection: sqlite3.Connection) -> str:
+        """Return the store's UUID; a database made anew takes the one that the log names."""
+        known = events.get_meta(connection, "store") or self._recovery.store or str(uuid.uuid4())
+        events.set_meta(connection, "store", known)
+        events.set_meta(connection, "root", self.workspace.root)
+        return known
+
+
+def read_api_key(path: str) -> str | None:
+    """Return the API key in the file that the configuration names, which nobody else may read."""
+    if not path:
+        return None
+    file = Path(path).expanduser()
+    if file.stat().st_mode & 0o077:
+        raise SiftdError(f"{path} can be read by others", hint=f"chmod 600 {path}")
+    return file.read_text(encoding="utf-8").strip()
+
+
+def resident_bytes() -> int:
+    """Return the memory this process holds now (Linux), or its peak where the system tells only that (macOS)."""
+    if sys.platform.startswith("linux"):
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,0 +1,1 @@
+"""What turns text into words and vectors. Nothing is imported here: numpy waits until a vector is wanted."""

@@ -1,0 +1,63 @@
+"""Which embedder a configuration names. Its library is imported when the first vector is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from siftd.config import is_loopback
+from siftd.errors import ConfigInvalid
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one space, named by `name`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dim(self) -> int:
+        """The length of a vector."""
+        ...
+
+    @property
+    def known_dim(self) -> int | None:
+        """The length of a vector where it is known without asking a server."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row of `dim` float32 per text, normalised to length 1."""
+        ...
+
+
+class Hash384:
+    """The built-in embedder: no model, no network."""
+
+    name = "hash-384"
+    dim = 384
+    known_dim: int | None = 384
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        from siftd.embed.hash384 import embed
+
+        return embed(texts)
+
+
+def make_embedder(spec: str, base_url: str = "") -> Embedder:
+    """Return the embedder that `memory.embedder` names. Raises ConfigInvalid for an unknown or a remote one."""
+    kind, _, model = spec.partition(":")
+    if spec == Hash384.name:
+        return Hash384()
+    if kind == "ollama" and model:
+        if base_url and not is_loopback(base_url):
+            raise ConfigInvalid("memory.embedderUrl is not on this machine", hint="vectors are made locally only")
+        from siftd.embed.ollama import OllamaEmbedder
+
+        return OllamaEmbedder(model, base_url)
+    raise ConfigInvalid(
+        "memory.embedder names no embedder of this siftd", hint=f"use {Hash384.name!r} or 'ollama:<model>'"
+    )

@@ -1,0 +1,167 @@
+"""The built-in embedder: feature hashing into 384 dimensions; no model, no network, no state.
+
+The features of a text are its words (identifiers whole and in parts), pairs of neighbouring words, and the
+character n-grams of each word, so that "rejected" is near "rejects" and "validateToken" near "validate a token".
+Each feature adds a small whole number to a few dimensions chosen by its BLAKE2b digest; only the last step, the
+normalisation, leaves the integers. The same text therefore gives the same bytes on every machine and in every
+process, whatever numpy is underneath.
+
+A stored vector names this space by `NAME`: whoever changes a weight, a feature or a list below changes the name too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from siftd.embed.words import is_unspaced, split_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NAME = "hash-384"
+DIM = 384
+
+_WORDS_MAX = 2048
+"""Words of a text that count. Arbitrary: a long document's vector no longer changes much beyond."""
+
+_BATCH_TEXTS = 256
+"""Texts whose features are held at once: bounds memory, changes no result."""
+
+_WORD_WEIGHT = 100
+_GRAMS_WEIGHT = 90
+"""Shared by all character n-grams of one word."""
+_PAIR_WEIGHT = 30
+_WORD_SLOTS = 4
+"""Dimensions a word is spread over: fewer collide whole, more blur."""
+
+_STOP_FACTOR = 0.05
+_COMMON_FACTOR = 0.35
+_SHORT_FACTOR = 0.6
+_NUMBER_FACTOR = 0.25
+"""Durations and counts change from run to run and tell little."""
+
+_STOP_WORDS = frozenset(
+    split_words(
+        "a an and are as at be been but by can could did do does for from had has have he her his how i if in into is"
+        " it its me my of on or our she should so than that the their them then there these they this those to was we"
+        " were what when where which who why will with would you your about any some just also now"
+    )
+)
+_COMMON_WORDS = frozenset(
+    split_words(
+        "edited edit wrote write read ran run created updated changed added file files line lines exit command output"
+        " py js ts src test tests code use used using get set new one"
+    )
+)
+
+
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return one row per text: float32, length 1, or all zeros for a text without any word."""
+    vectors = np.zeros((len(texts), DIM), dtype=np.float32)
+    for start in range(0, len(texts), _BATCH_TEXTS):
+        sums = _sums(texts[start : start + _BATCH_TEXTS])
+        lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
+        np.divide(sums, lengths, out=sums, where=lengths > 0)
+        vectors[start : start + len(sums)] = sums
+    return vectors
+
+
+def _sums(texts: Sequence[str]) -> NDArray[np.float64]:
+    """Add up the features of each text. Every addend is a whole number, so the order of addition cannot matter."""
+    slots: list[NDArray[np.int64]] = []
+    values: list[NDArray[np.float64]] = []
+    rows: list[int] = []
+    weights: list[int] = []
+    for row, text in enumerate(texts):
+        words = split_words(text)[:_WORDS_MAX]
+        features: list[tuple[_Feature, int]] = [(_word_feature(word), n) for word, n in Counter(words).items()]
+        told = [word for word in words if word not in _STOP_WORDS]
+        pairs = Counter(pairwise(told))
+        features += [(_pair_feature(*pair), n) for pair, n in pairs.items()]
+        for (slot, value), n in features:
+            slots.append(slot)
+            values.append(value)
+            rows.append(row * DIM)
+            weights.append(_frequency_weight(n))
+    if not slots:
+        return np.zeros((len(texts), DIM))
+    sizes = [len(slot) for slot in slots]
+    where = np.concatenate(slots) + np.repeat(rows, sizes)
+    what = np.concatenate(values) * np.repeat(weights, sizes)
+    sums = np.bincount(where, weights=what, minlength=len(texts) * DIM).astype(np.float64, copy=False)
+    return sums.reshape(len(texts), DIM)
+
+
+_Feature = tuple["NDArray[np.int64]", "NDArray[np.float64]"]
+"""The dimensions a feature touches, and the whole number it adds to each."""
+
+
+def _frequency_weight(n: int) -> int:
+    """Sub-linear: said ten times is a little more than three times said once."""
+    return 8 if n == 1 else round(8 * (1 + math.log(n)))
+
+
+@lru_cache(maxsize=16_384)
+def _word_feature(word: str) -> _Feature:
+    """A word and its character n-grams, weighted by how much the word tells."""
+    factor = _factor(word)
+    spread = _spread("w:" + word, _WORD_WEIGHT * factor, _WORD_SLOTS)
+    grams = _grams(word) if word not in _STOP_WORDS else []
+    if grams:
+        each = max(1, round(_GRAMS_WEIGHT * factor / math.sqrt(len(grams))))
+        spread += [(slot, each * sign) for slot, sign in map(_gram_slot, grams)]
+    return _packed(spread)
+
+
+@lru_cache(maxsize=16_384)
+def _gram_slot(gram: str) -> tuple[int, int]:
+    """The dimension and the sign of a gram: new words are made of known ones (half of the time of a new word)."""
+    [(slot, sign)] = _spread("g:" + gram, 1, 1)
+    return slot, sign
+
+
+@lru_cache(maxsize=16_384)
+def _pair_feature(first: str, second: str) -> _Feature:
+    """Two neighbouring words: the only feature that knows an order."""
+    return _packed(_spread(f"p:{first} {second}", _PAIR_WEIGHT * min(_factor(first), _factor(second)), 1))
+
+
+def _factor(word: str) -> float:
+    if word in _STOP_WORDS:
+        return _STOP_FACTOR
+    if word in _COMMON_WORDS:
+        return _COMMON_FACTOR
+    if word[0].isdigit():
+        return _NUMBER_FACTOR
+    return _SHORT_FACTOR if len(word) < 3 and not is_unspaced(word) else 1.0
+
+
+def _grams(word: str) -> list[str]:
+    """Three and four characters in a row, edges marked; single characters where a word is a pair of them."""
+    if is_unspaced(word):
+        return list(word)
+    if len(word) < 4:
+        return []
+    edged = f"^{word}$"
+    return [edged[at : at + size] for size in (3, 4) for at in range(len(edged) - size + 1)]
+
+
+def _spread(feature: str, weight: float, slots: int) -> list[tuple[int, int]]:
+    """Choose `slots` dimensions with a sign each; together they weigh `weight`."""
+    digest = blake2b(feature.encode(), digest_size=2 * slots).digest()
+    each = max(1, round(weight / math.sqrt(slots)))
+    drawn = (int.from_bytes(digest[at : at + 2], "little") for at in range(0, 2 * slots, 2))
+    return [((number >> 1) % DIM, each if number & 1 else -each) for number in drawn]
+
+
+def _packed(spread: list[tuple[int, int]]) -> _Feature:
+    slots: Any = np.array([slot for slot, _ in spread], dtype=np.int64)
+    return slots, np.array([value for _, value in spread], dtype=np.float64)

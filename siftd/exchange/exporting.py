@@ -1,0 +1,106 @@
+"""Writing everything of a store into one file: a snapshot, whole or not there at all."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from siftd.admission import encode_canonical
+from siftd.errors import RequestInvalid
+from siftd.exchange.lines import COUNTED, VERSION, End, EventLine, Header, Line, MemoryLine, encode
+from siftd.store import events, exchange
+from siftd.store.connection import open_reader
+from siftd.store.memories import tags_of
+from siftd.store.payload import find_object
+
+PROGRESS_LINES = 1000
+OnProgress = Callable[[int, int], object]
+
+
+def export(database: str, path: str, now_ms: int, on_progress: OnProgress) -> dict[str, int]:
+    """Write the store into the file `path` (mode 0600, there only once it is whole); return how much of what.
+
+    Reads through a connection of its own, in one transaction. Raises RequestInvalid for a path that will not do.
+    """
+    target = checked_target(path)
+    connection = open_reader(database)
+    try:
+        connection.execute("BEGIN")
+        counts = exchange.count_rows(connection)
+        total = sum(counts.values())
+        with _fresh_file(target) as file:
+            file.write(encode(_header(connection, counts, now_ms)))
+            for done, line in enumerate(_iter_lines(connection), start=1):
+                file.write(encode(line))
+                if done % PROGRESS_LINES == 0:
+                    on_progress(done, total)
+            file.write(encode(End(lines=total)))
+        return counts
+    finally:
+        connection.close()
+
+
+def checked_target(path: str) -> Path:
+    """Return the path if a file can be put there. Raises RequestInvalid."""
+    target = Path(path)
+    if not target.is_absolute() or "\x00" in path:
+        raise RequestInvalid("an absolute path is wanted", hint="`mem export FILE` makes it one")
+    if target.exists() or target.is_symlink():
+        raise RequestInvalid("there is something of this name already", hint="choose another name, or remove it")
+    return target
+
+
+def _header(connection: sqlite3.Connection, counts: dict[str, int], now_ms: int) -> Header:
+    return Header(
+        version=VERSION,
+        store=events.get_meta(connection, "store") or "",
+        root=events.get_meta(connection, "root") or "",
+        ts=now_ms,
+        counts=counts,
+    )
+
+
+def _iter_lines(connection: sqlite3.Connection) -> Iterator[Line]:
+    for kind, what in COUNTED.items():
+        for row in exchange.iter_rows(connection, what):
+            yield kind(**_fields(kind, row))
+
+
+def _fields(kind: type[Line], row: dict[str, Any]) -> dict[str, Any]:
+    if kind is EventLine:
+        row["payload"] = _payload(row.pop("payload_json"))
+    elif kind is MemoryLine:
+        row |= {"tags": tags_of(row["tags"]), "pinned": bool(row["pinned"])}
+    return row
+
+
+def _payload(payload_json: str) -> msgspec.Raw:
+    """Return the payload as it is stored, made canonical where a person has edited it."""
+    payload = find_object(payload_json)
+    if payload is None:
+        return msgspec.Raw(encode_canonical({"text": payload_json}))
+    return msgspec.Raw(encode_canonical(payload) if "\n" in payload_json else payload_json.encode())
+
+
+@contextmanager
+def _fresh_file(target: Path) -> Iterator[BinaryIO]:
+    """Yield a file of mode 0600 that takes its place once it is written and synced."""
+    fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(target)
+        finally:
+            fresh.unlink(missing_ok=True)
+    except OSError as error:
+        raise RequestInvalid(f"the file cannot be written: {error.strerror}", hint="choose another place") from error

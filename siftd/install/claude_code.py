@@ -1,0 +1,163 @@
+"""What siftd writes for Claude Code: a hook for each event, and the slash command `/mem`.
+
+A hook's command ends with status 0 whatever is missing: exit status 2 would block the agent, and that is what Python
+itself exits with when the script is gone. Interpreter and script are absolute; the interpreter is the environment's
+own, its symlink not followed, since the environment is what makes siftd importable.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import shlex
+import sys
+import sysconfig
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import siftd
+from siftd.errors import SiftdError
+from siftd.install.settings_edit import Handler
+
+EVENTS = (
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Stop",
+    "SubagentStop",
+    "PreCompact",
+)
+
+TIMEOUT_SECONDS = 5
+"""A hook takes milliseconds and gives up by itself after two seconds; without this the client would wait 600 s. At a
+session's end it *raises* the client's 1.5 s."""
+
+HOOK_SCRIPT = "hooks/claude_code.py"
+
+COMMAND_MARK = "# Written by `mem install`, which keeps it up to date. Take this line out to keep changes of your own."
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """The absolute paths that one installation of siftd is run by."""
+
+    python: str
+    hook: str
+    mem: str
+
+    @classmethod
+    def of_this_installation(cls) -> Wiring:
+        """Return the paths of the siftd that is running."""
+        package = Path(siftd.__file__).parent
+        in_wheel, in_checkout = package / "_data" / HOOK_SCRIPT, package.parent / HOOK_SCRIPT
+        hook = in_wheel if in_wheel.exists() else in_checkout
+        return cls(sys.executable, str(hook), str(Path(sysconfig.get_path("scripts"), "mem")))
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The files of one scope."""
+
+    settings: str
+    slash_command: str
+
+    @classmethod
+    def for_user(cls, environ: Mapping[str, str], user_home: str) -> Target:
+        folder = claude_folder(environ, user_home)
+        return cls(f"{folder}/settings.json", f"{folder}/commands/mem.md")
+
+    @classmethod
+    def for_project(cls, workspace_root: str, environ: Mapping[str, str], user_home: str) -> Target:
+        """The project's private settings are the only file we write in a work tree; `/mem` stays with the person."""
+        folder = claude_folder(environ, user_home)
+        return cls(f"{workspace_root}/.claude/settings.local.json", f"{folder}/commands/mem.md")
+
+
+def claude_folder(environ: Mapping[str, str], user_home: str) -> str:
+    """Return where Claude Code keeps what is the user's."""
+    return environ.get("CLAUDE_CONFIG_DIR") or f"{user_home}/.claude"
+
+
+def hooks_for(wiring: Wiring) -> dict[str, Handler]:
+    """Return our handler for each event."""
+    command = format_command(wiring.python, wiring.hook)
+    return {event: {"type": "command", "command": command, "timeout": TIMEOUT_SECONDS} for event in EVENTS}
+
+
+def format_command(python: str, hook: str) -> str:
+    """Return the shell command of a hook. Raises SiftdError for a path that no settings file can hold."""
+    p, h = _quote(python), _quote(hook)
+    return f"test -x {p} && test -r {h} && exec {p} -I -S {h}; exit 0"
+
+
+def parse_command(command: str) -> tuple[str, str] | None:
+    """Return (interpreter, hook script) of a command that runs our hook, from whatever path; None for any other."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        return None
+    for python, *flags, hook in zip(words, words[1:], words[2:], words[3:], strict=False):
+        if flags == ["-I", "-S"] and hook.endswith(f"/{HOOK_SCRIPT}"):
+            return python, hook
+    return None
+
+
+def is_ours(handler: Handler) -> bool:
+    """Whether a handler in a settings file runs our hook script."""
+    command = handler.get("command")
+    return isinstance(command, str) and parse_command(command) is not None
+
+
+def format_slash_command(mem: str, current: str | None) -> str:
+    """Return the text of commands/mem.md. `current` is ours as it stands, if there is one: its delimiter is kept.
+
+    The client puts the typed text in place of $ARGUMENTS *before* a shell reads it, and escapes nothing. In a
+    here-document with a quoted delimiter the shell reads nothing out of it either; the delimiter is random, so no
+    pasted text can end it; and no other command than this one is permitted.
+    """
+    found = _DELIMITER.search(current or "")
+    delimiter = found.group() if found else f"MEM_{secrets.token_hex(8)}"
+    # A JSON string is a YAML string, whatever the path holds. The client knows no way to write a bracket in a rule:
+    # under a path with one it refuses `/mem` and runs nothing.
+    rule = json.dumps(f"Bash({_quote(mem)} slash:*)", ensure_ascii=False)
+    return _SLASH_COMMAND.format(mark=COMMAND_MARK, rule=rule, mem=_quote(mem), delimiter=delimiter)
+
+
+def is_our_slash_command(text: str) -> bool:
+    """Whether commands/mem.md is the one that we wrote."""
+    return COMMAND_MARK in text.splitlines()
+
+
+_DELIMITER = re.compile(r"\bMEM_[0-9a-f]{16}\b")
+
+_SLASH_COMMAND = """\
+---
+{mark}
+description: siftd, the memory of this workspace (drain, info, backfill, search)
+argument-hint: drain [N] | info | backfill | search WORDS
+allowed-tools: {rule}
+disable-model-invocation: true
+---
+```!
+{mem} slash <<'{delimiter}'
+$ARGUMENTS
+{delimiter}
+```
+
+Above is what the person's own command printed. Show it as it is; add nothing unless it says that something is wrong.
+"""
+
+
+def _quote(path: str) -> str:
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise SiftdError("a path of this installation is not UTF-8", hint="install siftd under another path") from error
+    return shlex.quote(path)

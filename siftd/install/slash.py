@@ -1,0 +1,56 @@
+"""What a person typed behind `/mem`, as the arguments of `mem`.
+
+The text is anything: an apostrophe, a `$(…)`, a pasted paragraph. Only the four verbs and their own options mean
+something; whatever else stands behind `search` is the question, word for word.
+"""
+
+from __future__ import annotations
+
+import re
+
+from siftd.errors import RequestInvalid
+
+USAGE = "/mem drain [N] | info | backfill [PATH…] | search WORDS"
+
+_WORD = re.compile(r'"[^"]*"|\S+')
+_SEARCH_OPTIONS = frozenset({"-k", "--tool", "--session", "--file", "--since", "--until", "--kind", "--symbol"})
+_SEARCH_FLAGS = frozenset({"--superseded"})
+_BACKFILL_FLAGS = frozenset({"--any-workspace"})
+
+
+def parse_slash(text: str) -> list[str]:
+    """Return the arguments for `mem`; nothing typed means `info`. Raises RequestInvalid with the usage."""
+    verb, rest = (*text.split(None, 1), "", "")[:2]
+    match verb:
+        case "" | "info" if not rest:
+            return ["info"]
+        case "drain" if re.fullmatch(r"[0-9]*", rest.strip()):
+            return ["drain", *rest.split()]
+        case "backfill":
+            flags, paths = _split(rest, frozenset(), _BACKFILL_FLAGS)
+            return ["backfill", *flags, *(["--", *map(_unquote, paths)] if paths else [])]
+        case "search" if rest:
+            options, words = _split(rest, _SEARCH_OPTIONS, _SEARCH_FLAGS)
+            return ["search", *options, "--", " ".join(words)]
+        case _:
+            raise RequestInvalid("this is not a command of /mem", hint=USAGE)
+
+
+def _split(text: str, options: frozenset[str], flags: frozenset[str]) -> tuple[list[str], list[str]]:
+    """Return the known options with their values, and the other words."""
+    taken: list[str] = []
+    words: list[str] = []
+    found = iter(_WORD.finditer(text))
+    for match in found:
+        word = match.group()
+        if word in flags:
+            taken.append(word)
+        elif word in options and (value := next(found, None)):
+            taken += [word, _unquote(value.group())]
+        else:
+            words.append(word)
+    return taken, words
+
+
+def _unquote(word: str) -> str:
+    return word[1:-1] if len(word) > 1 and word[0] == word[-1] == '"' else word

@@ -1,0 +1,98 @@
+"""From what arrives (a hook frame, a `capture` request, a transcript's event) to what may be kept.
+
+Daemon and spool share this path, so that both decode, ignore and redact alike.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import Any
+
+from siftd.admission import Admission, Captured
+from siftd.clients import DECODERS
+from siftd.config import Settings
+from siftd.errors import EnvelopeRejected, PayloadTooLarge
+from siftd.frames import MAX_MESSAGE_BYTES, split_hook
+from siftd.home import ensure_secret
+from siftd.messages import Capture, decode_header
+from siftd.model import Event, SessionChange
+from siftd.paths import WorkspacePaths
+from siftd.redact import Redactor
+
+_PATH_FIELDS = ("file_path", "notebook_path", "path")
+
+
+class Ignored(EnvelopeRejected):
+    """The configuration says that this is not to be captured. Nothing of it is kept or counted."""
+
+    code = "ignored"
+
+
+class Intake:
+    """One workspace's way in. Safe to use from several threads."""
+
+    def __init__(self, paths: WorkspacePaths, settings: Settings) -> None:
+        self.redactor = Redactor(
+            ensure_secret(paths), emails=settings["redact.emails"], phones=settings["redact.phones"]
+        )
+        self.admission = Admission(
+            ensure_secret(paths), self.redactor, max_payload_bytes=settings["capture.maxPayloadBytes"]
+        )
+        self._ignored: list[str] = settings["capture.ignore"]
+
+    def from_hook(self, message: bytes) -> Captured:
+        """Return what a hook frame says. Raises EnvelopeRejected, RequestInvalid or Ignored."""
+        header_bytes, raw = split_hook(message)
+        header = decode_header(header_bytes)
+        decode = DECODERS.get(header.client)
+        if decode is None:
+            raise EnvelopeRejected("unknown_client", "no decoder for the client of this hook")
+        if header.bytes > len(raw):
+            raise PayloadTooLarge
+        return self.admit(decode(raw, ts=header.ts), frame_uid=header.frame_uid, raw_bytes=len(raw))
+
+    def from_capture(self, request: Capture, raw_bytes: int) -> Captured:
+        """Return what a `capture` request says; a `uid` makes a repeat harmless."""
+        event = Event(
+            client=request.source,
+            session_id=request.session_id,
+            tool=request.tool,
+            payload=plain(request.payload),
+            ts=request.ts,
+            identity=("uid", request.uid) if request.uid else (),
+            native_id=None,
+            outcome=None if "prompt" in request.payload else "failed" if "error" in request.payload else "ok",
+            cwd=request.cwd,
+        )
+        return self.admit(event, raw_bytes=raw_bytes)
+
+    def admit(self, event: Event | SessionChange, *, frame_uid: str | None = None, raw_bytes: int = 0) -> Captured:
+        """Return the event redacted, or say why it is not to be kept."""
+        if raw_bytes > MAX_MESSAGE_BYTES:
+            raise PayloadTooLarge
+        if isinstance(event, SessionChange):
+            return self.admission.admit_change(event, frame_uid=frame_uid)
+        if self._ignored and self._is_ignored(event):
+            raise Ignored("ignored", "capture.ignore says that this is not captured")
+        return self.admission.admit(event, frame_uid=frame_uid, raw_bytes=raw_bytes)
+
+    def _is_ignored(self, event: Event) -> bool:
+        tool_input = event.payload.get("tool_input")
+        names = [event.tool]
+        if isinstance(tool_input, dict):
+            names += [value for field in _PATH_FIELDS if isinstance(value := tool_input.get(field), str)]
+        return any(fnmatch.fnmatchcase(name, glob) for name in names for glob in self._ignored)
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return `value` if canonical JSON can carry it. Raises EnvelopeRejected for what is nested too deeply."""
+    if depth > MAX_DEPTH:
+        raise EnvelopeRejected("too_deep", f"the payload is nested deeper than {MAX_DEPTH} levels")
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for child in children:
+        if isinstance(child, dict | list):
+            plain(child, depth + 1)
+    return value
+
+
+MAX_DEPTH = 200

@@ -1,0 +1,1 @@
+"""The write-ahead log: the truth that everything else is derived from."""

@@ -1,0 +1,141 @@
+"""Records of the log: one line of JSON each, so that grep and a text editor can read them.
+
+    {"seq":12,"kind":"capture","uid":"…","frameUid":"…","ts":1795219305436,"sessionId":"…","tool":"Bash",
+     "inputHash":"…","tokensEst":41,"client":"claude-code",…,"payload":{…},"crc":"9a3f01bc"}\\n
+
+(on one line). The crc is CRC-32 over the bytes before `,"crc":`, in eight lower hex digits. `payload` is the
+canonical JSON that `inputHash` is the SHA-256 of, byte for byte. A line without its newline, or whose crc does not
+hold, is not a record: zero-filled and half-written tails both fail it.
+
+Such a line at the end of the newest segment is a torn tail, the normal trace of a crash: replay sets the bytes
+aside and goes on. Anywhere else it is corrupt: quarantined, counted, told.
+
+Kinds: `segment` begins every segment and names the format's version and the store; `capture` is an event;
+`session` is a session's start, end or compaction; the others are intents (`siftd.store.intents`: what was asked
+for by a person or an agent), their `payload` says what. Readers skip kinds and fields that they do not know.
+
+Version 1.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+
+import msgspec
+
+from siftd.admission import Redacted, RedactedIntent, RedactedSessionChange
+
+VERSION = 1
+_CRC_MARK = b',"crc":"'
+_TAIL_BYTES = len(_CRC_MARK) + 8 + len(b'"}\n')
+
+
+class Record(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, frozen=True):
+    """One record as it is read back. `payload` is the raw canonical JSON."""
+
+    seq: int = 0
+    kind: str
+    uid: str | None = None
+    frame_uid: str | None = None
+    ts: int = 0
+    session_id: str = ""
+    tool: str = ""
+    input_hash: str = ""
+    tokens_est: int = 0
+    client: str = ""
+    outcome: str | None = None
+    cwd: str | None = None
+    native_key: str | None = None
+    input_key: str | None = None
+    prompt_id: str | None = None
+    agent_id: str | None = None
+    spawned_agent_id: str | None = None
+    change: str | None = None
+    detail: str | None = None
+    version: int | None = None
+    store: str | None = None
+    payload: msgspec.Raw = msgspec.Raw(b"")
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Record)
+
+
+def encode_segment(store: str, ts: int) -> bytes:
+    """Return the line that begins a segment."""
+    return _seal(_encoder.encode(Record(kind="segment", version=VERSION, store=store, ts=ts)))
+
+
+def record_of(event: Redacted, seq: int, uid: str | None) -> Record:
+    """Return the record that keeps `event` under `seq` and its final `uid`."""
+    if isinstance(event, RedactedSessionChange):
+        return Record(
+            seq=seq,
+            kind="session",
+            frame_uid=event.frame_uid,
+            ts=event.ts,
+            session_id=event.session_id,
+            client=event.client,
+            change=event.change,
+            cwd=event.cwd,
+            detail=event.detail,
+        )
+    if isinstance(event, RedactedIntent):
+        return Record(
+            seq=seq,
+            kind=event.kind,
+            ts=event.ts,
+            session_id=event.session_id,
+            payload=msgspec.Raw(event.payload_json),
+        )
+    return Record(
+        seq=seq,
+        kind="capture",
+        uid=uid,
+        frame_uid=event.frame_uid,
+        ts=event.ts,
+        session_id=event.session_id,
+        tool=event.tool,
+        input_hash=event.input_hash,
+        tokens_est=event.tokens_est,
+        client=event.client,
+        outcome=event.outcome,
+        cwd=event.cwd,
+        native_key=event.native_key,
+        input_key=event.input_key,
+        prompt_id=event.prompt_id,
+        agent_id=event.agent_id,
+        spawned_agent_id=event.spawned_agent_id,
+        payload=msgspec.Raw(event.payload_json),
+    )
+
+
+def encode(record: Record) -> bytes:
+    """Return the line of a record."""
+    return _seal(_encoder.encode(record))
+
+
+def _seal(document: bytes) -> bytes:
+    body = document[:-1]
+    return b'%b%b%08x"}\n' % (body, _CRC_MARK, zlib.crc32(body))
+
+
+def is_whole(line: bytes) -> bool:
+    """Whether `line`, its newline included, is a record whose crc holds."""
+    body, seal = line[:-_TAIL_BYTES], line[-_TAIL_BYTES:]
+    return seal == b'%b%08x"}\n' % (_CRC_MARK, zlib.crc32(body))
+
+
+def decode(line: bytes) -> Record:
+    """Return the record of a whole line. Raises msgspec.MsgspecError for a line no siftd has written."""
+    return _decoder.decode(line)
+
+
+def iter_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield (offset, line with its newline) of a segment's bytes; the last may lack its newline."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start) + 1 or len(data)
+        yield start, data[start:end]
+        start = end

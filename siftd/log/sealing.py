@@ -1,0 +1,146 @@
+"""The later life of a log: sealed segments are compressed, rewritten without what was forgotten, and pruned.
+
+Each step leaves files that replay reads rightly, so a crash between any two loses nothing and doubles nothing:
+
+    compress   write `….gz` beside, sync it, give it its name, sync the folder, remove the plain one, sync the folder
+    rewrite    write the kept lines beside, sync them, take the name over, sync the folder
+    prune      remove the file, sync the folder
+
+A segment's time is the time of its last append; compressing and rewriting keep it. None of these touches the active
+segment, and one of them runs at a time; the writer goes on meanwhile.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from siftd.home import write_private
+from siftd.log.files import sync_folder
+from siftd.log.record import Record
+from siftd.log.segments import (
+    find_first_seq,
+    iter_segment,
+    name_for_sealed,
+    plain_sealed,
+    read_segment,
+    segments,
+)
+
+GZIP_LEVEL = 6
+_LEFTOVERS = ".wal*.new"
+
+
+@dataclass(frozen=True, slots=True)
+class SealedSegment:
+    """A segment that nothing is appended to any more."""
+
+    path: Path
+    last_seq: int
+    """No record in it comes after this one."""
+    modified_ms: int
+
+
+def seal_file(path: str) -> Path | None:
+    """Give the active segment, which nobody writes, its sealed name; None when it holds no record."""
+    active = Path(path)
+    first_seq = find_first_seq(active)
+    if first_seq is None or name_for_sealed(active, first_seq).exists():
+        return None
+    return active.rename(name_for_sealed(active, first_seq))
+
+
+def compress(path: str) -> int:
+    """Compress the sealed segments that are still plain; return how many."""
+    remove_leftovers(path)
+    plain = plain_sealed(path)
+    for each in plain:
+        data, times = each.read_bytes(), _times(each)
+        _replace(each.with_name(f"{each.name}.gz"), gzip.compress(data, GZIP_LEVEL, mtime=0), times)
+        each.unlink()
+        sync_folder(str(each.parent))
+    return len(plain)
+
+
+def rewrite(path: str, is_forgotten: Callable[[Record], bool]) -> int:
+    """Take records out of every segment but the active one; return how many. Other lines stay byte for byte.
+
+    Lines that are no records go too: nobody can tell what they hold.
+    """
+    remove_leftovers(path)
+    taken = 0
+    for segment in segments(path):
+        if segment == Path(path):
+            continue
+        kept, gone = _split(read_segment(segment), is_forgotten)
+        if gone:
+            _rewrite(segment, kept)
+            taken += gone
+    return taken
+
+
+def holds(path: str, is_forgotten: Callable[[Record], bool]) -> bool:
+    """Whether the active segment has a record that is forgotten, or a line that is no record."""
+    return _split(read_segment(Path(path)), is_forgotten)[1] > 0
+
+
+def list_sealed(path: str) -> list[SealedSegment]:
+    """Return the segments but the active one, oldest first."""
+    found = []
+    successor: int | None = None
+    for each in reversed(segments(path)):
+        if each != Path(path):
+            last_seq = successor - 1 if successor else _last_seq(each)
+            found.append(SealedSegment(each, last_seq, int(each.stat().st_mtime * 1000)))
+        successor = find_first_seq(each) or successor
+    return found[::-1]
+
+
+def prune(path: str, old: list[SealedSegment], covered_seq: int) -> int:
+    """Remove those of the segments that a synced snapshot covers up to `covered_seq`; return how many."""
+    covered = [each for each in old if each.last_seq <= covered_seq]
+    for each in covered:
+        each.path.unlink(missing_ok=True)
+    if covered:
+        sync_folder(str(Path(path).parent))
+    return len(covered)
+
+
+def remove_leftovers(path: str) -> None:
+    """Remove the half-made files of a crash."""
+    for each in Path(path).parent.glob(_LEFTOVERS):
+        each.unlink(missing_ok=True)
+
+
+def _split(data: bytes, is_forgotten: Callable[[Record], bool]) -> tuple[list[bytes], int]:
+    """Return (the lines that stay, how many do not)."""
+    lines = [(line, record) for _, line, record in iter_segment(data)]
+    kept = [line for line, record in lines if record is not None and not is_forgotten(record)]
+    return kept, len(lines) - len(kept)
+
+
+def _rewrite(segment: Path, kept: list[bytes]) -> None:
+    if len(kept) <= 1:  # its first line only
+        segment.unlink(missing_ok=True)
+        sync_folder(str(segment.parent))
+        return
+    data = b"".join(kept)
+    _replace(segment, gzip.compress(data, GZIP_LEVEL, mtime=0) if segment.suffix == ".gz" else data, _times(segment))
+
+
+def _replace(path: Path, data: bytes, times: tuple[int, int]) -> None:
+    write_private(path, data)
+    os.utime(path, ns=times)
+    sync_folder(str(path.parent))
+
+
+def _times(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_mtime_ns
+
+
+def _last_seq(segment: Path) -> int:
+    return max((record.seq for _, _, record in iter_segment(read_segment(segment)) if record is not None), default=0)

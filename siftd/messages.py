@@ -1,0 +1,270 @@
+"""The requests of the socket, as the daemon decodes them: one tagged struct each, told apart by `kind`.
+
+Field names on the wire are camelCase. New fields have defaults, types never change, unknown fields are ignored.
+A request that is refused is answered with `{"ok":false,"retry":…,"error":{"code","message","hint"}}`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from siftd.errors import RequestInvalid, SiftdError
+
+Moment = Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]
+"""Milliseconds since the epoch, as far as a database's integers reach."""
+
+
+class Request(msgspec.Struct, rename="camel", tag_field="kind", frozen=True, kw_only=True):
+    """Any request."""
+
+
+class Hello(Request, tag="hello", frozen=True, kw_only=True):
+    """Who are you? Answers version, protocol, workspace, pid, uptimeMs."""
+
+
+class Capture(Request, tag="capture", frozen=True, kw_only=True):
+    """Keep a tool call. Answers `id`, `eventId`, `tokensEst`, and `duplicate` when it was there already.
+
+    `uid` makes a repeat harmless; `source` is the agent that did the work.
+    """
+
+    session_id: str
+    tool: str
+    payload: dict[str, Any]
+    ts: int
+    uid: str | None = None
+    source: str = "api"
+    cwd: str | None = None
+
+
+class Filters(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+    """What hits must be; every filter applies before the top is cut."""
+
+    tool: str | None = None
+    session: str | None = None
+    file: str | None = None
+    symbol: str | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    kind: str | None = None
+    """summary, event, memory, tool, prompt, stop or failure."""
+    superseded: bool = False
+
+
+class Search(Request, tag="search", frozen=True, kw_only=True):
+    """Find. Answers `hits` and `degraded` (null, or why a leg is missing)."""
+
+    query: str
+    k: int = 10
+    filters: Filters = Filters()
+
+
+class Show(Request, tag="show", frozen=True, kw_only=True):
+    """The whole of one thing by its id (e12, s7, m3). Answers `item`."""
+
+    id: str
+
+
+class Timeline(Request, tag="timeline", frozen=True, kw_only=True):
+    """What happened around an event, or at the end of a session. Answers `events`."""
+
+    around: str | None = None
+    session: str | None = None
+    before: int = 10
+    after: int = 10
+
+
+class Sessions(Request, tag="sessions", frozen=True, kw_only=True):
+    """The sessions, newest first. Answers `sessions`."""
+
+    limit: int = 20
+
+
+class Info(Request, tag="info", frozen=True, kw_only=True):
+    """The state of everything; `mem info --json` is this answer."""
+
+
+class Drain(Request, tag="drain", frozen=True, kw_only=True):
+    """Summarise and embed what is raw, at most `limit` events. Streams progress; answers the counts."""
+
+    limit: int | None = None
+
+
+class Retry(Request, tag="retry", frozen=True, kw_only=True):
+    """Make a skipped event raw again, or all of them. Answers `retried`."""
+
+    id: str | None = None
+
+
+class Undo(Request, tag="undo", frozen=True, kw_only=True):
+    """Bring a superseded summary back for good. Answers `restored`."""
+
+    id: str
+
+
+class Remember(Request, tag="remember", frozen=True, kw_only=True):
+    """Keep a statement on purpose. Answers `id`, `memoryId`, `similar` (ids), and `duplicate` when it is kept already.
+
+    `from` and `until` bound its validity: outside of it the memory is in no search and no recall.
+    """
+
+    text: str
+    type: str = "fact"
+    tags: list[str] = []
+    importance: int = 3
+    confidence: float | None = None
+    project: bool = True
+    valid_from: Moment | None = msgspec.field(default=None, name="from")
+    valid_until: Moment | None = msgspec.field(default=None, name="until")
+    pin: bool = False
+    session_id: str | None = None
+    source: str = "api"
+
+
+class Recall(Request, tag="recall", frozen=True, kw_only=True):
+    """What bears on a prompt, as a marked block. Answers `text`, `items` and `tokens`; empty when nothing is relevant.
+
+    What `session_id` itself did is left out. `max_tokens` may lower the configured bound, never raise it.
+    """
+
+    prompt: str
+    session_id: str | None = None
+    max_tokens: int | None = None
+
+
+class Export(Request, tag="export", frozen=True, kw_only=True):
+    """Write everything into a new file (mode 0600) at an absolute path. Streams progress; answers `path`, `counts`."""
+
+    path: str
+
+
+class Import(Request, tag="import", frozen=True, kw_only=True):
+    """Merge an exported file in. Streams progress; answers `added`, `known`, `forgotten`, `errors`, `firstError`."""
+
+    path: str
+
+
+class Forget(Request, tag="forget", frozen=True, kw_only=True):
+    """Forget for good: ids (e12, s7, m3), or a session, a file, a text, or a span of time alone.
+
+    `since` and `until` narrow a session, a file or a text. With `dry_run` nothing changes. Answers `matched`, `byKind`
+    and `pending` (what still holds something, by name).
+    """
+
+    ids: list[str] = []
+    session: str | None = None
+    file: str | None = None
+    query: str | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    dry_run: bool = True
+
+
+class Prune(Request, tag="prune", frozen=True, kw_only=True):
+    """Forget what is older than `store.keepDays` and `log.keepDays` now. Answers `events`, `segments`, `pending`."""
+
+
+class Backup(Request, tag="backup", frozen=True, kw_only=True):
+    """Copy the database, checked, into a new file (mode 0600) at an absolute path. Answers `path`, `bytes`, `seq`."""
+
+    path: str
+
+
+class Backfill(Request, tag="backfill", frozen=True, kw_only=True):
+    """Read transcripts into the store. Streams progress; answers the counts.
+
+    `paths` are absolute; none: this workspace's own under `claude_home` (default: `.claude` in the user's home).
+    """
+
+    paths: list[str] = []
+    any_workspace: bool = False
+    claude_home: str | None = None
+
+
+class Stop(Request, tag="stop", frozen=True, kw_only=True):
+    """Finish what is in flight and end; with `hold` stay down until `mem start` or a new session."""
+
+    hold: bool = True
+
+
+AnyRequest = (
+    Hello
+    | Capture
+    | Search
+    | Show
+    | Timeline
+    | Sessions
+    | Info
+    | Drain
+    | Retry
+    | Undo
+    | Remember
+    | Recall
+    | Export
+    | Import
+    | Forget
+    | Prune
+    | Backup
+    | Backfill
+    | Stop
+)
+
+
+class HookHeader(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+    """The header of a hook frame."""
+
+    client: str
+    frame_uid: str
+    root: str
+    ts: int
+    bytes: int = 0
+    """How long the client's input was. More than follows the header: it did not fit a frame."""
+
+
+_decoder: msgspec.json.Decoder[AnyRequest] = msgspec.json.Decoder(AnyRequest)
+_header_decoder = msgspec.json.Decoder(HookHeader)
+encode = msgspec.json.Encoder().encode
+
+
+def decode_request(message: bytes) -> AnyRequest:
+    """Return the request in a JSON message. Raises RequestInvalid; its message names fields, never values."""
+    try:
+        return _decoder.decode(message)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise RequestInvalid(_reason(message, error), hint="see siftd/messages.py for the requests") from None
+
+
+def decode_header(header: bytes) -> HookHeader:
+    """Return the header of a hook frame. Raises RequestInvalid."""
+    try:
+        return _header_decoder.decode(header)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise RequestInvalid(f"the header of a hook frame is wrong ({type(error).__name__})") from None
+
+
+def ok(**fields: Any) -> bytes:
+    """Return the message of a good answer."""
+    return encode({"ok": True, **fields})
+
+
+def refused(error: SiftdError, *, retry: bool = False) -> bytes:
+    """Return the message of a refusal; it begins as hooks expect."""
+    told = {"code": error.code, "message": error.message, "hint": error.hint}
+    return encode({"ok": False, "retry": retry, "error": told})
+
+
+def progress(**fields: Any) -> bytes:
+    """Return the message that tells how far long work is."""
+    return encode({"progress": fields})
+
+
+def _reason(message: bytes, error: Exception) -> str:
+    if not isinstance(error, msgspec.ValidationError):
+        return f"the message is not JSON ({type(error).__name__})"
+    where = str(error).rpartition(" - at ")[2]
+    field = where if where.startswith("`$") and where.endswith("`") else "`$`"
+    if field == "`$.kind`" or b'"kind"' not in message[:4096]:
+        return "the request has no known kind"
+    return f"the request has a missing or wrong field at {field}"

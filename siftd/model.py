@@ -1,0 +1,61 @@
+"""The nouns that every room shares.
+
+An `Event` is unredacted and lives only in memory: nothing that writes to a disk, a model or a log accepts
+one. What they accept is `siftd.redact.RedactedEvent`, which only the redaction room can make.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Outcome = Literal["ok", "failed", "interrupted"]
+"""How a tool call ended; None for what cannot fail (a prompt, a turn's end)."""
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One captured fact as its client told it.
+
+    `payload` keeps the client's own field names: `tool_input` with `tool_response` or `error`; `prompt`;
+    `last_assistant_message`. It holds nothing that differs between two equal facts (ids, durations), so that
+    equal facts have equal hashes.
+    """
+
+    client: str
+    """The agent that did the work, as stored in `_source`: "claude-code", "codex", ..."""
+    session_id: str
+    tool: str
+    """The client's tool name for a tool call, failed or not; else the hook event's name."""
+    payload: dict[str, Any]
+    ts: int
+    """When it happened, in milliseconds since the epoch, UTC."""
+    identity: tuple[str, ...]
+    """What hook and transcript agree on, the session left out: ("tool", tool_use_id), ("prompt", prompt_id),
+    ("stop", agent_id or "", prompt_id, closing text). Where the client gives no id: (kind, text), and
+    `occurrence` counts. Empty: the client offers no identity at all, every delivery is a fact of its own."""
+    native_id: str | None = None
+    """The client's own id (tool_use_id, prompt_id) when it has one; a fork's copy is known by it."""
+    occurrence: int | None = None
+    """For an identity without a native id: the how-manieth such fact of its session, from 1, where the reader
+    knows (a transcript does). None: the store counts."""
+    from_transcript: bool = False
+    outcome: Outcome | None = None
+    cwd: str | None = None
+    prompt_id: str | None = None
+    agent_id: str | None = None
+    """The subagent in which it happened; None in the main conversation."""
+    spawned_agent_id: str | None = None
+    """For a call that started a subagent: that subagent's id."""
+
+
+class SessionChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A session started, ended or was compacted: changes `sessions` and is no event."""
+
+    client: str
+    session_id: str
+    change: Literal["start", "end", "compact"]
+    ts: int
+    cwd: str | None = None
+    detail: str | None = None
+    """How it started ("startup", "resume", "clear", "compact", "fork") or why it ended."""

@@ -1,0 +1,207 @@
+"""What a pattern cannot say: whether a text that has the form of a secret is one.
+
+Every check takes the match of a rule and is linear in its length. A check errs towards redaction where the
+form alone is strong (a known prefix) and towards leaving text alone where it is weak (an assignment).
+"""
+
+from __future__ import annotations
+
+import binascii
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+
+from siftd.redact.names import Kind, kind_of_name
+
+Match = re.Match[str]
+
+TOKEN_ENTROPY_BITS = 2.8
+"""Bits a character below which a token is a drawing of one (`xoxb-xxxx`). Real ones of 20 characters reach 3.4."""
+
+LONGEST_MEASURED = 4096
+"""Entropy of a longer text is that of its beginning."""
+
+
+def entropy_bits(text: str) -> float:
+    """Return the Shannon entropy of `text` in bits a character."""
+    text = text[:LONGEST_MEASURED]
+    if not text:
+        return 0.0
+    size = len(text)
+    return -sum(n / size * math.log2(n / size) for n in Counter(text).values())
+
+
+def always(match: Match) -> bool:
+    return match is not None
+
+
+def is_random(match: Match) -> bool:
+    """Refuse what is drawn (`ghp_xxxx…`) or spelled out (`npm_install_…`) rather than generated."""
+    return entropy_bits(match[0]) >= TOKEN_ENTROPY_BITS
+
+
+def has_digit(match: Match) -> bool:
+    """As `is_random`, for alphabets in which a name could be written too."""
+    return is_random(match) and any(c.isdigit() for c in match[0]) and _mixed(match[0])
+
+
+def _mixed(text: str) -> bool:
+    return any(c.isalpha() for c in text)
+
+
+def is_mixed_case(match: Match) -> bool:
+    """As `is_random`, for tokens of letters only: a name is written in one case, or in words."""
+    text = match[0]
+    return (
+        is_random(match)
+        and not text.islower()
+        and sum(a.isupper() != b.isupper() for a, b in pairwise(text)) >= len(text) // 5
+    )
+
+
+def is_command_password(match: Match) -> bool:
+    """Accept the password of `name:password` on a command line, unless it is the word for one."""
+    return not _is_stand_in(match[1]) and match[1].lower() not in {
+        "password",
+        "pass",
+        "passwd",
+        "pwd",
+        "token",
+        "secret",
+        "key",
+    }
+
+
+def is_basic_auth(match: Match) -> bool:
+    """Accept base64 of `name:password`, the only thing that follows `Basic` in a header."""
+    text = match[1]
+    try:
+        decoded = binascii.a2b_base64(text + "=" * (-len(text) % 4))
+    except binascii.Error:
+        return False
+    return b":" in decoded and all(32 <= byte < 127 or byte > 159 for byte in decoded)
+
+
+def holds_key_material(match: Match) -> bool:
+    """Tell a private key from a mention of its first line in prose or code."""
+    return _BASE64_RUN.search(match[0], match.end(1)) is not None
+
+
+_BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]{16}")
+
+_NOBODY = re.compile(
+    r"(?i)(?:no-?reply|do-?not-?reply|git)@|[^@]*@[^@]*\.(?:png|jpe?g|gif|svg|webp|css|js|ts|py|go|md|git)$"
+)
+
+
+def is_personal_email(match: Match) -> bool:
+    """Leave alone what reaches nobody: `noreply@…`, `git@host`, a retina image `logo@2x.png`."""
+    return _NOBODY.match(match[0]) is None
+
+
+_NANP = re.compile(r"1?[2-9][0-8][0-9][2-9][0-9]{6}")
+
+
+def is_phone(match: Match) -> bool:
+    """Accept a number of the North American plan, or an international one of 9 to 15 digits.
+
+    Bare digits after a plus at the beginning of a line are a diff's unless they fit the American plan.
+    """
+    number = match[1]
+    digits = re.sub(r"[^0-9]", "", number)
+    if not number.startswith("+") or digits.startswith("1"):
+        return _NANP.fullmatch(digits) is not None
+    if not 9 <= len(digits) <= 15:
+        return False
+    return number != "+" + digits or match.string[: match.start(1)][-1:] not in {"\n", "\r"}
+
+
+def is_key_line(match: Match) -> bool:
+    """Tell a full line of base64, as key files have them, from a hash in hexadecimal."""
+    text = match[1]
+    return has_digit(match) and not text.islower() and not text.isupper() and entropy_bits(text) >= 4.6
+
+
+def is_generated(match: Match) -> bool:
+    """Accept what no person wrote: neither words nor a path, a version, a hash in hexadecimal or a UUID."""
+    value = match[1]
+    return _looks_generated(value) and not _HASH.fullmatch(value) and is_plausible_value("secret", value, bare=True)
+
+
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+
+
+def _looks_generated(value: str) -> bool:
+    """Tell letters and digits in disorder from words: the kind of character changes often."""
+    value = value[:LONGEST_MEASURED]
+    kinds = [0 if c.isdigit() else 1 if c.isupper() else 2 for c in value if c.isalnum()]
+    changes = sum(a != b for a, b in pairwise(kinds))
+    return changes >= max(3, len(kinds) // 5) and entropy_bits(value) >= 3.0
+
+
+def is_url_password(match: Match) -> bool:
+    """Refuse variables and placeholders in the password of a URL."""
+    return not _is_stand_in(match[1])
+
+
+def is_assigned_secret(match: Match) -> bool:
+    """Accept a value assigned to a name that means a secret, when it looks like one."""
+    kind = kind_of_name(match["name"])
+    if kind is None:
+        return False
+    quoted = next((match[group] for group in ("double", "single", "back", "escaped") if match[group]), None)
+    if quoted is not None:
+        return is_plausible_value(kind, quoted)
+    bare = match["bare"]
+    return (not _CODE.search(bare) or _digits_in(bare) >= 4) and is_plausible_value(kind, bare, bare=True)
+
+
+def _digits_in(text: str) -> int:
+    return sum(c.isdigit() for c in text)
+
+
+_CODE = re.compile(r"[(){}\[\]]|^[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)+[;,]?$|^[@*&!]|::|->|^\d{1,15}[a-z]{0,2}$")
+"""Calls, attribute chains, pointers, plain numbers: what an unquoted value in code is."""
+
+_STAND_IN = re.compile(
+    r"(?i)\[REDACTED|^\$(?!aact_)|^\[|\$\{|\$\(|\{\{|^<|^%\w*%?$|^%[({]|#\{|^\{|^\.\.\.|…|process\.env|os\.environ|getenv|"
+    r"^(?:your|my|the|some|an?|insert|enter|replace|change|add|put|use|paste)[-_ ]|"
+    r"[-_ ](?:here|placeholder)\b|placeholder|redacted|"
+    r"^(?:x{3,}|\*+|•+|-+|_+|\.+|0+|1234567890)$|x{6}|\*{3}|example_|_example|dummy|changeme"
+)
+
+
+def _is_stand_in(value: str) -> bool:
+    return _STAND_IN.search(value[:LONGEST_MEASURED]) is not None
+
+
+_WORDS = re.compile(r"[A-Za-z]+(?:[-_. /:][A-Za-z]+)*[0-9]?[.:!?]?")
+_PATH = re.compile(
+    r"^(?:\.{0,2}|~)/|^[A-Za-z]:\\|^\w+://|(?:^|[^/])/[a-z_-]+/[a-z_.-]+(?:/|$)|"
+    r"\.(?:json|ya?ml|py|ts|js|go|rs|md|txt|pem|key|crt|sh)$"
+)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def is_plausible_value(kind: Kind, value: str, *, bare: bool = False) -> bool:
+    """Decide whether `value` under a name of `kind` is a secret rather than a word, a path or a stand-in."""
+    value = value.strip()
+    if len(value) < (5 if kind == "password" else 8) or _is_stand_in(value):
+        return False
+    if (value.isdigit() and len(value) < 20) or _PATH.search(value[:LONGEST_MEASURED]) or _DATE.match(value):
+        return False
+    digits = sum(c.isdigit() for c in value)
+    if kind == "key":
+        return len(value) >= 16 and " " not in value and _looks_generated(value) and not _HASH.fullmatch(value)
+    if kind == "password":
+        if " " in value:
+            return digits > 0 and value.count(" ") < 3 and not bare
+        if _WORDS.fullmatch(value):
+            return len(value) >= 12 and _looks_generated(value)
+        return digits > 0 or not bare or not re.fullmatch(r"[\w.:-]+", value)
+    if " " in value or entropy_bits(value) < 2.8:
+        return False
+    if digits == len(value):
+        return digits >= 20
+    return _looks_generated(value) if _WORDS.fullmatch(value) or not digits else _mixed(value)

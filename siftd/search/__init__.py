@@ -1,0 +1,1 @@
+"""Search: what the indexes find, fused by rank, with the reasons."""

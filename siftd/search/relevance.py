@@ -1,0 +1,86 @@
+"""How much of a question a text answers, in a form that can be compared between texts of different tables.
+
+A term weighs by how rare it is in the store; words that carry a question without being about anything weigh nothing.
+bm25 scores of two tables cannot be compared, and a rank says nothing about whether even the first is relevant.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Mapping
+
+from siftd.embed.words import split_words
+from siftd.search.query import Question, inflections
+from siftd.store.candidates import document_counts
+from siftd.store.memories import count_texts
+
+_SMALL_STORE = 200
+"""Rows that a store is taken to have at least, so that a word's rarity means something in a small one."""
+
+_SAYS_NOTHING = frozenset(
+    split_words("""
+    a about above after again all also always am an and any anybody anyone anything are as ask at away back be because
+    been before being below best better between both but by can cannot could did do does doing done don down during each
+    either else enough ever every everything few first for from further get gets getting give given gives go goes going
+    good got great had has have having he hello help her here hers hey hi him his how however i if in instead into is it
+    its just keep kind know last later least less let lets like ll long look looks lot made make makes making many may
+    maybe me mean might more most much must my need needs never new next nice no nor not nothing now of off ok okay old
+    on once one only or other others our ours out over own please put quite re really right s same say see seems shall
+    she should show since so some somebody something still such sure t take tell than thank thanks that the their them
+    then there these they thing things think this those through to together too try trying two under until up upon us
+    use used uses using ve very via want wants was way we well were what when where whether which while who whom whose
+    why will with within without won would write yes yet you your yours
+    explain describe happened work works working continue
+    """)
+)
+_SAYS_LITTLE = frozenset(
+    split_words("""
+    add added adding app application bug bugs build change changed changes check class code codebase command commit
+    config configuration create created data default delete directory error errors fail failed fails file files find fix
+    fixed fixes fixing folder function implement implemented issue issues line lines list method module name number
+    output page path problem problems program project push read refactor remove rename repo repository return review run
+    running script server service session set setup start step string system test testing tests text time todo tool type
+    update updated user value version
+    """)
+)
+"""What every project is about. Such words support others; alone they make nothing relevant."""
+_LITTLE = 0.3
+
+
+class Relevance:
+    """The weights of one question's terms."""
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self._weights = weights
+        self._total = sum(weights.values())
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, question: Question) -> Relevance:
+        """Weigh the terms of a question by how rare they are among summaries and memories."""
+        terms = [term for term in question.terms if term not in _SAYS_NOTHING]
+        size = max(_SMALL_STORE, count_texts(connection))
+        counts = document_counts(connection, "summaries_terms", terms)
+        for term, count in document_counts(connection, "memories_terms", terms).items():
+            counts[term] = counts.get(term, 0) + count
+        unit = math.log(1 + size / 2)
+        weights = {term: math.log(1 + size / (1 + counts.get(term, 0))) / unit for term in terms}
+        return cls({term: weight * (_LITTLE if term in _SAYS_LITTLE else 1.0) for term, weight in weights.items()})
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the question is about nothing."""
+        return not self._weights
+
+    def share(self, text: str) -> float:
+        """Return how much of the question's weight the text holds, from 0 to 1."""
+        return self.weight(text) / self._total if self._total else 0.0
+
+    def weight(self, text: str) -> float:
+        """Return the weight of the terms that the text holds; one that occurs once in the store weighs 1."""
+        return sum(self._weights[term] for term in self._matched(text))
+
+    def _matched(self, text: str) -> list[str]:
+        """Return the terms that the text holds, in one form or another."""
+        words = set(split_words(text))
+        return [term for term in self._weights if term in words or not words.isdisjoint(inflections(term))]

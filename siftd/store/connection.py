@@ -1,0 +1,76 @@
+"""Opening the database: one writer, any number of read-only readers.
+
+`journal_mode=WAL` with `synchronous=NORMAL` is safe only because the log is synced before every acknowledgement
+and replayed at start.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from urllib.parse import quote
+
+from siftd.errors import StoreCorrupt, StoreError
+
+BUSY_MS = 100
+"""How long a writer waits for a person's lock before it goes on with the log alone."""
+
+_CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def open_writer(path: str) -> sqlite3.Connection:
+    """Open the database for writing, made if missing (mode 0600). Raises StoreCorrupt for a damaged one."""
+    Path(path).touch(mode=0o600)
+    return _open(
+        path,
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA synchronous = NORMAL",
+        "PRAGMA foreign_keys = ON",
+        "PRAGMA wal_autocheckpoint = 4000",
+        "PRAGMA cache_size = -8000",
+        seconds=BUSY_MS / 1000,
+    )
+
+
+def open_reader(path: str) -> sqlite3.Connection:
+    """Open the database read-only. Raises StoreError when there is none."""
+    connection = _open(
+        f"file:{quote(path)}?mode=ro",
+        "PRAGMA query_only = ON",
+        "PRAGMA cache_size = -16000",
+        "SELECT 1 FROM sqlite_master LIMIT 1",
+        seconds=1.0,
+    )
+    connection.text_factory = _decode
+    return connection
+
+
+def _open(target: str, *statements: str, seconds: float) -> sqlite3.Connection:
+    """Connect and run `statements`; a database that refuses one is closed again, so that it can be set aside."""
+    try:
+        connection = sqlite3.connect(
+            target, uri=target.startswith("file:"), isolation_level=None, check_same_thread=False, timeout=seconds
+        )
+    except sqlite3.Error as error:
+        raise translate(error) from error
+    try:
+        for statement in statements:
+            connection.execute(statement)
+    except sqlite3.Error as error:
+        connection.close()
+        raise translate(error) from error
+    return connection
+
+
+def _decode(text: bytes) -> str:
+    """Text that a person stored need not be UTF-8; one such row must not stop every read that meets it."""
+    return text.decode("utf-8", "replace")
+
+
+def translate(error: sqlite3.Error) -> StoreError:
+    """Return our error for one of sqlite3's. Its message may quote values, so only its name goes on."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    name = getattr(error, "sqlite_errorname", type(error).__name__)
+    if code in _CORRUPT or (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)):
+        return StoreCorrupt(f"the database is damaged ({name})", hint="it is set aside and rebuilt at the next start")
+    return StoreError(f"the database refused ({name})", hint="see `mem doctor`")

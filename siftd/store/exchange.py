@@ -1,0 +1,140 @@
+"""Rows as an export tells them, and what an import has to ask and to insert.
+
+A summary is derived, so a rebuild gives it another id: records name it by its event and the hash of its text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+from siftd.log.record import Record
+from siftd.store import summaries
+
+_ROWS = {
+    "events": "SELECT id, ts, session_id, tool, payload_json, outcome, uid, frame_uid, native_key, input_key,"
+    " prompt_id, agent_id, spawned_agent_id FROM events ORDER BY id",
+    "sessions": "SELECT session_id, started_ts, last_ts, ended_ts, cwd, source FROM sessions ORDER BY started_ts",
+    "summaries": "SELECT id, event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence"
+    " FROM summaries ORDER BY id",
+    "supersedes": "SELECT newer_id AS newer, older_id AS older, cosine, ts FROM summary_supersedes"
+    " ORDER BY newer_id, older_id",
+    "apart": "SELECT a_event AS a, b_event AS b FROM kept_apart ORDER BY a_event, b_event",
+    "memories": "SELECT id, ts, updated_ts, type, text, tags, importance, confidence, valid_from, valid_to, session_id,"
+    " source, pinned, uid FROM memories ORDER BY id",
+    "links": "SELECT from_id, to_id, relation, ts FROM memory_links ORDER BY from_id, to_id, relation",
+}
+
+
+def iter_rows(connection: sqlite3.Connection, what: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table by column name, without the columns that are NULL."""
+    cursor = connection.execute(_ROWS[what])
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield {name: value for name, value in zip(names, row, strict=True) if value is not None}
+
+
+def count_rows(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return how many rows of each table there are to tell."""
+    return {
+        what: int(connection.execute(f"SELECT count(*) FROM ({sql})").fetchone()[0])  # noqa: S608 - constants only
+        for what, sql in _ROWS.items()
+    }
+
+
+def text_hash(text: str) -> str:
+    """Return what names a summary among those of its event; too short to prove to anybody what a text was."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+# What an import asks
+
+
+def has_unnamed_event(connection: sqlite3.Connection, event_id: int, ts: int, session_id: str, tool: str) -> bool:
+    """Whether this very row, which a person inserted and nothing else can name, is there."""
+    sql = "SELECT 1 FROM events WHERE id = ? AND uid IS NULL AND ts = ? AND session_id = ? AND tool = ?"
+    return connection.execute(sql, (event_id, ts, session_id, tool)).fetchone() is not None
+
+
+def find_session(connection: sqlite3.Connection, session_id: str) -> dict[str, Any] | None:
+    rows = summaries.as_rows(connection.execute("SELECT * FROM sessions WHERE session_id = ?", (session_id,)))
+    return rows[0] if rows else None
+
+
+def find_summary(connection: sqlite3.Connection, event_id: int, text_sha: str) -> int | None:
+    """Return the summary of an event that has this text."""
+    rows = connection.execute("SELECT id, text FROM summaries WHERE event_id = ? ORDER BY id", (event_id,))
+    return next((int(row[0]) for row in rows if text_hash(row[1]) == text_sha), None)
+
+
+def is_superseding(connection: sqlite3.Connection, newer: list[Any], older: list[Any]) -> bool:
+    """Whether one summary hides the other, or a person keeps the two apart; each is [event id, hash of its text]."""
+    sql = "SELECT 1 FROM summary_supersedes WHERE newer_id = ? AND older_id = ?"
+    ids = find_summary(connection, *newer), find_summary(connection, *older)
+    return (
+        summaries.are_kept_apart(connection, newer[0], older[0]) or connection.execute(sql, ids).fetchone() is not None
+    )
+
+
+def find_memory(connection: sqlite3.Connection, uid: str) -> int | None:
+    row = connection.execute("SELECT id FROM memories WHERE uid = ?", (uid,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def is_forgotten_memory(connection: sqlite3.Connection, uid: str) -> bool:
+    sql = "SELECT 1 FROM tombstones WHERE kind = 'memory' AND key = ?"
+    return connection.execute(sql, (uid,)).fetchone() is not None
+
+
+def has_unnamed_memory(connection: sqlite3.Connection, memory_id: int, ts: int) -> bool:
+    """Whether this very row, which a person inserted and nothing else can name, is there."""
+    sql = "SELECT 1 FROM memories WHERE id = ? AND uid IS NULL AND ts = ?"
+    return connection.execute(sql, (memory_id, ts)).fetchone() is not None
+
+
+def has_link(connection: sqlite3.Connection, from_id: int, to_id: int, relation: str) -> bool:
+    sql = "SELECT 1 FROM memory_links WHERE from_id = ? AND to_id = ? AND relation = ?"
+    return connection.execute(sql, (from_id, to_id, relation)).fetchone() is not None
+
+
+# What an import's records do
+
+
+def insert_summary(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
+    """Give an event a summary that was told elsewhere, unless it has it already."""
+    event_id, text = payload["event"], payload["text"]
+    if connection.execute("SELECT 1 FROM events WHERE id = ?", (event_id,)).fetchone() is None:
+        return
+    if find_summary(connection, event_id, text_hash(text)) is not None:
+        return
+    raw = summaries.find_raw_event(connection, event_id)
+    if raw is not None:
+        summaries.insert_edges(connection, [raw], record.ts)
+    connection.execute(
+        "INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            event_id,
+            payload["ts"],
+            payload["model"],
+            payload["promptHash"],
+            text,
+            payload.get("tokensIn"),
+            payload.get("tokensOut"),
+            payload.get("confidence"),
+        ),
+    )
+    connection.execute("UPDATE events SET status = 'summarized', last_error = NULL WHERE id = ?", (event_id,))
+
+
+def supersede(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
+    """Hide one summary behind another, as it was elsewhere; summaries that are gone hide nothing."""
+    newer, older = (find_summary(connection, *payload[name]) for name in ("newer", "older"))
+    if newer is None or older is None or newer == older:
+        return
+    connection.execute(
+        "INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, ?, ?)",
+        (newer, older, payload.get("cosine"), payload.get("ts", record.ts)),
+    )

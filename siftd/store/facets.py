@@ -1,0 +1,65 @@
+"""What raw events are found by: words, files, symbols."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_WORDS = "INSERT INTO event_words VALUES (?, ?) ON CONFLICT (event_id) DO UPDATE SET words = excluded.words"
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """The index rows of one event."""
+
+    event_id: int
+    words: str
+    files: list[str]
+    symbols: list[str]
+
+
+def list_unindexed_after(connection: sqlite3.Connection, event_id: int, limit: int) -> list[int]:
+    """Return events after `event_id` that are not indexed, in order. Cheap: the common case."""
+    return _ids(
+        connection,
+        "SELECT id FROM events e WHERE id > ? AND NOT EXISTS (SELECT 1 FROM event_words w WHERE w.event_id = e.id)"
+        " ORDER BY id LIMIT ?",
+        (event_id, limit),
+    )
+
+
+def list_unindexed(connection: sqlite3.Connection, limit: int) -> list[int]:
+    """Return any events that are not indexed, newest first. Looks at every event."""
+    return _ids(
+        connection,
+        "SELECT id FROM events e WHERE NOT EXISTS (SELECT 1 FROM event_words w WHERE w.event_id = e.id)"
+        " ORDER BY id DESC LIMIT ?",
+        (limit,),
+    )
+
+
+def find_payload(connection: sqlite3.Connection, event_id: int) -> tuple[str, str] | None:
+    """Return (tool, payload_json) of an event."""
+    row = connection.execute("SELECT tool, payload_json FROM events WHERE id = ?", (event_id,)).fetchone()
+    return (str(row[0]), str(row[1])) if row else None
+
+
+def insert(connection: sqlite3.Connection, rows: Iterable[Facets]) -> None:
+    """Store the index rows of events that still exist.
+
+    An upsert, not a REPLACE: that one fires no delete trigger, and full text would keep the old words.
+    """
+    for row in sorted(rows, key=lambda row: row.event_id):  # newest first would leave pages half empty
+        if connection.execute("SELECT 1 FROM events WHERE id = ?", (row.event_id,)).fetchone() is None:
+            continue
+        connection.execute(_WORDS, (row.event_id, row.words))
+        for facet, values in (("file", row.files), ("symbol", row.symbols)):
+            connection.executemany(
+                "INSERT OR IGNORE INTO event_facets VALUES (?, ?, ?)",
+                [(facet, value, row.event_id) for value in values],
+            )
+
+
+def _ids(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]) -> list[int]:
+    return [int(row[0]) for row in connection.execute(sql, values)]

@@ -1,0 +1,56 @@
+"""Intents: what a person or an agent asked for, kept in the log and applied again by every replay.
+
+Applying one twice changes nothing. Intents name events, never summaries: those are derived, and a rebuild gives them
+other ids. Kinds that this siftd does not know are skipped.
+
+    retry   {"event": 12 | null}              skipped events become raw again: one, or all
+    undo    {"pairs": [[12, 9]]}              these events' summaries are told apart for good
+    forget  {"uid": [["…", null]], …}         tombstones: keyed hashes and times (`siftd.store.tombstones`)
+    remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record
+    link    {"from": 31, "to": 30, "relation": "supersedes"}  between two memories
+    summary {"event": 12, "uid", "eventTs", "text", "model", …}  an imported summary of this event
+    supersede  {"newer": [12, "…"], "older": [9, "…"], …}  imported: events, and the hashes of their summaries' texts
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from siftd.log.record import Record
+from siftd.store import exchange, memories, summaries
+from siftd.store.tombstones import bury
+
+
+def apply_intent(connection: sqlite3.Connection, record: Record) -> None:
+    """Do what an intent's record asks for. Within the caller's transaction."""
+    apply = _APPLY.get(record.kind)
+    if apply is not None:
+        apply(connection, msgspec.json.decode(record.payload), record)
+
+
+def _retry(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
+    summaries.retry(connection, payload["event"])
+
+
+def _undo(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
+    for a_event, b_event in payload["pairs"]:
+        summaries.keep_apart(connection, a_event, b_event)
+
+
+def _link(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
+    memories.link(connection, payload["from"], payload["to"], payload["relation"], payload.get("ts", record.ts))
+
+
+_APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] = {
+    "retry": _retry,
+    "undo": _undo,
+    "remember": memories.insert,
+    "link": _link,
+    "summary": exchange.insert_summary,
+    "supersede": exchange.supersede,
+    "forget": bury,
+}

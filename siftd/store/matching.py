@@ -1,0 +1,279 @@
+"""What a wish to forget means: the events, memories and records it is about, as the payload of `forget` records.
+
+Looked for in the database and in the log, because a row that a person deleted is still told there. Provenance is
+followed: the closing words of a turn, and of a subagent, go with what they may tell of; memories go with the events
+they were derived from; a summary that took a forgotten word from elsewhere is written anew.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from siftd.log.record import Record
+from siftd.store.payload import find_object
+from siftd.store.tombstones import Keys, paths_of
+
+EVENTS_PER_RECORD = 500
+"""What one `forget` record names at most: the writer sets its tombstones between two groups of captures."""
+_STOPS = ("Stop", "SubagentStop")
+_EVENTS = """
+SELECT id, uid, frame_uid, native_key, input_key, session_id, ts, tool, input_hash, prompt_id, agent_id,
+       spawned_agent_id, payload_json FROM events ORDER BY id
+"""
+_SUMMARIES = "SELECT event_id, text FROM summaries"
+_MEMORIES = "SELECT id, uid, session_id, ts, text, tags FROM memories"
+_COUNTED = "SELECT uid FROM events WHERE ts <= ? AND uid IS NOT NULL AND native_key IS NOT NULL AND input_key IS NULL"
+_SESSIONS = "SELECT session_id FROM sessions WHERE substr(session_id, 1, length(?1)) = ?1 LIMIT 2"
+_DERIVED = """
+SELECT m.id, m.uid FROM provenance_edges p JOIN memories m ON m.id = p.src_id
+WHERE p.src_kind = 'memory' AND p.dst_kind = 'event' AND p.dst_id = ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody wants forgotten: ids, or a session, a file or a text, or nothing but a time, in a span of time."""
+
+    events: frozenset[int] = frozenset()
+    memories: frozenset[int] = frozenset()
+    session: str | None = None
+    file: str | None = None
+    query: str | None = None
+    since: int = 0
+    until: int = 0
+
+    @property
+    def scope(self) -> str:
+        if self.events or self.memories:
+            return "id"
+        return "session" if self.session else "file" if self.file else "query" if self.query else "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An event as the database or the log tells it."""
+
+    seq: int
+    uid: str | None
+    frame_uid: str | None
+    native_key: str | None
+    input_key: str | None
+    session_id: str
+    ts: int
+    tool: str
+    input_hash: str
+    prompt_id: str | None
+    agent_id: str | None
+    spawned_agent_id: str | None
+
+
+@dataclass
+class Matched:
+    """What a wish is about."""
+
+    facts: dict[int, Fact] = field(default_factory=dict)
+    memories: dict[int, str | None] = field(default_factory=dict)
+    records: set[int] = field(default_factory=set)
+    retell: set[int] = field(default_factory=set)
+    paths: set[str] = field(default_factory=set)
+    summaries: int = 0
+
+    def by_kind(self) -> dict[str, int]:
+        """Return the counts that a person is shown."""
+        stops = sum(fact.tool in _STOPS for fact in self.facts.values())
+        prompts = sum(fact.tool == "UserPromptSubmit" for fact in self.facts.values())
+        return {
+            "tool": len(self.facts) - stops - prompts,
+            "prompt": prompts,
+            "stop": stops,
+            "summary": self.summaries,
+            "memory": len(self.memories),
+            "record": len(self.records),
+        }
+
+    def __len__(self) -> int:
+        return len(self.facts) + len(self.memories) + len(self.records)
+
+
+def count_until(connection: sqlite3.Connection, until: int) -> int:
+    """Return how many events are not younger than `until`."""
+    return int(connection.execute("SELECT count(*) FROM events WHERE ts <= ?", (until,)).fetchone()[0])
+
+
+def counted_uids_until(connection: sqlite3.Connection, until: int) -> list[str]:
+    """Return those of their uids that are told from their equals by counting."""
+    return [str(row[0]) for row in connection.execute(_COUNTED, (until,))]
+
+
+def sessions_like(connection: sqlite3.Connection, start: str) -> list[str]:
+    """Return at most two sessions that begin like this."""
+    return [str(row[0]) for row in connection.execute(_SESSIONS, (start,))]
+
+
+def match(connection: sqlite3.Connection, records: Iterable[Record], wish: Wish) -> Matched:
+    """Return what is to be forgotten. Reads every event of the database and every record of the log."""
+    return _Matching(connection, wish).run(records)
+
+
+def payloads(matched: Matched, wish: Wish, keys: Keys) -> Iterator[dict[str, Any]]:
+    """Yield the payloads of the `forget` records that keep what was matched from coming back."""
+    facts = list(matched.facts.values())
+    scope: dict[str, Any] = {"scope": wish.scope, "since": wish.since, "until": wish.until}
+    names = {
+        "session": [keys.session(wish.session)] if wish.session else [],
+        "file": sorted(keys.file(path) for path in matched.paths),
+        "memory": [[uid or f"id:{number}", str(number)] for number, uid in matched.memories.items()],
+        "record": sorted(matched.records),
+        "retell": sorted(matched.retell),
+        "time": wish.scope == "time",
+    }
+    yield scope | names | _names(facts[:EVENTS_PER_RECORD], keys)
+    for start in range(EVENTS_PER_RECORD, len(facts), EVENTS_PER_RECORD):
+        yield scope | _names(facts[start : start + EVENTS_PER_RECORD], keys)
+
+
+def _names(facts: list[Fact], keys: Keys) -> dict[str, list[Any]]:
+    return {
+        "uid": [[fact.uid, fact.input_key] for fact in facts if fact.uid],
+        "frame": [fact.frame_uid for fact in facts if fact.frame_uid],
+        "native": [f"{fact.native_key}:{fact.input_key}" for fact in facts if fact.native_key and fact.input_key],
+        "equal": [keys.equal(fact.session_id, fact.input_hash) for fact in facts if not fact.native_key],
+        "id": [fact.seq for fact in facts if not fact.uid],
+    }
+
+
+class _Matching:
+    """One pass over everything."""
+
+    def __init__(self, connection: sqlite3.Connection, wish: Wish) -> None:
+        self._connection = connection
+        self._wish = wish
+        self._found = Matched(paths={wish.file} if wish.file and not _is_glob(wish.file) else set())
+        self._closing: list[Fact] = []
+        self._turns: set[tuple[str, str | None]] = set()
+        self._agents: set[tuple[str, str]] = set()
+        self._text = wish.query.casefold() if wish.query else None
+        self._json = msgspec.json.encode(wish.query)[1:-1].decode().casefold() if wish.query else None
+
+    def run(self, records: Iterable[Record]) -> Matched:
+        stored = set()
+        for row in self._connection.execute(_EVENTS):
+            fact = Fact(*row[:-1])
+            stored.add(fact.uid)
+            self._look_at(fact, row[-1])
+        self._look_at_memories()
+        for record in records:
+            self._look_at_record(record, stored)
+        if self._wish.scope != "time":
+            for fact in self._closing:
+                if self._closes(fact):
+                    self._found.facts[fact.seq] = fact
+        self._follow()
+        return self._found
+
+    def _look_at(self, fact: Fact, payload_json: str) -> None:
+        if self._is_wanted(fact, payload_json):
+            self._found.facts[fact.seq] = fact
+            self._turns.add((fact.session_id, fact.prompt_id))
+            if fact.agent_id:
+                self._agents.add((fact.session_id, fact.agent_id))
+        elif fact.tool in _STOPS or fact.spawned_agent_id:
+            self._closing.append(fact)
+
+    def _is_wanted(self, fact: Fact, payload_json: str) -> bool:
+        wish = self._wish
+        if wish.scope == "id":
+            return fact.seq in wish.events
+        if not wish.since <= fact.ts <= wish.until or (wish.session and fact.session_id != wish.session):
+            return False
+        if self._json is not None and self._json not in payload_json.casefold():
+            return False
+        return wish.file is None or self._is_about(wish.file, payload_json)
+
+    def _is_about(self, file: str, payload_json: str) -> bool:
+        for path in paths_of(payload_json.encode()):
+            if path == file or path.endswith(f"/{file}") or (_is_glob(file) and fnmatch.fnmatchcase(path, file)):
+                self._found.paths.add(path)
+                return True
+        return False
+
+    def _look_at_memories(self) -> None:
+        for number, uid, session, ts, text, tags in self._connection.execute(_MEMORIES):
+            if self._is_wanted_memory(number, session, ts, f"{text}\n{tags}"):
+                self._found.memories[number] = uid
+
+    def _is_wanted_memory(self, number: int, session: str | None, ts: int, text: str) -> bool:
+        wish = self._wish
+        if wish.scope == "id":
+            return number in wish.memories
+        if wish.file or not wish.since <= ts <= wish.until or (wish.session and session != wish.session):
+            return False
+        return self._text is None or self._text in text.casefold()
+
+    def _look_at_record(self, record: Record, stored: set[str | None]) -> None:
+        """Look at what only the log tells any more."""
+        if record.kind == "capture":
+            if record.uid not in stored:
+                self._look_at(_fact_of(record), bytes(record.payload).decode())
+        elif record.kind == "remember":
+            self._look_at_remembered(record)
+        elif self._json is not None and record.kind != "forget":
+            told = f"{record.cwd} {record.detail} {bytes(record.payload).decode()}".casefold()
+            if self._json in told or (self._text or "") in told:
+                self._found.records.add(record.seq)
+
+    def _look_at_remembered(self, record: Record) -> None:
+        payload = find_object(bytes(record.payload).decode()) or {}
+        text = f"{payload.get('text')}\n{json.dumps(payload.get('tags'), ensure_ascii=False)}"
+        number, uid = record.seq, payload.get("uid")
+        if uid not in self._found.memories.values() and self._is_wanted_memory(
+            number, record.session_id, record.ts, text
+        ):
+            self._found.memories[number] = uid
+
+    def _closes(self, fact: Fact) -> bool:
+        """Whether an event holds the closing words of what is forgotten, or the answer of its subagent."""
+        if fact.spawned_agent_id:
+            return (fact.session_id, fact.spawned_agent_id) in self._agents
+        if fact.tool == "SubagentStop":
+            return (fact.session_id, fact.agent_id) in self._agents
+        return fact.prompt_id is not None and (fact.session_id, fact.prompt_id) in self._turns
+
+    def _follow(self) -> None:
+        found = self._found
+        for seq in found.facts:
+            found.memories |= dict(self._connection.execute(_DERIVED, (seq,)))
+        for event_id, text in self._connection.execute(_SUMMARIES):
+            if event_id in found.facts:
+                found.summaries += 1
+            elif self._text is not None and self._text in text.casefold():
+                found.summaries += 1
+                found.retell.add(event_id)
+
+
+def _is_glob(file: str) -> bool:
+    return any(sign in file for sign in "*?[")
+
+
+def _fact_of(record: Record) -> Fact:
+    return Fact(
+        record.seq,
+        record.uid,
+        record.frame_uid,
+        record.native_key,
+        record.input_key,
+        record.session_id,
+        record.ts,
+        record.tool,
+        record.input_hash,
+        record.prompt_id,
+        record.agent_id,
+        record.spawned_agent_id,
+    )

@@ -1,0 +1,240 @@
+"""Memories: statements kept on purpose. Rows, what search and recall may see of them, their vectors.
+
+A memory is live while nothing newer supersedes it (a link) and while its validity, if it has one, holds. Its id is
+the seq of the record that made it, so that a rebuild gives it the same one.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from siftd.log.record import Record
+from siftd.messages import Filters
+from siftd.store.candidates import glob_escaped
+from siftd.store.summaries import as_rows
+
+OWNER = "memory"
+_INSERT = """
+INSERT OR IGNORE INTO memories (id, ts, updated_ts, type, text, tags, importance, confidence, valid_from, valid_to,
+                                session_id, source, pinned, uid)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_LIVE = """
+NOT EXISTS (SELECT 1 FROM memory_links x WHERE x.to_id = m.id AND x.relation = 'supersedes')
+"""
+_VALID = "(m.valid_from IS NULL OR m.valid_from <= ?) AND (m.valid_to IS NULL OR m.valid_to > ?)"
+_SHOWN = """
+SELECT m.id, m.ts, m.updated_ts, m.type, m.text, m.tags, m.project, m.importance, m.confidence, m.valid_from,
+       m.valid_to, m.session_id, m.source, m.pinned, m.uid FROM memories m
+"""
+_UNEMBEDDED = """
+SELECT m.id, m.text FROM memories m LEFT JOIN embeddings v
+ON v.owner_kind = 'memory' AND v.owner_id = m.id AND v.embedder = ?
+WHERE v.owner_id IS NULL OR m.words IS NULL ORDER BY m.id DESC LIMIT ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryScope:
+    """Filters as SQL over `m` (memories): conditions and their values."""
+
+    sql: str
+    values: tuple[object, ...]
+
+    @classmethod
+    def of(cls, filters: Filters, now_ms: int) -> MemoryScope | None:
+        """Return the scope, or None where the filters ask for what no memory has: a tool, a file, an event's kind."""
+        if filters.tool or filters.file or filters.symbol or filters.kind not in (None, OWNER):
+            return None
+        conditions, values = [_VALID], [now_ms, now_ms]
+        wanted: list[tuple[str, Any]] = [
+            ("m.session_id GLOB ? || '*'", filters.session and glob_escaped(filters.session)),
+            ("m.updated_ts >= ?", filters.since),
+            ("m.updated_ts <= ?", filters.until),
+        ]
+        for condition, value in wanted:
+            if value is not None:
+                conditions.append(condition)
+                values.append(value)
+        if not filters.superseded:
+            conditions.append(_LIVE)
+        return cls(" AND ".join(conditions), tuple(values))
+
+
+# Rows
+
+
+def insert(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
+    """Make the row that a `remember` record asks for; its uid makes a second time harmless."""
+    if connection.execute("SELECT 1 FROM memories WHERE uid = ?", (payload["uid"],)).fetchone():
+        return
+    _make_way(connection, record.seq)
+    ts = payload.get("ts", record.ts)
+    connection.execute(
+        _INSERT,
+        (
+            record.seq,
+            ts,
+            payload.get("updatedTs", ts),
+            payload["type"],
+            payload["text"],
+            json.dumps(payload.get("tags", []), ensure_ascii=False),
+            payload.get("importance", 3),
+            payload.get("confidence"),
+            payload.get("from"),
+            payload.get("until"),
+            record.session_id or None,
+            payload.get("source"),
+            int(payload.get("pin", False)),
+            payload["uid"],
+        ),
+    )
+
+
+def link(connection: sqlite3.Connection, from_id: int, to_id: int, relation: str, ts: int) -> None:
+    """Link two memories that exist."""
+    connection.execute(
+        "INSERT OR IGNORE INTO memory_links SELECT ?1, ?2, ?3, ?4 WHERE ?1 <> ?2"
+        " AND EXISTS (SELECT 1 FROM memories WHERE id = ?1) AND EXISTS (SELECT 1 FROM memories WHERE id = ?2)",
+        (from_id, to_id, relation, ts),
+    )
+
+
+def find_memory(connection: sqlite3.Connection, memory_id: int) -> dict[str, Any] | None:
+    """Return a memory with its tags and its links."""
+    rows = as_rows(connection.execute(f"{_SHOWN} WHERE m.id = ?", (memory_id,)))
+    if not rows:
+        return None
+    links = "SELECT from_id, to_id, relation, ts FROM memory_links"
+    return rows[0] | {
+        "tags": tags_of(rows[0]["tags"]),
+        "pinned": bool(rows[0]["pinned"]),
+        "links": as_rows(connection.execute(f"{links} WHERE ?1 IN (from_id, to_id) ORDER BY ts", (memory_id,))),
+    }
+
+
+def find_repeat(connection: sqlite3.Connection, text: str, now_ms: int) -> int | None:
+    """Return the live memory that says exactly this."""
+    row = connection.execute(
+        f"SELECT m.id FROM memories m WHERE m.text = ? AND {_VALID} AND {_LIVE} ORDER BY m.id LIMIT 1",  # noqa: S608
+        (text, now_ms, now_ms),
+    ).fetchone()
+    return int(row[0]) if row else None
+
+
+def list_live_texts(connection: sqlite3.Connection, now_ms: int) -> dict[str, int]:
+    """Return the live memories by what they say."""
+    sql = f"SELECT m.text, m.id FROM memories m WHERE {_VALID} AND {_LIVE} ORDER BY m.id DESC"  # noqa: S608
+    return {str(row[0]): int(row[1]) for row in connection.execute(sql, (now_ms, now_ms))}
+
+
+def count_texts(connection: sqlite3.Connection) -> int:
+    """Return about how many summaries and memories there are; never slow."""
+    sql = "SELECT coalesce(sum(seq), 0) FROM sqlite_sequence WHERE name = 'summaries'"
+    return int(connection.execute(sql).fetchone()[0])
+
+
+# Candidates
+
+
+def by_words(connection: sqlite3.Connection, match: str, scope: MemoryScope, limit: int) -> list[tuple[int, str]]:
+    """Return (id, text) of the memories that match an FTS5 expression over words, best first by bm25."""
+    sql = f"""
+        SELECT m.id, m.text FROM memories_fts JOIN memories m ON m.id = memories_fts.rowid
+        WHERE memories_fts MATCH ? AND {scope.sql} ORDER BY bm25(memories_fts, 1.0, 0.6) LIMIT ?
+    """  # noqa: S608 - constants and placeholders only
+    return [(int(row[0]), str(row[1])) for row in connection.execute(sql, (match, *scope.values, limit))]
+
+
+def by_trigrams(connection: sqlite3.Connection, match: str, scope: MemoryScope, limit: int) -> list[tuple[int, str]]:
+    """Return (id, text) of the memories that match an FTS5 expression over trigrams, best first by bm25."""
+    sql = f"""
+        SELECT m.id, m.text FROM memories_trigrams JOIN memories m ON m.id = memories_trigrams.rowid
+        WHERE memories_trigrams MATCH ? AND {scope.sql} ORDER BY bm25(memories_trigrams) LIMIT ?
+    """  # noqa: S608 - constants and placeholders only
+    return [(int(row[0]), str(row[1])) for row in connection.execute(sql, (match, *scope.values, limit))]
+
+
+def latest(connection: sqlite3.Connection, scope: MemoryScope, limit: int) -> list[int]:
+    """Return the memories within the scope, latest first."""
+    sql = f"SELECT m.id FROM memories m WHERE {scope.sql} ORDER BY m.updated_ts DESC, m.id DESC LIMIT ?"  # noqa: S608
+    return [int(row[0]) for row in connection.execute(sql, (*scope.values, limit))]
+
+
+def has_any(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone() is not None
+
+
+def has_vectors(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM embeddings WHERE owner_kind = 'memory' LIMIT 1").fetchone() is not None
+
+
+def find_vectors(
+    connection: sqlite3.Connection, embedder: str, dim: int, scope: MemoryScope
+) -> tuple[list[int], list[bytes]]:
+    """Return the ids and packed vectors, of one embedder's space, of the memories within the scope."""
+    sql = f"""
+        SELECT m.id, v.vec FROM memories m JOIN embeddings v ON v.owner_kind = 'memory' AND v.owner_id = m.id
+        WHERE v.embedder = ? AND v.dim = ? AND length(v.vec) = ? AND {scope.sql}
+    """  # noqa: S608 - constants and placeholders only
+    rows = connection.execute(sql, (embedder, dim, 4 * dim, *scope.values)).fetchall()
+    return [int(row[0]) for row in rows], [bytes(row[1]) for row in rows]
+
+
+def find_hit(connection: sqlite3.Connection, memory_id: int) -> dict[str, Any] | None:
+    """Return what a hit shows of a memory."""
+    rows = as_rows(
+        connection.execute(
+            "SELECT id, updated_ts AS ts, session_id, type, text, confidence, importance FROM memories WHERE id = ?",
+            (memory_id,),
+        )
+    )
+    return rows[0] if rows else None
+
+
+# What is derived
+
+
+def list_unembedded(connection: sqlite3.Connection, embedder: str, limit: int) -> list[tuple[int, str]]:
+    """Return (memory id, text) of memories without a vector of `embedder` or without their words, newest first."""
+    return [(int(row[0]), str(row[1])) for row in connection.execute(_UNEMBEDDED, (embedder, limit))]
+
+
+def insert_vectors(
+    connection: sqlite3.Connection, embedder: str, dim: int, rows: Sequence[tuple[int, bytes, str]]
+) -> None:
+    """Store (memory id, packed vector, words) of memories that still exist; vectors of other spaces go."""
+    for memory_id, vector, words in rows:
+        found = connection.execute("SELECT words FROM memories WHERE id = ?", (memory_id,)).fetchone()
+        if found is None:
+            continue
+        if found[0] != words:
+            connection.execute("UPDATE memories SET words = ? WHERE id = ?", (words, memory_id))
+        connection.execute("DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id = ?", (memory_id,))
+        connection.execute("INSERT INTO embeddings VALUES (?, ?, ?, ?, ?)", (OWNER, memory_id, embedder, dim, vector))
+
+
+def _make_way(connection: sqlite3.Connection, seq: int) -> None:
+    """Give a row that a person inserted under this id another one: the log's seq is not to be changed."""
+    if connection.execute("SELECT 1 FROM memories WHERE id = ?", (seq,)).fetchone() is None:
+        return
+    row = connection.execute("SELECT max(seq) FROM sqlite_sequence WHERE name IN ('events', 'memories')").fetchone()
+    free = max(int(row[0] or 0), seq) + 1
+    connection.execute("PRAGMA defer_foreign_keys = ON")
+    for column in ("from_id", "to_id"):
+        connection.execute(f"UPDATE memory_links SET {column} = ? WHERE {column} = ?", (free, seq))  # noqa: S608
+    connection.execute("UPDATE memories SET id = ? WHERE id = ?", (free, seq))
+    connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'memories'", (free,))
+
+
+def tags_of(text: str) -> list[str]:
+    """Return the tags of a column that a person may have edited."""
+    try:
+        tags = json.loads(text)
+    except ValueError:
+        return []
+    return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []

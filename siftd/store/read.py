@@ -1,0 +1,179 @@
+"""Reading for people and agents: one thing by its id, what happened around it, the sessions, the counts."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
+
+from siftd.store.payload import find_object
+from siftd.store.summaries import as_rows
+
+_BEST = """
+(SELECT s.text FROM summaries s WHERE s.event_id = e.id
+ ORDER BY EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id), s.confidence DESC, s.id DESC LIMIT 1)
+"""
+_HIT = """
+SELECT e.id AS event_id, e.session_id, e.tool, e.ts, e.outcome, substr(e.payload_json, 1, 600) AS payload_head
+FROM events e WHERE e.id = ?
+"""
+_BEST_LIVE = """
+SELECT s.id, s.text, s.confidence, s.model FROM summaries s WHERE s.event_id = ?1
+AND (?2 OR NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id))
+ORDER BY s.confidence DESC, s.id DESC LIMIT 1
+"""
+_LINE = f"""
+SELECT e.id AS event_id, e.session_id, e.tool, e.ts, e.outcome, e.status, {_BEST} AS text,
+       substr(e.payload_json, 1, 300) AS payload_head FROM events e
+"""  # noqa: S608 - constants only
+_SESSIONS = """
+SELECT s.session_id, s.cwd, s.started_ts, s.last_ts, s.ended_ts, s.source,
+       (SELECT count(*) FROM events e WHERE e.session_id = s.session_id) AS events,
+       (SELECT substr(json_extract(e.payload_json, '$.prompt'), 1, 200) FROM events e
+        WHERE e.session_id = s.session_id AND e.tool = 'UserPromptSubmit' ORDER BY e.id LIMIT 1) AS asked
+FROM sessions s ORDER BY s.last_ts DESC LIMIT ?
+"""
+_COUNTS = """
+WITH n (events, raw, skipped) AS (SELECT (SELECT count(*) FROM events),
+       (SELECT count(*) FROM events WHERE status = 'raw'), (SELECT count(*) FROM events WHERE status = 'skipped'))
+SELECT events, raw, events - raw - skipped, skipped,
+       (SELECT count(*) FROM summaries), (SELECT count(*) FROM summary_embeddings),
+       (SELECT count(DISTINCT older_id) FROM summary_supersedes), (SELECT count(*) FROM memories) FROM n
+"""
+"""Each count is answered by an index alone: `mem info` is asked by agents and slash commands."""
+_PARKED = """
+SELECT status, last_error AS reason, count(*) AS count FROM (
+    SELECT status, last_error FROM events WHERE status = 'raw'
+    UNION ALL SELECT status, last_error FROM events WHERE status = 'skipped')
+WHERE last_error IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 20
+"""
+
+
+def counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return how many rows of each kind there are, as `mem info` shows them."""
+    names = ("events", "raw", "summarized", "skipped", "summaries", "embeddings", "superseded", "memories")
+    return dict(zip(names, connection.execute(_COUNTS).fetchone(), strict=True))
+
+
+def counters(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return the captures' counters."""
+    kept = dict(connection.execute("SELECT name, value FROM counters"))
+    return {name: kept.get(name, 0) for name in ("accepted", "duplicates", "rejected", "spooled")}
+
+
+def rejections(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    """Return what was rejected, by reason."""
+    return as_rows(connection.execute("SELECT reason, count, last_ts FROM rejections ORDER BY count DESC"))
+
+
+def find_hit(
+    connection: sqlite3.Connection, event_id: int, summary_id: int | None, *, superseded: bool = False
+) -> dict[str, Any] | None:
+    """Return what a hit shows: the event, and the given or best live summary of it."""
+    rows = as_rows(connection.execute(_HIT, (event_id,)))
+    if not rows:
+        return None
+    best = connection.execute(_BEST_LIVE, (event_id, superseded)).fetchone()
+    if summary_id is not None and (best is None or best[0] != summary_id):
+        chosen = connection.execute(
+            "SELECT id, text, confidence, model FROM summaries WHERE id = ?", (summary_id,)
+        ).fetchone()
+        best = chosen if superseded and chosen else best or chosen
+    if best is None:
+        return rows[0] | {"summary_id": None, "text": None, "confidence": None, "model": None}
+    return rows[0] | {"summary_id": best[0], "text": best[1], "confidence": best[2], "model": best[3]}
+
+
+def find_event(connection: sqlite3.Connection, event_id: int) -> dict[str, Any] | None:
+    """Return an event whole: its payload, its summaries, what they supersede, its provenance."""
+    rows = as_rows(connection.execute("SELECT * FROM events WHERE id = ?", (event_id,)))
+    if not rows:
+        return None
+    event = rows[0]
+    payload_json = event.pop("payload_json")
+    payload = find_object(payload_json)
+    event["payload"] = payload_json if payload is None else payload
+    event["summaries"] = [
+        find_summary(connection, int(row[0]))
+        for row in connection.execute("SELECT id FROM summaries WHERE event_id = ? ORDER BY id", (event_id,)).fetchall()
+    ]
+    event["caused_by"] = _edges(
+        connection,
+        "SELECT dst_id FROM provenance_edges WHERE src_kind = 'event'"
+        " AND src_id = ? AND dst_kind = 'event' AND edge = 'caused_by'",
+        event_id,
+    )
+    event["caused"] = _edges(
+        connection,
+        "SELECT src_id FROM provenance_edges WHERE dst_kind = 'event'"
+        " AND dst_id = ? AND src_kind = 'event' AND edge = 'caused_by'",
+        event_id,
+    )
+    return event
+
+
+def find_summary(connection: sqlite3.Connection, summary_id: int) -> dict[str, Any] | None:
+    """Return a summary with what it supersedes and what supersedes it."""
+    rows = as_rows(
+        connection.execute(
+            "SELECT s.id, s.event_id, s.ts, s.model, s.prompt_hash, s.text, s.tokens_in, s.tokens_out, s.confidence,"
+            " v.embedder, v.dim FROM summaries s LEFT JOIN summary_embeddings v ON v.summary_id = s.id WHERE s.id = ?",
+            (summary_id,),
+        )
+    )
+    if not rows:
+        return None
+    pairs = "SELECT newer_id, older_id, cosine, ts FROM summary_supersedes"
+    supersedes = as_rows(connection.execute(f"{pairs} WHERE newer_id = ?", (summary_id,)))
+    superseded_by = as_rows(connection.execute(f"{pairs} WHERE older_id = ?", (summary_id,)))
+    return rows[0] | {"supersedes": supersedes, "superseded_by": superseded_by}
+
+
+def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, after: int) -> list[dict[str, Any]]:
+    """Return the events of the same session before and after an event, it included, in order of time."""
+    found = connection.execute("SELECT session_id, ts, id FROM events WHERE id = ?", (event_id,)).fetchone()
+    if found is None:
+        return []
+    earlier = as_rows(
+        connection.execute(
+            f"{_LINE} WHERE e.session_id = ? AND (e.ts, e.id) < (?, ?) ORDER BY e.ts DESC, e.id DESC LIMIT ?",
+            (*found, before),
+        )
+    )
+    later = as_rows(
+        connection.execute(
+            f"{_LINE} WHERE e.session_id = ? AND (e.ts, e.id) >= (?, ?) ORDER BY e.ts, e.id LIMIT ?",
+            (*found, after + 1),
+        )
+    )
+    return [*reversed(earlier), *later]
+
+
+def timeline_latest(connection: sqlite3.Connection, session: str | None, limit: int) -> list[dict[str, Any]]:
+    """Return the latest events, of one session or of all, in order of time."""
+    rows = as_rows(
+        connection.execute(
+            f"{_LINE} WHERE ?1 IS NULL OR e.session_id = ?1 ORDER BY e.ts DESC, e.id DESC LIMIT ?2", (session, limit)
+        )
+    )
+    return rows[::-1]
+
+
+def sessions(connection: sqlite3.Connection, limit: int) -> list[dict[str, Any]]:
+    """Return the sessions, newest first, with what was asked first."""
+    return as_rows(connection.execute(_SESSIONS, (limit,)))
+
+
+def oldest_raw_ts(connection: sqlite3.Connection) -> int | None:
+    row = connection.execute("SELECT min(ts) FROM events WHERE status = 'raw'").fetchone()
+    return None if row[0] is None else int(row[0])
+
+
+def parked(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    """Return why raw and skipped events have no summary, by reason."""
+    return as_rows(connection.execute(_PARKED))
+
+
+def _edges(connection: sqlite3.Connection, sql: str, event_id: int) -> list[str]:
+    rows: Iterable[tuple[int]] = connection.execute(sql, (event_id,))
+    return [f"e{row[0]}" for row in rows]

@@ -1,0 +1,145 @@
+"""Copies of the database, made while it is in use, that a rebuild can begin from.
+
+`snapshots/<applied seq>.sqlite`: everything the log says up to that seq is in it. A copy gets its name only after
+SQLite's own check has found it whole and it was synced, so a file with such a name was good when it was made; who
+begins from one checks it again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from siftd.errors import StoreCorrupt, StoreError
+from siftd.home import ensure_folder
+from siftd.log.files import sync_folder
+from siftd.store.connection import open_reader, translate
+from siftd.store.events import applied_seq
+
+KEPT = 2
+"""Snapshots that are kept at most: the newest, and the one before should that be damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A copy of the database that has everything up to record `seq`."""
+
+    path: Path
+    seq: int
+
+    @property
+    def modified_ms(self) -> int:
+        return int(self.path.stat().st_mtime * 1000)
+
+
+def list_snapshots(folder: str) -> list[Snapshot]:
+    """Return the snapshots, newest first."""
+    found = [Snapshot(each, int(each.stem)) for each in Path(folder).glob("[0-9]*.sqlite") if each.stem.isdigit()]
+    return sorted(found, key=lambda each: each.seq, reverse=True)
+
+
+def read_state(database: str) -> tuple[int, int]:
+    """Return (applied seq, when it was made) of a database. Raises StoreError."""
+    connection = open_reader(database)
+    try:
+        made_at = connection.execute("SELECT min(ts) FROM migrations").fetchone()[0]
+        return applied_seq(connection), int(made_at or 0)
+    except sqlite3.Error as error:
+        raise translate(error) from error
+    finally:
+        connection.close()
+
+
+def make_snapshot(database: str, folder: str) -> Snapshot:
+    """Make a snapshot and remove those beyond the newest two. Raises StoreError or OSError; none is then made."""
+    ensure_folder(folder)
+    remove_leftovers(folder)
+    fresh = Path(folder) / ".snapshot.new"
+    seq = copy_database(database, fresh)
+    snapshot = Snapshot(fresh.rename(Path(folder) / f"{seq}.sqlite"), seq)
+    sync_folder(folder)
+    for each in list_snapshots(folder)[KEPT:]:
+        each.path.unlink(missing_ok=True)
+    return snapshot
+
+
+def find_verified(folder: str) -> Snapshot | None:
+    """Return the newest snapshot that SQLite's own check finds whole."""
+    for snapshot in list_snapshots(folder):
+        try:
+            connection = sqlite3.connect(snapshot.path, isolation_level=None)
+            try:
+                if _verified_seq(connection) == snapshot.seq:
+                    return snapshot
+            finally:
+                connection.close()
+        except (sqlite3.Error, StoreCorrupt):
+            continue
+    return None
+
+
+def restore(snapshot: Snapshot, database: str) -> None:
+    """Put a copy of a snapshot where the database was; there must be none."""
+    for suffix in ("-wal", "-shm"):  # of another database: SQLite would take them for this one's
+        Path(f"{database}{suffix}").unlink(missing_ok=True)
+    fresh = Path(f"{database}.new")
+    fresh.unlink(missing_ok=True)
+    os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    shutil.copyfile(snapshot.path, fresh)
+    _sync(fresh)
+    fresh.rename(database)
+    sync_folder(str(fresh.parent))
+
+
+def copy_database(database: str, target: Path) -> int:
+    """Copy the database into the new file `target` (mode 0600), check and sync it; return its applied seq.
+
+    Other connections read and write meanwhile. Raises StoreError or OSError; there is then no such file.
+    """
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+    try:
+        seq = _copy(database, target)
+        _sync(target)
+    except sqlite3.Error as error:
+        target.unlink()
+        raise translate(error) from error
+    except (StoreError, OSError):
+        target.unlink()
+        raise
+    return seq
+
+
+def remove_leftovers(folder: str) -> None:
+    """Remove the half-made copies of a crash."""
+    for each in Path(folder).glob(".snapshot.new*"):
+        each.unlink(missing_ok=True)
+
+
+def _copy(database: str, target: Path) -> int:
+    source = open_reader(database)
+    copy = sqlite3.connect(target, isolation_level=None)
+    try:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a write-ahead log beside it
+        return _verified_seq(copy)
+    finally:
+        copy.close()
+        source.close()
+
+
+def _verified_seq(connection: sqlite3.Connection) -> int:
+    row = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if row is None or row[0] != "ok":
+        raise StoreCorrupt("the copy of the database is damaged", hint="see `mem doctor`")
+    return applied_seq(connection)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

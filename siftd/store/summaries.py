@@ -1,0 +1,323 @@
+"""Summaries and what hangs on them: the queue of raw events, the cache, vectors, superseding, provenance."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_RAW_IDS = """
+SELECT e.id FROM events e LEFT JOIN sessions s USING (session_id) WHERE e.status = 'raw'
+ORDER BY coalesce(s.last_ts, e.ts) DESC, e.session_id, e.id LIMIT ?
+"""
+_RAW_EVENT = """
+SELECT e.id, e.ts, e.session_id, e.tool, e.payload_json, e.input_hash, e.outcome, e.agent_id, e.spawned_agent_id,
+       e.attempts, s.cwd, (SELECT p.payload_json FROM events p WHERE p.session_id = e.session_id
+       AND p.prompt_id = e.prompt_id AND p.tool = 'UserPromptSubmit' AND p.id <> e.id LIMIT 1),
+       (SELECT p.id FROM events p WHERE p.session_id = e.session_id
+       AND p.prompt_id = e.prompt_id AND p.tool = 'UserPromptSubmit' AND p.id <> e.id LIMIT 1)
+FROM events e LEFT JOIN sessions s USING (session_id) WHERE e.id = ? AND e.status = 'raw'
+"""
+_INSERT = """
+INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, words)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_CACHE = """
+INSERT OR REPLACE INTO summary_cache (cache_key, text, tokens_in, tokens_out, confidence, ts, model)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+_EDGE = """
+INSERT OR IGNORE INTO provenance_edges (src_kind, src_id, dst_kind, dst_id, edge, ts)
+VALUES ('event', ?, 'event', ?, 'caused_by', ?)
+"""
+_STARTERS = "SELECT id FROM events WHERE session_id = ? AND spawned_agent_id = ?"
+_CHILDREN = "SELECT id FROM events WHERE session_id = ? AND agent_id = ?"
+_UNEMBEDDED = """
+SELECT s.id, s.text FROM summaries s LEFT JOIN summary_embeddings v ON v.summary_id = s.id AND v.embedder = ?
+WHERE v.summary_id IS NULL AND NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)
+ORDER BY s.id DESC LIMIT ?
+"""
+_EMBED = "INSERT OR REPLACE INTO summary_embeddings (summary_id, dim, vec, embedder) VALUES (?, ?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class RawEvent:
+    """An event that waits for its summary, with the context it happened in."""
+
+    id: int
+    ts: int
+    session_id: str
+    tool: str
+    payload_json: str
+    input_hash: str
+    outcome: str | None
+    agent_id: str | None
+    spawned_agent_id: str | None
+    attempts: int
+    cwd: str | None
+    prompt_json: str | None
+    prompt_event_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewSummary:
+    """A summary to be stored, with its place in the cache."""
+
+    event_id: int
+    model: str
+    prompt_hash: str
+    cache_key: str
+    text: str
+    words: str
+    tokens_in: int
+    tokens_out: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cached:
+    """A text that was paid for before."""
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    confidence: float
+    model: str | None
+    """Who wrote it, where that is not the backend that was asked."""
+
+
+def list_raw_ids(connection: sqlite3.Connection, limit: int) -> list[int]:
+    """Return the ids of raw events, newest sessions first, in order within a session.
+
+    An event that a person inserted for a session that is not there counts as a session of its own.
+    """
+    return [int(row[0]) for row in connection.execute(_RAW_IDS, (limit,))]
+
+
+def find_raw_event(connection: sqlite3.Connection, event_id: int) -> RawEvent | None:
+    """Return the event if it is still raw."""
+    row = connection.execute(_RAW_EVENT, (event_id,)).fetchone()
+    return RawEvent(*row) if row else None
+
+
+def find_cached(connection: sqlite3.Connection, cache_key: str) -> Cached | None:
+    row = connection.execute(
+        "SELECT text, tokens_in, tokens_out, confidence, model FROM summary_cache WHERE cache_key = ?", (cache_key,)
+    ).fetchone()
+    return Cached(*row) if row else None
+
+
+def insert_summaries(connection: sqlite3.Connection, new: Sequence[NewSummary], now_ms: int) -> list[int]:
+    """Store summaries, flip their events' status and fill the cache; return the new summary ids."""
+    ids = []
+    for each in new:
+        flipped = connection.execute(
+            "UPDATE events SET status = 'summarized', last_error = NULL WHERE id = ? AND status = 'raw'",
+            (each.event_id,),
+        )
+        if flipped.rowcount == 0:
+            continue  # deleted, or summarised by hand meanwhile
+        cursor = connection.execute(
+            _INSERT,
+            (
+                each.event_id,
+                now_ms,
+                each.model,
+                each.prompt_hash,
+                each.text,
+                each.tokens_in,
+                each.tokens_out,
+                each.confidence,
+                each.words,
+            ),
+        )
+        ids.append(int(cursor.lastrowid or 0))
+        connection.execute(
+            _CACHE, (each.cache_key, each.text, each.tokens_in, each.tokens_out, each.confidence, now_ms, each.model)
+        )
+    return ids
+
+
+def insert_edges(connection: sqlite3.Connection, raw: Iterable[RawEvent], now_ms: int) -> None:
+    """Link calls to the prompt they served, and a subagent's calls to the call that started it."""
+    for event in raw:
+        if event.prompt_event_id is not None:
+            connection.execute(_EDGE, (event.id, event.prompt_event_id, now_ms))
+        if event.agent_id is not None:
+            for (starter,) in connection.execute(_STARTERS, (event.session_id, event.agent_id)).fetchall():
+                connection.execute(_EDGE, (event.id, starter, now_ms))
+        if event.spawned_agent_id is not None:
+            for (child,) in connection.execute(_CHILDREN, (event.session_id, event.spawned_agent_id)).fetchall():
+                connection.execute(_EDGE, (child, event.id, now_ms))
+
+
+def note_cannot(connection: sqlite3.Connection, event_id: int, reason: str, attempts_max: int) -> bool:
+    """Count one attempt that failed for good; return whether the event is now skipped."""
+    connection.execute(
+        "UPDATE events SET attempts = attempts + 1, last_error = ?2,"
+        " status = CASE WHEN attempts + 1 >= ?3 THEN 'skipped' ELSE status END WHERE id = ?1 AND status = 'raw'",
+        (event_id, reason, attempts_max),
+    )
+    row = connection.execute("SELECT status FROM events WHERE id = ?", (event_id,)).fetchone()
+    return bool(row and row[0] == "skipped")
+
+
+def note_parked(connection: sqlite3.Connection, event_ids: Iterable[int], reason: str) -> None:
+    """Remember why events wait; their attempts are not used up."""
+    connection.executemany(
+        "UPDATE events SET last_error = ? WHERE id = ? AND status = 'raw'", [(reason, each) for each in event_ids]
+    )
+
+
+def count_skipped(connection: sqlite3.Connection, event_id: int | None) -> int:
+    """Return how many events are skipped, of all or of one."""
+    sql = "SELECT count(*) FROM events WHERE status = 'skipped' AND (?1 IS NULL OR id = ?1)"
+    return int(connection.execute(sql, (event_id,)).fetchone()[0])
+
+
+def retry(connection: sqlite3.Connection, event_id: int | None) -> int:
+    """Make skipped events raw again: one, or all of them. Returns how many."""
+    cursor = connection.execute(
+        "UPDATE events SET status = 'raw', attempts = 0, last_error = NULL"
+        " WHERE status = 'skipped' AND (?1 IS NULL OR id = ?1)",
+        (event_id,),
+    )
+    return cursor.rowcount
+
+
+def list_unembedded(connection: sqlite3.Connection, embedder: str, limit: int) -> list[tuple[int, str]]:
+    """Return (summary id, text) of live summaries without a vector of `embedder`, newest first."""
+    return [(int(row[0]), str(row[1])) for row in connection.execute(_UNEMBEDDED, (embedder, limit))]
+
+
+def insert_vectors(
+    connection: sqlite3.Connection, embedder: str, dim: int, rows: Sequence[tuple[int, bytes, str]]
+) -> None:
+    """Store (summary id, packed vector, words) of summaries that still exist.
+
+    In the order of their ids: in the queue's, newest first, a page would hold one vector instead of two.
+    """
+    for summary_id, vector, words in sorted(rows):
+        if connection.execute("SELECT 1 FROM summaries WHERE id = ?", (summary_id,)).fetchone() is None:
+            continue
+        connection.execute("UPDATE summaries SET words = ?1 WHERE id = ?2 AND words IS NOT ?1", (words, summary_id))
+        connection.execute(_EMBED, (summary_id, dim, vector, embedder))
+
+
+# Superseding
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSummary:
+    """A summary that search shows, with the time of its fact."""
+
+    id: int
+    event_id: int
+    event_ts: int
+    text: str
+    outcome: str | None
+
+
+def find_live(connection: sqlite3.Connection, summary_ids: Iterable[int]) -> dict[int, LiveSummary]:
+    """Return those of `summary_ids` that exist and are not superseded, by id."""
+    found = {}
+    for summary_id in summary_ids:
+        row = connection.execute(
+            "SELECT s.id, s.event_id, e.ts, s.text, e.outcome FROM summaries s JOIN events e ON e.id = s.event_id"
+            " WHERE s.id = ? AND NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)",
+            (summary_id,),
+        ).fetchone()
+        if row:
+            found[summary_id] = LiveSummary(*row)
+    return found
+
+
+def are_kept_apart(connection: sqlite3.Connection, a_event: int, b_event: int) -> bool:
+    """Whether a person took the summaries of these two events apart."""
+    pair = (min(a_event, b_event), max(a_event, b_event))
+    sql = "SELECT 1 FROM kept_apart WHERE a_event = ? AND b_event = ?"
+    return connection.execute(sql, pair).fetchone() is not None
+
+
+def was_brought_back(connection: sqlite3.Connection, event_id: int) -> bool:
+    """Whether a person took this event's summaries out from behind a newer event's: nothing hides them again."""
+    sql = """
+        SELECT 1 FROM kept_apart k JOIN events mine ON mine.id = ?1
+        JOIN events other ON other.id = CASE WHEN k.a_event = ?1 THEN k.b_event ELSE k.a_event END
+        WHERE (k.a_event = ?1 OR k.b_event = ?1) AND (other.ts, other.id) > (mine.ts, mine.id)
+    """
+    return connection.execute(sql, (event_id,)).fetchone() is not None
+
+
+def keep_apart(connection: sqlite3.Connection, a_event: int, b_event: int) -> None:
+    """Take the summaries of two events apart for good."""
+    connection.execute(
+        "INSERT OR IGNORE INTO kept_apart SELECT ?, ? WHERE EXISTS (SELECT 1 FROM events WHERE id = ?1)"
+        " AND EXISTS (SELECT 1 FROM events WHERE id = ?2)",
+        (min(a_event, b_event), max(a_event, b_event)),
+    )
+    connection.execute(
+        "DELETE FROM summary_supersedes WHERE (newer_id, older_id) IN (SELECT a.id, b.id FROM summaries a, summaries b"
+        " WHERE a.event_id IN (?1, ?2) AND b.event_id IN (?1, ?2))",
+        (a_event, b_event),
+    )
+
+
+def superseding_events(connection: sqlite3.Connection, summary_id: int) -> list[tuple[int, int]]:
+    """Return (event of the newer, event of the older) of what hides a summary."""
+    rows = connection.execute(
+        "SELECT n.event_id, o.event_id FROM summary_supersedes x JOIN summaries n ON n.id = x.newer_id"
+        " JOIN summaries o ON o.id = x.older_id WHERE x.older_id = ?",
+        (summary_id,),
+    )
+    return [(int(newer), int(older)) for newer, older in rows]
+
+
+def supersede(connection: sqlite3.Connection, newer: int, older: int, cosine: float, now_ms: int) -> None:
+    """Hide `older` behind `newer`; nothing is deleted."""
+    connection.execute("INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, ?, ?)", (newer, older, cosine, now_ms))
+
+
+def data_version(connection: sqlite3.Connection) -> int:
+    """Return a number that changes when another connection has written: a person, since we are the only writer."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+
+def sweep_orphans(connection: sqlite3.Connection) -> None:
+    """Delete what a person left behind with foreign keys off."""
+    connection.execute("DELETE FROM summaries WHERE event_id NOT IN (SELECT id FROM events)")
+    for table, column in (
+        ("summary_embeddings", "summary_id"),
+        ("summary_supersedes", "newer_id"),
+        ("summary_supersedes", "older_id"),
+    ):
+        connection.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT id FROM summaries)")  # noqa: S608
+
+
+def trim_vector_changes(connection: sqlite3.Connection, compared_upto: int) -> None:
+    """Shorten the journal of vector changes to what somebody may still want; an index further behind loads anew."""
+    connection.execute(
+        "DELETE FROM vector_changes WHERE id < min(?, (SELECT max(id) FROM vector_changes) - 100000)", (compared_upto,)
+    )
+
+
+def spend(connection: sqlite3.Connection, day: str, backend: str, tokens: int) -> None:
+    """Add to the tokens that a backend used on a day (YYYY-MM-DD, UTC)."""
+    connection.execute(
+        "INSERT INTO token_spend VALUES (?, ?, ?)"
+        " ON CONFLICT (day, backend) DO UPDATE SET tokens = tokens + excluded.tokens",
+        (day, backend, tokens),
+    )
+
+
+def spent(connection: sqlite3.Connection, day: str) -> int:
+    """Return the tokens used on a day by all backends."""
+    row = connection.execute("SELECT coalesce(sum(tokens), 0) FROM token_spend WHERE day = ?", (day,)).fetchone()
+    return int(row[0])
+
+
+def as_rows(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
+    """Return a cursor's rows as dicts by column name."""
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]

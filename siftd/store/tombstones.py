@@ -1,0 +1,219 @@
+"""Tombstones: what was forgotten, without a word of it, so that no way in brings it back.
+
+They are made by `forget` records and obeyed by whoever keeps an event: live captures, couriers that come late,
+backfill, import, replay, rebuild. Names are hashes keyed by the workspace's secret: nobody can test a guess.
+
+    kind       key                                    detail
+    uid        an event's natural uid                 its input key
+    frame      the frame it came in
+    native     native key:input key                   so that a fork's copy in a transcript is known
+    equal      hash of session and input hash         for transcripts' events without any id
+    id         the id of a row without a uid
+    memory     a memory's uid                         its id
+    record     the seq of any other record
+    session    hash of a session's id                 } everything of theirs from `since` to `until`,
+    file       hash of a file's path                  } the time at which it was forgotten
+    time                                              }
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from siftd.log.record import Record
+from siftd.store.payload import find_object
+
+FORGOTTEN = 0
+"""What stands for the id of an event that is forgotten: no event has it."""
+PATH_FIELDS = ("file_path", "notebook_path", "path")
+_INSERT = "INSERT OR IGNORE INTO tombstones (kind, key, since, until, detail) VALUES (?, ?, ?, ?, ?)"
+_NAMES = ("uid", "frame", "native", "equal", "id", "memory", "record")
+_NOT_ASKED = ("capture", "session", "forget", "retry", "undo")
+"""Kinds of records that hold no statement of a person's or an agent's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buried:
+    """What was stored under a uid."""
+
+    input_key: str | None
+    event_id: int = FORGOTTEN
+
+
+class Keys:
+    """Hashes of names, keyed by the workspace's secret."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._keyed = hashlib.blake2b(key=secret, digest_size=16, person=b"forgotten")
+
+    def session(self, session_id: str) -> str:
+        return self._hash("session", session_id)
+
+    def file(self, path: str) -> str:
+        return self._hash("file", path)
+
+    def equal(self, session_id: str, input_hash: str) -> str:
+        return self._hash("equal", session_id, input_hash)
+
+    def _hash(self, *parts: str) -> str:
+        keyed = self._keyed.copy()
+        keyed.update(msgspec.json.encode(parts))
+        return keyed.hexdigest()
+
+
+class Tombstones:
+    """The tombstones of one store, asked through one connection. `is_empty` makes the usual case free."""
+
+    def __init__(self, connection: sqlite3.Connection, secret: bytes) -> None:
+        self._connection = connection
+        self._keys = Keys(secret)
+        self.is_empty = True
+        self.reload()
+
+    def reload(self) -> None:
+        """See what was forgotten since."""
+        self.is_empty = self._connection.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is None
+        rows = self._connection.execute("SELECT kind, key, since, until FROM tombstones WHERE until IS NOT NULL")
+        self._spans: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        for kind, key, since, until in rows.fetchall():
+            self._spans.setdefault((kind, key), []).append((since, until))
+        self._has_files = any(kind == "file" for kind, _ in self._spans)
+
+    def find_frame(self, frame_uid: str) -> int | None:
+        """Return FORGOTTEN for a frame whose event is."""
+        return self._find("frame", frame_uid)
+
+    def find_uid(self, uid: str) -> Buried | None:
+        row = self._connection.execute(
+            "SELECT detail FROM tombstones WHERE kind = 'uid' AND key = ?", (uid,)
+        ).fetchone()
+        return Buried(row[0]) if row else None
+
+    def find_copied(
+        self, native_key: str | None, input_key: str | None, session_id: str, input_hash: str
+    ) -> int | None:
+        """Return FORGOTTEN for a transcript's event that repeats a forgotten one."""
+        if native_key is None:
+            return self._find("equal", self._keys.equal(session_id, input_hash))
+        return None if input_key is None else self._find("native", f"{native_key}:{input_key}")
+
+    def find_memory(self, payload_json: bytes) -> int | None:
+        """Return FORGOTTEN for a memory that is told again, by an import for instance."""
+        uid = (find_object(payload_json.decode()) or {}).get("uid")
+        return self._find("memory", uid) if isinstance(uid, str) else None
+
+    def find_scope(self, session_id: str, ts: int, payload_json: bytes = b"{}") -> int | None:
+        """Return FORGOTTEN for what falls into a session, a time or a file that was forgotten."""
+        if not self._spans:
+            return None
+        names = [("time", ""), ("session", self._keys.session(session_id))]
+        if self._has_files:
+            names += [("file", self._keys.file(each)) for path in paths_of(payload_json) for each in tails(path)]
+        is_within = any(since <= ts <= until for name in names for since, until in self._spans.get(name, ()))
+        return FORGOTTEN if is_within else None
+
+    def covers(self, record: Record) -> bool:
+        """Whether a record of the log is of something that is forgotten."""
+        if self._find("record", str(record.seq)) is not None:
+            return True
+        if record.kind == "session":
+            return self.find_scope(record.session_id, record.ts) is not None
+        if record.kind == "summary":
+            return self._covers_summary(record)
+        if record.kind != "capture":
+            return record.kind not in _NOT_ASKED and self._covers_memory(record)
+        return (
+            (record.uid is not None and self._find("uid", record.uid) is not None)
+            or (record.frame_uid is not None and self._find("frame", record.frame_uid) is not None)
+            or self.find_scope(record.session_id, record.ts, bytes(record.payload)) is not None
+        )
+
+    def iter_left(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield the records that are not forgotten, minding those among them that forget."""
+        for record in records:
+            if self.is_empty or not self.covers(record):
+                yield record
+            if record.kind == "forget":
+                self.reload()
+
+    def spans_of(self, session_id: str) -> list[tuple[int, int]]:
+        """Return the times (since, until) for which a session is forgotten as a whole."""
+        return self._spans.get(("session", self._keys.session(session_id)), [])
+
+    def times(self) -> list[tuple[int, int]]:
+        """Return the times that are forgotten."""
+        return self._spans.get(("time", ""), [])
+
+    def _covers_summary(self, record: Record) -> bool:
+        """An imported summary goes with its event."""
+        told = find_object(bytes(record.payload).decode()) or {}
+        is_named = self._find("uid", str(told.get("uid"))) is not None
+        return is_named or self.find_scope(record.session_id, told.get("eventTs", record.ts)) is not None
+
+    def _covers_memory(self, record: Record) -> bool:
+        payload = find_object(bytes(record.payload).decode()) or {}
+        uid, number = payload.get("uid"), payload.get("id", payload.get("memory"))
+        if isinstance(uid, str) and self._find("memory", uid) is not None:
+            return True
+        sql = "SELECT 1 FROM tombstones WHERE kind = 'memory' AND detail = ?"
+        return self._connection.execute(sql, (str(number),)).fetchone() is not None
+
+    def _find(self, kind: str, key: str) -> int | None:
+        row = self._connection.execute("SELECT 1 FROM tombstones WHERE kind = ? AND key = ?", (kind, key)).fetchone()
+        return FORGOTTEN if row else None
+
+
+def bury(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
+    """Set the tombstones of a `forget` record. Rows and files are erased next, by whoever sees `pending_seq`."""
+    for kind in _NAMES:
+        rows = ([*each, None][:2] if isinstance(each, list) else (each, None) for each in payload.get(kind, ()))
+        connection.executemany(_INSERT, [(kind, str(key), None, None, detail) for key, detail in rows])
+    since, until = payload.get("since", 0), payload.get("until", record.ts)
+    for kind in ("session", "file"):
+        connection.executemany(_INSERT, [(kind, key, since, until, None) for key in payload.get(kind, ())])
+    if payload.get("time"):
+        # A longer time swallows the shorter ones in it: `store.keepDays` forgets every day.
+        within = "DELETE FROM tombstones WHERE kind = 'time' AND since >= ? AND until <= ?"
+        connection.execute(within, (since, until))
+        connection.execute(_INSERT, ("time", "", since, until, None))
+    for event_id in payload.get("retell", ()):
+        retell(connection, event_id)
+    connection.execute("INSERT OR IGNORE INTO forgets VALUES (?, ?, NULL)", (record.seq, record.ts))
+
+
+def retell(connection: sqlite3.Connection, event_id: int) -> None:
+    """Let an event be summarised anew: what its summary tells came from something that is forgotten."""
+    connection.execute("DELETE FROM summaries WHERE event_id = ?", (event_id,))
+    connection.execute("UPDATE events SET status = 'raw', attempts = 0 WHERE id = ?", (event_id,))
+
+
+def pending_seq(connection: sqlite3.Connection) -> int | None:
+    """Return the newest `forget` record of whose matter something may still be in a file of ours."""
+    row = connection.execute("SELECT max(seq) FROM forgets WHERE done_ts IS NULL").fetchone()
+    return None if row[0] is None else int(row[0])
+
+
+def note_done(connection: sqlite3.Connection, seq: int, now_ms: int) -> None:
+    """Nothing that was forgotten up to record `seq` is in any file of ours any more."""
+    connection.execute("UPDATE forgets SET done_ts = ? WHERE seq <= ? AND done_ts IS NULL", (now_ms, seq))
+
+
+def paths_of(payload_json: bytes) -> list[str]:
+    """Return the files that a tool call was about."""
+    payload = find_object(payload_json.decode())
+    tool_input = payload.get("tool_input") if payload else None
+    if not isinstance(tool_input, dict):
+        return []
+    return [path for field in PATH_FIELDS if isinstance(path := tool_input.get(field), str) and path]
+
+
+def tails(path: str) -> list[str]:
+    """Return a path and every shorter way to name its file: `/a/b.py`, `a/b.py`, `b.py`."""
+    parts = path.split("/")
+    return ["/".join(parts[start:]) for start in range(len(parts)) if parts[start:] != [""]]

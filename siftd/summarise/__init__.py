@@ -1,0 +1,87 @@
+"""Backends that write summaries, by the string that the configuration names them with.
+
+extractive            the default: no model, nothing to install, nothing leaves
+ollama:<model>        a local model
+anthropic[:<model>]   remote
+openai:<model>        any server with /v1/chat/completions; remote unless its address is on loopback
+command[:<model>]     a program of yours
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import msgspec
+
+from siftd.errors import ConfigInvalid
+from siftd.summarise.contract import Backend
+from siftd.summarise.extractive import Extractive
+from siftd.summarise.late import missing_library
+
+
+class KnownBackend(msgspec.Struct, frozen=True):
+    """A backend that can be named, and what is missing to use it (None: nothing)."""
+
+    name: str
+    remedy: str | None
+
+
+KNOWN = ("extractive", "ollama", "anthropic", "openai", "command")
+_NEEDS_MODEL = ("ollama", "openai")
+
+
+def known_backends() -> list[KnownBackend]:
+    """Return every backend with the remedy for a missing library; imports none of them."""
+    return [KnownBackend(name, missing_library(name)) for name in KNOWN]
+
+
+def make_backend(
+    spec: str, *, api_key: str | None = None, base_url: str | None = None, command: Sequence[str] = ()
+) -> Backend:
+    """Return the backend that a configuration names; ConfigInvalid when there is no such one.
+
+    Nothing is imported, connected or read from the environment here. A library or model that is missing shows
+    when the backend is first asked, as a reason to try later with its remedy.
+    """
+    kind, _, model = spec.partition(":")
+    if base_url is not None and not _is_web_address(base_url):
+        raise ConfigInvalid("the model server's address is none", hint="write it as http://127.0.0.1:11434")
+    if kind in _NEEDS_MODEL and not model:
+        raise ConfigInvalid(f"memory.backend: {kind} needs a model", hint=f"write {kind}:<model>")
+    if kind == "extractive":
+        return Extractive()
+    if kind == "command" and not command:
+        raise ConfigInvalid("memory.backend: command needs the program to run", hint="set memory.command")
+    if kind in KNOWN:
+        return _with_model(kind, model, api_key, base_url, command)
+    near = difflib.get_close_matches(kind, KNOWN, 1)
+    raise ConfigInvalid(f"memory.backend: no backend is called {kind!r}", hint=f"did you mean {(near or KNOWN)[0]}?")
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _with_model(kind: str, model: str, api_key: str | None, base_url: str | None, command: Sequence[str]) -> Backend:
+    # Late: these modules bring in httpx and anyio, which a daemon on the default backend does without.
+    from siftd.summarise.anthropic import AnthropicServer
+    from siftd.summarise.command import CommandServer
+    from siftd.summarise.model import ModelBackend
+    from siftd.summarise.ollama import OllamaServer
+    from siftd.summarise.openai import OpenAIServer
+
+    match kind:
+        case "ollama":
+            return ModelBackend(OllamaServer(model, base_url=base_url))
+        case "anthropic":
+            return ModelBackend(AnthropicServer(model, api_key=api_key, base_url=base_url))
+        case "openai":
+            return ModelBackend(OpenAIServer(model, api_key=api_key, base_url=base_url))
+        case _:
+            return ModelBackend(CommandServer(command, model=model))

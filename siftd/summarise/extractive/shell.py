@@ -1,0 +1,196 @@
+"""Summaries of commands: what ran, how it ended, and the lines of its output that say why."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from siftd.summarise.extractive.code import statements
+from siftd.summarise.extractive.gist import gist
+from siftd.summarise.extractive.outcomes import Finding, understand
+from siftd.summarise.extractive.text import (
+    SEEN,
+    THIN,
+    TOLD,
+    Call,
+    Line,
+    bounded,
+    clip,
+    count_of,
+    first_text,
+    lines_of,
+    mapping,
+    one_line,
+    printed,
+    sequence,
+    string,
+)
+
+_CHANGE_DIRECTORY = re.compile(
+    r"(?:cd[ ]+\S{1,300}[ ]{0,9}(?:&&|;|\n)\s{0,40}|export[ ]+[^\n&;]{1,200}(?:&&|;|\n)\s{0,40}"
+    r"|set -\w{1,9}[ ]{0,9}[;\n]\s{0,40}|#[^\n]*\n\s{0,40})+"
+)
+_PLUMBING = re.compile(
+    r"\s{0,9}(?:2>&1|2>[ ]?/dev/null|&?>[ ]?/dev/null|\|\|[ ]?(?:true|:)\s{0,9}$"
+    r"|\|&?[ ]?(?:head|tail)(?:[ ]+-\w*[ ]?\d*|[ ]+--lines=\d+)*(?=[ ]*(?:$|[|;&\n])))"
+)
+_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w{1,40})['\"]?[^\n]*\n.*?(?:^\s*\1\b|\Z)", re.DOTALL | re.MULTILINE)
+_MESSAGE = re.compile(
+    r"\"\$\(cat <<-?\s*['\"]?(\w{1,40})['\"]?\s*\n\s*([^\n]{0,200})\n.*?(?:^\s*\1\s*\)\"|\Z)", re.DOTALL | re.MULTILINE
+)
+_EXIT = re.compile(r"^(?:Error: )?(?:Exit code:? |Process exited with code )(-?\d{1,5})\b[^\n]*\n?")
+_CODEX_HEAD = re.compile(
+    r"^(?:(?:Exit code|Wall time|Output|Chunk ID|Process exited with code|Original token count|Total output lines)\b"
+    r"[^\n]*(?:\n|\Z))+"
+)
+_COMMIT = re.compile(r"\bgit\b[^\n|;&]{0,200}?\bcommit\b")
+_SUBJECT = re.compile(
+    r"""(?:-[a-zA-Z]*m|--message)[ =]*"""
+    r"""(?:"\$\(cat <<-?\s*['"]?\w+['"]?\s*\n\s*([^\n]{1,300})"""
+    r"""|"((?:[^"\\]|\\.){1,300})|'([^'\n]{1,300})|([^\s"'$]\S{0,100}))"""
+)
+_COMMITTED = re.compile(r"^\[([^\s\]]{1,120})(?: \(root-commit\))? ([0-9a-f]{7,40})\] ([^\n]{1,300})$", re.MULTILINE)
+_PULL_REQUEST = re.compile(
+    r"""\bgh pr create\b[^\n]{0,200}?(?:--title|-t)[ =]+(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')"""
+)
+_FILE_CHANGES = re.compile(r"^ ?(\d+ files? changed[^\n]{0,60})", re.MULTILINE)
+_NO_SEMICOLON = re.compile(r"(&&|\||\bdo|\bthen|\belse|[({]); ")
+COMMAND_CHARS = 130
+_COMMAND_LOOKED_AT = 4_000
+
+
+class Ended(NamedTuple):
+    """How a command ended, as far as the event says."""
+
+    output: str
+    exit_code: int | None
+    has_failed: bool
+    note: str
+
+
+def shell(call: Call) -> Line:
+    """ "`pytest -q` failed (exit 1): 2 failed: test_login, test_refresh"."""
+    command = command_of(call)
+    ended = _ended(call)
+    said = _committed(command, ended) or _opened_pull_request(command, ended)
+    finding = understand(ended.output) if ended.output else Finding([], [], "", False)
+    line = said or _result(bare(command), ended, finding)
+    return Line(_with_purpose(line, call), _confidence(call, ended, finding, is_told=said is not None))
+
+
+def command_of(call: Call) -> str:
+    """Return the command line; an argument list is read as its last script or joined."""
+    for key in ("command", "cmd", "script"):
+        given = call.input.get(key)
+        if isinstance(given, str):
+            return given
+        words = [word for word in sequence(given)[:60] if isinstance(word, str)]
+        if len(words) == 3 and words[1] in ("-c", "-lc", "-ic"):
+            return words[2]
+        if words:
+            return " ".join(words)
+    return string(call.given)
+
+
+def bare(command: str) -> str:
+    """Return a command without its plumbing: a leading cd, redirections, pipes to head and tail, here-documents."""
+    text = command[:_COMMAND_LOOKED_AT].replace("\\\n", " ").strip()
+    if "<<" in text:
+        text = _MESSAGE.sub(r'"\2 …"', text)
+        text = _HEREDOC.sub("<<…", text)
+    start = _CHANGE_DIRECTORY.match(text)
+    stripped = text[start.end() :] if start else text
+    stripped = _PLUMBING.sub("", stripped or text)
+    lines = [line.strip() for line in stripped.split("\n") if line.strip() and not line.lstrip().startswith("#")]
+    joined = _NO_SEMICOLON.sub(r"\1 ", "; ".join(lines))
+    return clip(joined or command, COMMAND_CHARS).replace("`", "'")
+
+
+def _ended(call: Call) -> Ended:
+    told = mapping(call.response)
+    text = call.error if call.error is not None else printed(call.response)
+    exit_code = _exit_code(told)
+    if match := _EXIT.match(text[:200]):
+        exit_code = int(match[1])
+    text = _CODEX_HEAD.sub("", text[:400]) + text[400:] if match else text
+    note = first_text(told, "returnCodeInterpretation")
+    if told.get("backgroundTaskId") or told.get("backgroundedByUser") is True:
+        note = "running in the background"
+    elif count_of(told.get("timedOutAfterMs")) is not None:
+        note = "timed out"
+    elif call.outcome == "interrupted" or told.get("interrupted") is True:
+        note = "interrupted"
+    has_failed = call.outcome == "failed" or call.error is not None or exit_code not in (None, 0)
+    return Ended(bounded(text), exit_code, has_failed, note)
+
+
+def _exit_code(told: dict[str, object]) -> int | None:
+    codes = (
+        count_of(part.get(key)) for part in (told, mapping(told.get("metadata"))) for key in ("exit_code", "exitCode")
+    )
+    return next((code for code in codes if code is not None), None)
+
+
+def _result(command: str, ended: Ended, finding: Finding) -> str:
+    named = f"`{command}`" if command else "A command"
+    room = 385 - len(named)
+    if ended.has_failed:
+        code = f" (exit {ended.exit_code})" if ended.exit_code is not None else ""
+        first_lines = "" if finding.understood else statements(lines_of(ended.output, 4), min(room - 20, 220))
+        why = first_lines or finding.told(room - 20)
+        end = "was interrupted" if ended.note == "interrupted" else "failed" + code
+        return f"{named} {end}: {why}" if why else f"{named} {end}"
+    if ended.note and ended.note not in ended.output:
+        shown = gist(ended.output, 120)
+        return f"{named}: {ended.note}" + (f" — {shown}" if shown else "")
+    if finding.is_bad:
+        return f"{named} reported failures: {finding.told(room - 20)}"
+    if finding.verdicts:
+        return f"{named}: {Finding(finding.verdicts, [], '', False).told(min(room, 220))}"
+    shown = gist(ended.output, min(room - 4, 200))
+    return f"{named}: {shown}" if shown else f"{named}: no output"
+
+
+def _committed(command: str, ended: Ended) -> str | None:
+    """ "Committed 5177de5 on main: Reject expired tokens (2 files changed)"; None for anything else."""
+    if "commit" not in command or ended.has_failed or not _COMMIT.search(command[:_COMMAND_LOOKED_AT]):
+        return None
+    changes = _FILE_CHANGES.search(ended.output)
+    tail = f" ({one_line(changes[1])})" if changes else ""
+    if told := _COMMITTED.search(ended.output):
+        return f"Committed {told[2]} on {told[1]}: {clip(told[3], 240)}{tail}"
+    if subject := commit_subject(command):
+        return f"Committed: {subject}{tail}"
+    return None
+
+
+def commit_subject(command: str) -> str:
+    """Return the first line of a commit's message as the command gives it."""
+    commit = _COMMIT.search(command[:_COMMAND_LOOKED_AT])
+    match = _SUBJECT.search(command, commit.end(), _COMMAND_LOOKED_AT) if commit else None
+    if match is None:
+        return ""
+    message = next(group for group in match.groups() if group)
+    return clip(message.split("\n", 1)[0], 240)
+
+
+def _opened_pull_request(command: str, ended: Ended) -> str | None:
+    match = _PULL_REQUEST.search(command[:_COMMAND_LOOKED_AT])
+    if match is None or ended.has_failed:
+        return None
+    url = re.search(r"https://\S{1,160}/pull/\d+", ended.output)
+    return f"Opened pull request: {match[1] or match[2]}" + (f" ({url[0]})" if url else "")
+
+
+def _with_purpose(said: str, call: Call) -> str:
+    """Add what the agent said the command was for: words that people search by."""
+    purpose = clip(first_text(call.input, "description", "justification"), 90).rstrip(".")
+    if not purpose or purpose.lower() in said.lower() or len(said) + len(purpose) > 390:
+        return said
+    return f"{said} [{purpose}]"
+
+
+def _confidence(call: Call, ended: Ended, finding: Finding, *, is_told: bool) -> float:
+    if finding.understood or ended.exit_code is not None or (is_told and call.outcome == "ok"):
+        return SEEN
+    return THIN if call.outcome is None else TOLD

@@ -1,0 +1,196 @@
+"""Summaries of what was said: a person's prompt, an agent's closing words."""
+
+from __future__ import annotations
+
+import re
+
+from siftd.summarise.contract import Item
+from siftd.summarise.extractive.text import (
+    SEEN,
+    THIN,
+    TOLD,
+    Line,
+    bounded,
+    clip,
+    ends,
+    mapping,
+    one_line,
+    prose,
+    sentences,
+    string,
+)
+
+_LOOKED_AT = 2_500
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_TABLE = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
+_MARKS = re.compile(r"\*\*|^[ \t]*(?:#{1,6}|[-*•>]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
+_LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:[^)\n]{1,400})\)")
+_SYSTEM = re.compile(r"<(system-reminder|ide_\w+|local-command-caveat)>.*?(?:</\1>|\Z)", re.DOTALL)
+_TAG = re.compile(r"<(/?)([a-z][\w-]{1,40})>")
+_WORD = re.compile(r"[a-z']+")
+_DECIDING = frozenset(
+    (
+        "added", "adds", "because", "broken", "cause", "caused", "changed", "changes", "chose", "committed",
+        "created", "creates", "decided", "deployed", "dropped", "failed", "fails", "fix", "fixed", "fixes",
+        "found", "implemented", "instead", "issue", "keep", "kept", "merged", "missing", "moved", "needs",
+        "now", "opened", "pass", "passed", "passes", "problem", "pushed", "rather", "refactored", "rejected",
+        "removed", "removes", "renamed", "replaced", "resolved", "reverted", "since", "switched", "turns",
+        "updated", "updates", "verified", "works", "wrong",
+    )
+)  # fmt: skip
+_CONCRETE = "`_/#("
+_FILLER = re.compile(
+    r"^(?:(?:perfect|great|excellent|done|good question|sure|ok(?:ay)?|yes|no|absolutely|got it|right|alright|success"
+    r"|you're (?:absolutely )?right)[!.,: ]*$"
+    r"|(?:now )?let me\b|let's\b|i'll\b|i will\b|here(?:'s| is| are)\b.{0,60}:$"
+    r"|what would you like|would you like|want me to|shall i|should i|ready to help|anything else"
+    r"|(?:summary|overview|changes made|what changed|key changes|next steps?)\b.{0,30}:?$)",
+    re.IGNORECASE,
+)
+_INTERRUPTED = "[Request interrupted by user"
+
+
+def prompt(item: Item) -> Line:
+    """ "Asked: Find out why and fix it."; what a client sends in the place of a prompt is named for what it is."""
+    text = string(mapping(item.payload).get("prompt"))
+    text = ends(text, _LOOKED_AT, _LOOKED_AT)
+    if "<" in text:
+        text = _SYSTEM.sub(" ", text)
+        if (line := _tagged(text)) is not None:
+            return line
+    text = text.strip()
+    if not text:
+        return Line("Asked: (no text)", THIN)
+    if text.startswith(_INTERRUPTED):
+        return Line("The user interrupted the agent", SEEN)
+    if text.startswith("This session is being continued"):
+        return Line(f"Continued an earlier conversation: {_continued(text)}", TOLD)
+    return Line(f"Asked: {_whole(text, 385)}", SEEN)
+
+
+def closing(item: Item) -> Line:
+    """What an agent said at the end, with the request that it answers: a line of history."""
+    text = string(mapping(item.payload).get("last_assistant_message"))
+    who = "Subagent ended" if item.tool == "SubagentStop" else "Turn ended"
+    request = _asked(item.request) if item.tool != "SubagentStop" else ""
+    if not text.strip():
+        return Line(f"{who} without closing words" + (f": {request}" if request else ""), THIN)
+    if request:
+        return Line(f"Asked: {request} → {telling(text, 380 - len(request) - 10)}", TOLD)
+    return Line(telling(text, 390), TOLD)
+
+
+def telling(text: str, limit: int) -> str:
+    """Return the sentences that say what was done, found or decided, in their order, within the limit."""
+    said = [sentence for sentence in _spoken(text) if not _FILLER.match(sentence)]
+    if not said:
+        return clip(_unmarked(text) or text, limit)
+    ranked = sorted(range(len(said)), key=lambda index: (-_weight(said[index], index), index))
+    chosen: list[int] = []
+    left = limit
+    for index in ranked:
+        size = len(said[index]) + 2
+        if size <= left:
+            chosen.append(index)
+            left -= size
+        elif not chosen:
+            return clip(said[index], limit)
+        if left < 40:
+            break
+    return clip(prose(said[index] for index in sorted(chosen)), limit)
+
+
+def _weight(sentence: str, index: int) -> float:
+    """Rank by verbs of doing and deciding, then by concrete names, then by place: what opens tells most."""
+    weight = 2.0 * (not _DECIDING.isdisjoint(_WORD.findall(sentence[:400].lower())))
+    weight += 0.75 * min(2, sum(mark in sentence for mark in _CONCRETE))
+    weight += 1.5 if index == 0 else 0.5 if index < 3 else 0.0
+    return weight - (1.5 if sentence.endswith(("?", ":")) else 0.0) - (0.5 if len(sentence) < 12 else 0.0)
+
+
+def _spoken(text: str) -> list[str]:
+    """Return the sentences of a message without fences, tables and marks, at most thirty of them."""
+    found: list[str] = []
+    for line in _unmarked(text, keep_lines=True).split("\n"):
+        if line.strip():
+            found += [
+                one_line(sentence) for sentence in sentences(line.strip()) if any(map(str.isalnum, sentence[:200]))
+            ]
+        if len(found) >= 30:
+            break
+    return found[:30]
+
+
+def _unmarked(text: str, *, keep_lines: bool = False) -> str:
+    text = ends(text, _LOOKED_AT, _LOOKED_AT)
+    if "```" in text:
+        text = _FENCE.sub("\n", text)
+    if "|" in text:
+        text = _TABLE.sub("", text)
+    if "](" in text:
+        text = _LINK.sub(r"\1", text)
+    text = _MARKS.sub("", text)
+    return text if keep_lines else one_line(text)
+
+
+def _whole(text: str, limit: int) -> str:
+    """Return a text, or its first sentences and its last one: questions stand at either end."""
+    line = one_line(text)
+    if len(line) <= limit and len(text) < 2_000:
+        return line
+    tail = one_line(text[-600:])
+    last = sentences(tail)[-1] if tail else ""
+    if 12 <= len(last) <= 110 and last != tail:
+        return f"{clip(line, limit - len(last) - 1)} {last}"
+    return clip(line, limit)
+
+
+def _asked(request: str | None) -> str:
+    if not request or request.lstrip().startswith(("<", _INTERRUPTED, "This session is being continued")):
+        return ""
+    return clip(_SYSTEM.sub(" ", request[:_LOOKED_AT]), 110)
+
+
+def _continued(text: str) -> str:
+    """Return what a compacted conversation was about: the request it names, else its first words."""
+    for marker in ("Primary Request and Intent:", "Initial Request", "Primary Request"):
+        place = text.find(marker)
+        if place >= 0:
+            return clip(_unmarked(text[place + len(marker) : place + len(marker) + 1_200]).lstrip("*: "), 340)
+    return clip(_unmarked(text[text.find("\n") + 1 :]), 340)
+
+
+def _tagged(text: str) -> Line | None:
+    """Read the forms in which a client reports its own doings as prompts; None for a person's words."""
+    parts = _parts(text)
+    if "command-name" in parts:
+        return Line(f"Ran {clip(parts['command-name'], 80)} {clip(parts.get('command-args', ''), 280)}".rstrip(), SEEN)
+    if "bash-input" in parts:
+        return Line(f"The user ran `{clip(parts['bash-input'], 200)}`", SEEN)
+    if "task-notification" in parts or "task-id" in parts:
+        about = parts.get("summary") or parts.get("status", "")
+        result = telling(parts["result"], 250) if parts.get("result") else ""
+        return Line(f"Notified: {clip(about, 200) or 'a task changed'}" + (f" — {result}" if result else ""), SEEN)
+    for tag, what in (
+        ("bash-stdout", "printed"),
+        ("local-command-stdout", "printed"),
+        ("bash-stderr", "printed as errors"),
+    ):
+        if tag in parts:
+            shown = clip(bounded(parts[tag] or parts.get("bash-stderr", "")), 300)
+            return Line(
+                f"The user's command {what}: {shown}" if shown else "The user's command printed nothing",
+                SEEN if shown else THIN,
+            )
+    return None
+
+
+def _parts(text: str) -> dict[str, str]:
+    """Return the text inside each tag of the beginning, outermost first; an unclosed one runs to the end."""
+    found: dict[str, str] = {}
+    for match in list(_TAG.finditer(text[:_LOOKED_AT]))[:40]:
+        slash, tag = match.groups()
+        if not slash and tag not in found:
+            end = text.find(f"</{tag}>", match.end())
+            found[tag] = text[match.end() : end if end >= 0 else len(text)].strip()
+    return found if text.lstrip().startswith("<") else {}

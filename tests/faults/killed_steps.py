@@ -1,0 +1,131 @@
+"""Run one piece of work over copies of a home, and kill -9 it between any two of its steps.
+
+    python killed_steps.py WORK FOLDER MOST
+
+FOLDER/home is left as it is; FOLDER/<n>/home is what a kill at step n left. Steps are the calls that change files
+below the home, syncs, and SQL statements. Prints how many steps there are, and which were tried (at most MOST).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from siftd.clock import SystemClock
+from siftd.config import Settings
+from siftd.daemon import opening
+from siftd.daemon.upkeep import Upkeep
+from siftd.home import ensure_secret
+from siftd.intake import Intake
+from siftd.log import sealing
+from siftd.log.writer import Entry, LogWriter
+from siftd.paths import Home, WorkspacePaths
+
+KEY = "0123456789abcdef"
+CHANGES = {"os.rename", "os.remove", "os.truncate", "os.utime", "os.mkdir", "os.rmdir"}
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+
+def seal(paths: WorkspacePaths) -> None:
+    """Append, seal at 600 bytes, and compress; what was acknowledged is in the file `acked`."""
+    intake = Intake(paths, Settings({}))
+    acked = os.open(f"{paths.home.root}/../acked", os.O_WRONLY | os.O_CREAT, 0o600)
+    writer = LogWriter(paths.wal, store="store", now_ms=1, seal_bytes=600)
+    for seq in range(101, 116):
+        writer.append([Entry(intake.admission.admit_intent("retry", {"event": seq}, ts=1), seq, None)])
+        os.write(acked, f"{seq}\n".encode())
+        if seq % 5 == 0:
+            sealing.compress(paths.wal)
+    writer.close()
+
+
+def prune(paths: WorkspacePaths) -> None:
+    """Compress, make the snapshot that covers them, and prune every sealed segment."""
+    Upkeep(paths, Settings({"log.keepDays": 1}), SystemClock(), None)._keep_log()  # type: ignore[arg-type]
+
+
+def open_store(paths: WorkspacePaths) -> None:
+    """Open the store: rebuild it if that is asked for, and erase what is still to be forgotten."""
+    opened = opening.open_store(paths, secret=ensure_secret(paths), now_ms=2)
+    opened.connection.close()
+
+
+WORK: dict[str, Callable[[WorkspacePaths], None]] = {"seal": seal, "prune": prune, "open": open_store}
+
+
+class Steps:
+    """Counts steps, and kills this process at one of them."""
+
+    def __init__(self, home: str, last: int) -> None:
+        self.count = 0
+        self._home = home
+        self._last = last
+
+    def step(self, *_: Any) -> None:
+        self.count += 1
+        if self.count == self._last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def hear(self, name: str, told: tuple[Any, ...]) -> None:
+        is_open = name == "open" and isinstance(told[2], int) and told[2] & WRITES
+        if (name in CHANGES or is_open) and self._home in os.fspath(str(told[0])):
+            self.step()
+
+    def watch(self) -> None:
+        sys.addaudithook(self.hear)
+        for name in ("fsync", "fdatasync"):
+            setattr(os, name, self._counted(getattr(os, name)))
+        connect = sqlite3.connect
+
+        def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:
+            connection = connect(*arguments, **options)
+            connection.set_trace_callback(self.step)
+            return connection
+
+        sqlite3.connect = traced  # type: ignore[assignment]
+
+    def _counted(self, call: Callable[[int], None]) -> Callable[[int], None]:
+        def counted(descriptor: int) -> None:
+            self.step()
+            call(descriptor)
+
+        return counted
+
+
+def run(work: str, folder: Path, number: int, last: int) -> int | None:
+    """Do the work over a copy of the home, killed at step `last`; return the steps it took when it was not."""
+    copy = folder / str(number)
+    shutil.copytree(folder / "home", copy / "home")
+    child = os.fork()
+    if child == 0:
+        steps = Steps(str(copy / "home"), last)
+        steps.watch()
+        WORK[work](Home(str(copy / "home")).for_workspace(KEY))
+        (copy / "steps").write_text(str(steps.count))
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return None
+    if status:
+        sys.exit(f"step {last}: the work failed")
+    return int((copy / "steps").read_text())
+
+
+def main() -> None:
+    work, folder, most = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    total = run(work, folder, 0, -1)
+    assert total
+    tried = sorted({1 + number * (total - 1) // (most - 1) for number in range(most)})
+    for number in tried:
+        run(work, folder, number, number)
+    print(json.dumps({"steps": total, "tried": tried}))
+
+
+main()

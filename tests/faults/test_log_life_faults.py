@@ -1,0 +1,140 @@
+"""Killed between any two steps of sealing, pruning, rebuilding, forgetting: nothing lost, doubled, or back."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "unit"))
+from opened_shop import DAY, NOW, Hands, Shop, opened
+
+from siftd.log import sealing
+from siftd.log.recovery import iter_records, recover
+from siftd.paths import Home, WorkspacePaths
+from siftd.store import snapshots
+
+pytestmark = pytest.mark.slow
+SCRIPT = Path(__file__).with_name("killed_steps.py")
+MOST = int(os.environ.get("SIFTD_TEST_KILLS", "14"))
+"""Kills for each kind of work, spread over its steps."""
+WORD = "zanzibar"
+EVERYTHING = "SELECT id, ts, session_id, tool, input_hash, payload_json, uid FROM events ORDER BY id"
+
+
+def paths_of(folder: Path) -> WorkspacePaths:
+    return Home(str(folder / "home")).for_workspace("0123456789abcdef")
+
+
+def kill_at_every_step(work: str, folder: Path) -> list[Path]:
+    """Return the folders that the kills left."""
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), work, str(folder), str(MOST)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    print(f"{work}: {told['steps']} steps, killed at {told['tried']}")
+    return [folder / str(number) for number in told["tried"]]
+
+
+async def fill(shop: Shop, count: int = 6) -> None:
+    """Capture events over two sealed segments and the active one."""
+    for number in range(count):
+        await shop.capture(number)
+        if number % 2:
+            await shop.workshop.committer.seal_log()
+
+
+def words_left(home: Path) -> list[str]:
+    found = []
+    for each in sorted(home.rglob("*")):
+        data = each.read_bytes() if each.is_file() else b""
+        if WORD.encode() in data + (gzip.decompress(data) if each.suffix == ".gz" else b""):
+            found.append(each.name)
+    return found
+
+
+async def test_a_kill_while_sealing_and_compressing_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await fill(shop)
+    for folder in kill_at_every_step("seal", tmp_path):
+        wal = paths_of(folder).wal
+        acked = [int(line) for line in (folder / "acked").read_text().split()] if (folder / "acked").exists() else []
+        found = recover(wal, applied=0, quarantine=paths_of(folder).quarantine)
+        kept = [record.seq for record in found.records]
+        assert kept == sorted(set(kept))
+        assert set(kept) >= {1, 2, 3, 4, 5, 6, *acked}
+        assert len(kept) <= 6 + len(acked) + 1
+        sealing.compress(wal)
+        assert [record.seq for record in iter_records(wal)] == kept
+        assert list(Path(wal).parent.glob(".wal*")) == []
+        async with opened(folder) as shop:
+            assert await shop.rows("SELECT count(*) FROM events") == [(6,)]
+            assert await shop.capture(9) > max([6, *acked])
+
+
+async def test_a_kill_while_pruning_leaves_a_log_that_the_snapshot_completes(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await fill(shop)
+        before = await shop.rows(EVERYTHING)
+        for each in sealing.list_sealed(shop.workshop.paths.wal):
+            os.utime(each.path, ((NOW - 9 * DAY) // 1000 - 10**8,) * 2)
+    for folder in kill_at_every_step("prune", tmp_path):
+        for each in Path(paths_of(folder).folder).glob("db.sqlite*"):
+            each.unlink()
+        async with opened(folder) as shop:
+            assert await shop.rows(EVERYTHING) == before
+            assert await shop.capture(9) == 7
+
+
+@pytest.mark.parametrize("has_snapshot", [True, False])
+async def test_a_kill_while_rebuilding_ends_with_every_event_under_its_id(tmp_path: Path, has_snapshot: bool) -> None:
+    async with opened(tmp_path) as shop:
+        await fill(shop, 4)
+        paths = shop.workshop.paths
+        if has_snapshot:
+            snapshots.make_snapshot(paths.database, paths.snapshots)
+            for each in sealing.list_sealed(paths.wal):
+                each.path.unlink()
+        await shop.capture(4)
+        before = await shop.rows(EVERYTHING)
+    Path(paths.rebuild).touch()
+    for folder in kill_at_every_step("open", tmp_path):
+        async with opened(folder) as shop:
+            assert await shop.rows(EVERYTHING) == before
+            assert await shop.rows("PRAGMA integrity_check") == [("ok",)]
+            assert await shop.capture(9) == 6
+
+
+async def test_a_kill_while_forgetting_brings_nothing_back_and_takes_nothing_else(tmp_path: Path) -> None:
+    payload = {"tool_input": {"command": f"echo {WORD}"}, "tool_response": {"stdout": WORD}}
+    async with opened(tmp_path) as shop:
+        await fill(shop)
+        gone = await shop.capture(6, payload=payload, uid="gone")
+        await shop.capture(7)
+        await shop.ask("drain")
+        paths = shop.workshop.paths
+        snapshots.make_snapshot(paths.database, paths.snapshots)
+        kept = [row for row in await shop.rows(EVERYTHING) if row[0] != gone]
+
+        async def not_yet() -> None:
+            """The daemon dies before it erases."""
+
+        shop.workshop._forgetter.finish = not_yet  # type: ignore[method-assign]
+        assert (await shop.ask("forget", ids=[f"e{gone}"], dryRun=False))["matched"] == 1
+    assert len(words_left(tmp_path / "home")) >= 3
+    for folder in kill_at_every_step("open", tmp_path):
+        async with opened(folder, Hands()) as shop:
+            assert words_left(folder / "home") == []
+            assert await shop.rows(EVERYTHING) == kept
+            assert await shop.rows("SELECT count(*) FROM forgets WHERE done_ts IS NULL") == [(0,)]
+        for each in Path(paths_of(folder).folder).glob("db.sqlite*"):
+            each.unlink()
+        async with opened(folder, Hands()) as shop:
+            assert await shop.rows(EVERYTHING) == kept
+            assert words_left(folder / "home") == []

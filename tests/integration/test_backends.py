@@ -1,0 +1,506 @@
+"""Each backend through its real client library, against a loopback server that speaks its protocol and has moods."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import select
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from siftd.config import is_loopback
+from siftd.errors import ConfigInvalid
+from siftd.summarise import KNOWN, known_backends, make_backend
+from siftd.summarise.anthropic import AnthropicServer
+from siftd.summarise.command import CommandServer
+from siftd.summarise.contract import Cannot, Item, Summary, TryLater, Verdict
+from siftd.summarise.extractive import render
+from siftd.summarise.model import ModelBackend
+from siftd.summarise.ollama import OllamaServer
+from siftd.summarise.openai import OpenAIServer
+from siftd.summarise.prompt import RULES, SCHEMA
+
+GOOD = "validate_token in src/auth.py now raises ValueError for expired tokens."
+ITEM = Item(
+    event_id=1,
+    tool="Edit",
+    payload={
+        "tool_input": {
+            "file_path": "/w/src/auth.py",
+            "old_string": "return claims",
+            "new_string": "raise ValueError('token expired')",
+        },
+        "tool_response": {"structuredPatch": [{"lines": [" def validate_token(token):"]}]},
+    },
+    outcome="ok",
+    cwd="/w",
+    request="Expired session tokens are accepted.",
+    input_hash="h",
+)
+Reply = tuple[int, dict[str, str], Any]
+
+
+class ScriptedServer:
+    """Answers requests in the script's order; the last entry is repeated. "stall" and "drop" are moods, not replies."""
+
+    def __init__(self) -> None:
+        self.script: list[Reply | str] = []
+        self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
+        self.url = ""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await self._exchange(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in head[1:] if line)}
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        self.requests.append((head[0].split()[1], headers, json.loads(body)))
+        entry = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if entry == "drop":
+            return False
+        if entry == "stall":
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{")
+            await writer.drain()
+            await reader.read()
+            return False
+        status, extra, content = entry
+        payload = content if isinstance(content, bytes) else json.dumps(content).encode()
+        lines = [f"HTTP/1.1 {status} Scripted", "content-type: application/json", f"content-length: {len(payload)}"]
+        writer.write("\r\n".join([*lines, *(f"{k}: {v}" for k, v in extra.items()), "", ""]).encode() + payload)
+        await writer.drain()
+        return True
+
+
+@asynccontextmanager
+async def running() -> AsyncIterator[ScriptedServer]:
+    scripted = ScriptedServer()
+    server = await asyncio.start_server(scripted.serve, "127.0.0.1", 0)
+    scripted.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield scripted
+    finally:
+        server.close()
+
+
+def ollama_reply(content: str, done_reason: str = "stop") -> Reply:
+    message = {"role": "assistant", "content": content}
+    counts = {"prompt_eval_count": 321, "eval_count": 21, "total_duration": 5, "load_duration": 1}
+    return (
+        200,
+        {},
+        {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": True}
+        | {
+            "done_reason": done_reason,
+            **counts,
+        },
+    )
+
+
+def anthropic_reply(content: str, stop_reason: str = "end_turn") -> Reply:
+    usage = {"input_tokens": 300, "output_tokens": 21, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 21}
+    body = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None, "usage": usage}
+    return 200, {}, {**body, "content": [{"type": "text", "text": content}], "stop_reason": stop_reason}
+
+
+def openai_reply(content: str, finish_reason: str = "stop") -> Reply:
+    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish_reason}
+    usage = {"prompt_tokens": 321, "completion_tokens": 21, "total_tokens": 342}
+    return 200, {}, {"id": "c1", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage}
+
+
+class Kind:
+    """One protocol: how its backend is made, what it answers, how it says that a model stopped too early."""
+
+    def __init__(self, name: str, make: Callable[[str], Any], reply: Callable[..., Reply], cut: str) -> None:
+        self.name = name
+        self.make = make
+        self.reply = reply
+        self.cut = cut
+
+    def backend(self, url: str, seconds: float = 20.0) -> ModelBackend:
+        return ModelBackend(self.make(url), answer_seconds=seconds)
+
+
+KINDS = [
+    Kind("ollama", lambda url: OllamaServer("llama3.2:3b", base_url=url), ollama_reply, "length"),
+    Kind("anthropic", lambda url: AnthropicServer("", api_key="k", base_url=url), anthropic_reply, "max_tokens"),
+    Kind("openai", lambda url: OpenAIServer("m", api_key="k", base_url=f"{url}/v1"), openai_reply, "length"),
+]
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.name)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    chosen: Kind = request.param
+    if chosen.name != "openai" and importlib.util.find_spec(chosen.name) is None:
+        pytest.skip(f"the library {chosen.name} is not installed")
+    return chosen
+
+
+def said(text: str) -> str:
+    return json.dumps({"summary": text})
+
+
+async def verdicts(
+    kind: Kind, *script: Reply | str, batch: int = 1, seconds: float = 20.0
+) -> tuple[list[Verdict], int]:
+    async with running() as server:
+        server.script = list(script)
+        given = await kind.backend(server.url, seconds).summarise([ITEM] * batch)
+        return given, len(server.requests)
+
+
+async def test_an_answer_in_the_schema_becomes_a_summary_with_its_tokens(kind: Kind) -> None:
+    (verdict,), asked = (await verdicts(kind, kind.reply(said(GOOD))))[0:2]
+    assert verdict == Summary(text=GOOD, confidence=0.9, tokens_in=321, tokens_out=21)
+    assert asked == 1
+
+
+async def test_the_request_carries_rules_schema_and_the_event_fenced_as_data(kind: Kind) -> None:
+    async with running() as server:
+        server.script = [kind.reply(said(GOOD))]
+        await kind.backend(server.url).summarise([ITEM, ITEM])
+    path, headers, first = server.requests[0]
+    second = server.requests[1][2]
+    sent = json.dumps(first)
+    assert RULES.split("\n")[0] in sent
+    assert json.dumps(SCHEMA) in sent
+    assert "Expired session tokens are accepted." in sent
+    assert first["messages"][-1] != second["messages"][-1], "the fence is new for each request"
+    if kind.name == "ollama":
+        assert path == "/api/chat"
+        assert first["options"]["num_ctx"] in (2048, 4096, 8192, 16384)
+        assert first["keep_alive"] == "5m"
+        assert first["think"] is False
+        assert first["stream"] is False
+    elif kind.name == "anthropic":
+        assert path == "/v1/messages"
+        assert first["model"] == "claude-haiku-5-5"
+        assert first["output_config"]["format"]["type"] == "json_schema"
+    else:
+        assert path == "/v1/chat/completions"
+        assert headers["authorization"] == "Bearer k"
+
+
+@pytest.mark.parametrize("status", [408, 429, 503, 529])
+async def test_a_busy_or_broken_server_means_try_later_for_the_whole_batch_after_one_request(
+    kind: Kind, status: int
+) -> None:
+    given, asked = await verdicts(kind, (status, {}, {"error": {"type": "e", "message": "SECRET"}}), batch=3)
+    assert len(given) == 3
+    assert all(isinstance(verdict, TryLater) and str(status) in verdict.reason for verdict in given)
+    assert not any("SECRET" in verdict.reason for verdict in given if isinstance(verdict, TryLater))
+    assert asked == 1
+
+
+async def test_what_was_summarised_before_an_outage_is_kept(kind: Kind) -> None:
+    given, _ = await verdicts(kind, kind.reply(said(GOOD)), (503, {}, {"error": "x"}), batch=3)
+    assert [type(verdict) for verdict in given] == [Summary, TryLater, TryLater]
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "17"}, 17.0),
+        ({"retry-after-ms": "1500"}, 1.5),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 30.0),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+    ],
+)
+async def test_a_rate_limit_tells_how_long_to_wait(name: str, headers: dict[str, str], seconds: float | None) -> None:
+    kind = next(kind for kind in KINDS if kind.name == name)
+    if name == "anthropic":
+        pytest.importorskip("anthropic")
+    given, _ = await verdicts(kind, (429, headers, {"error": {"type": "rate_limit_error", "message": "x"}}))
+    assert isinstance(given[0], TryLater)
+    assert given[0].after_seconds == seconds
+
+
+async def test_a_refused_connection_means_try_later(kind: Kind) -> None:
+    async with running() as server:
+        url = server.url
+    (verdict,) = await kind.backend(url).summarise([ITEM])
+    assert isinstance(verdict, TryLater)
+    assert "does not answer" in verdict.reason
+
+
+async def test_a_connection_dropped_before_the_answer_means_try_later(kind: Kind) -> None:
+    given, _ = await verdicts(kind, "drop")
+    assert isinstance(given[0], TryLater)
+
+
+async def test_an_answer_that_stalls_means_try_later_when_its_time_is_over(kind: Kind) -> None:
+    given, _ = await verdicts(kind, "stall", seconds=0.3)
+    assert given == [TryLater(reason="no answer within 0.3 s")]
+
+
+async def test_a_missing_model_is_told_with_its_remedy(kind: Kind) -> None:
+    given, _ = await verdicts(kind, (404, {}, {"error": "model not found"}))
+    assert isinstance(given[0], TryLater)
+    if kind.name == "ollama":
+        assert given[0].reason == "model llama3.2:3b is missing: ollama pull llama3.2:3b"
+    else:
+        assert "memory.backend" in given[0].reason
+
+
+async def test_a_refused_key_is_an_outage_and_not_the_events_fault(kind: Kind) -> None:
+    given, _ = await verdicts(kind, (401, {}, {"error": {"type": "authentication_error", "message": "x"}}))
+    assert isinstance(given[0], TryLater)
+
+
+async def test_a_refused_request_is_cannot(kind: Kind) -> None:
+    given, _ = await verdicts(kind, (400, {}, {"error": {"type": "invalid_request_error", "message": "x"}}))
+    assert given == [Cannot(reason="the server refused the request (400)")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("", "the model gave an empty answer"),
+        ("I cannot do that.", "the answer holds no JSON object"),
+        ('{"summary": "half of an ans', "the answer holds no JSON object"),
+        ('{"text": "x"}', "the answer has not the form asked for"),
+        ('{"summary": 7}', "the answer has not the form asked for"),
+        ('{"summary": " — "}', "the model gave an empty summary"),
+        (said("the token is old and " * 9), "the model repeats itself"),
+        (said("期限切れのトークンは拒否されるようになりました"), "the answer is in another language"),
+    ],
+)
+async def test_an_answer_that_is_no_summary_is_asked_for_once_more_and_then_cannot(
+    kind: Kind, answer: str, reason: str
+) -> None:
+    given, asked = await verdicts(kind, kind.reply(answer))
+    assert given == [Cannot(reason=reason, tokens_in=642, tokens_out=42)]
+    assert asked == 2
+
+
+@pytest.mark.parametrize("body", [b"not json", [], {"message": 7, "content": None, "choices": 7, "usage": {}}])
+async def test_a_reply_outside_the_protocol_never_raises_and_is_cannot(kind: Kind, body: Any) -> None:
+    given, _ = await verdicts(kind, (200, {}, body), batch=2)
+    assert [type(verdict) for verdict in given] == [Cannot, Cannot]
+
+
+async def test_a_redirect_from_this_machine_to_another_is_not_followed() -> None:
+    for kind in (KINDS[0], KINDS[2]):
+        if kind.name == "ollama":
+            pytest.importorskip("ollama")
+        async with running() as elsewhere:
+            elsewhere.script = [kind.reply(said(GOOD))]
+            given, _ = await verdicts(kind, (307, {"location": f"{elsewhere.url}/api/chat"}, {}))
+            assert isinstance(given[0], Cannot)
+            assert elsewhere.requests == []
+
+
+@pytest.mark.parametrize("url", ["http://[bad", "http://127.0.0.1:99999", "127.0.0.1:11434", "file:///x", ""])
+def test_an_address_that_is_none_is_refused_when_configured(url: str) -> None:
+    with pytest.raises(ConfigInvalid):
+        make_backend("ollama:m", base_url=url)
+
+
+async def test_a_good_second_answer_makes_up_for_a_bad_first(kind: Kind) -> None:
+    given, asked = await verdicts(kind, kind.reply("no"), kind.reply(said(GOOD)))
+    assert isinstance(given[0], Summary)
+    assert asked == 2
+
+
+async def test_half_an_answer_is_none_even_when_it_parses(kind: Kind) -> None:
+    given, _ = await verdicts(kind, kind.reply(said("Edited"), kind.cut))
+    assert isinstance(given[0], Cannot)
+
+
+@pytest.mark.parametrize(
+    "answer", ["Sure! Here you are:\n```json\n" + said(GOOD) + "\n```", '<think>{"summary": "no"}</think>' + said(GOOD)]
+)
+async def test_prose_and_thinking_around_the_object_are_no_part_of_it(kind: Kind, answer: str) -> None:
+    given, _ = await verdicts(kind, kind.reply(answer))
+    assert isinstance(given[0], Summary)
+    assert given[0].text == GOOD
+
+
+async def test_an_invented_name_is_repaired_once(kind: Kind) -> None:
+    async with running() as server:
+        server.script = [kind.reply(said("Edited src/tokens.py in commit 1a2b3c4d.")), kind.reply(said(GOOD))]
+        given = await kind.backend(server.url).summarise([ITEM])
+    assert isinstance(given[0], Summary)
+    assert given[0].text == GOOD
+    assert "src/tokens.py" in json.dumps(server.requests[1][2])
+
+
+async def test_a_name_invented_twice_gives_the_extractive_text_under_its_own_name(kind: Kind) -> None:
+    given, asked = await verdicts(kind, kind.reply(said("Fixed in commit 1a2b3c4d.")))
+    assert isinstance(given[0], Summary)
+    assert given[0].text == render(ITEM).text
+    assert given[0].model == "extractive:1"
+    assert given[0].tokens_in == 642
+    assert asked == 2
+
+
+async def test_openai_servers_without_schemas_are_asked_in_words_from_then_on() -> None:
+    refused: Reply = (400, {}, {"error": {"message": "response_format is not supported"}})
+    async with running() as server:
+        server.script = [refused, openai_reply(said(GOOD))]
+        given = await KINDS[2].backend(server.url).summarise([ITEM, ITEM])
+    assert all(isinstance(verdict, Summary) for verdict in given)
+    assert ["response_format" in body for _, _, body in server.requests] == [True, False, False]
+
+
+async def test_a_reply_that_is_no_completion_is_cannot() -> None:
+    given, _ = await verdicts(KINDS[2], (200, {}, {"choices": []}))
+    assert given == [Cannot(reason="the server's reply is not a chat completion")]
+
+
+async def test_an_anthropic_refusal_is_cannot_and_a_missing_key_is_told_without_a_request() -> None:
+    pytest.importorskip("anthropic")
+    given, _ = await verdicts(KINDS[1], anthropic_reply("", "refusal"))
+    assert given == [Cannot(reason="the model declined to answer")]
+    (verdict,) = await make_backend("anthropic").summarise([ITEM])
+    assert isinstance(verdict, TryLater)
+    assert "ANTHROPIC_API_KEY" in verdict.reason
+
+
+def program(tmp_path: Path, body: str) -> list[str]:
+    path = tmp_path / "summariser.py"
+    path.write_text(f"import json, os, sys, time\n{body}\n")
+    return [sys.executable, str(path), "{model}"]
+
+
+async def test_a_command_reads_the_prompt_and_prints_an_object_anywhere(tmp_path: Path) -> None:
+    body = f"""
+prompt = sys.stdin.read()
+assert os.environ["SIFTD_OFF"] == "1" and "Expired session tokens" in prompt and sys.argv[1] == "tiny"
+print("thinking...", json.dumps({{"summary": {GOOD!r}}}), "done")"""
+    backend = make_backend("command:tiny", command=program(tmp_path, body))
+    (verdict,) = await backend.summarise([ITEM])
+    assert backend.name == "command:tiny"
+    assert backend.is_remote
+    assert isinstance(verdict, Summary)
+    assert verdict.text == GOOD
+    assert verdict.tokens_in > 100
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("sys.exit(3)", TryLater(reason="the command PYTHON ended with status 3")),
+        ("time.sleep(60)", TryLater(reason="no answer within 1 s")),
+        ("print('no')", "the answer holds no JSON object"),
+        ("sys.stdout.write('x' * 3_000_000)", "the command printed too much"),
+    ],
+)
+async def test_a_command_in_a_bad_mood_is_mapped(tmp_path: Path, body: str, expected: Verdict | str) -> None:
+    backend = ModelBackend(CommandServer(program(tmp_path, body)), answer_seconds=1)
+    (verdict,) = await backend.summarise([ITEM])
+    if isinstance(expected, str):
+        assert isinstance(verdict, Cannot)
+        assert verdict.reason == expected
+    else:
+        assert isinstance(verdict, TryLater)
+        assert verdict.reason == expected.reason.replace("PYTHON", Path(sys.executable).name)
+
+
+async def test_a_late_command_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
+    """Every descendant holds the same pipe open: it hangs up when the last of them is gone."""
+    pipe = tmp_path / "alive"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    body = f"os.write(os.open({str(pipe)!r}, os.O_WRONLY), b'up'); os.fork(); time.sleep(600)"
+    backend = ModelBackend(CommandServer(program(tmp_path, body)), answer_seconds=1)
+    try:
+        await backend.summarise([ITEM])
+        assert os.read(reading, 10) == b"up"
+        hung_up = select.poll()
+        hung_up.register(reading, select.POLLHUP)
+        assert hung_up.poll(5_000)
+    finally:
+        os.close(reading)
+
+
+async def test_a_command_that_does_not_exist_is_told_by_name() -> None:
+    (verdict,) = await make_backend("command", command=["no-such-program-here"]).summarise([ITEM])
+    assert verdict == TryLater(reason="the command no-such-program-here is not installed or not on the daemon's PATH")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://127.0.0.1:11434", True),
+        ("http://localhost:1234/v1", True),
+        ("http://[::1]:8080", True),
+        ("127.0.0.1:11434", True),
+        ("http://192.168.1.5:11434", False),
+        ("http://localhost.example.com", False),
+        ("http://127.0.0.1@example.com/", False),
+        ("https://openrouter.ai/api/v1", False),
+        ("", False),
+    ],
+)
+def test_a_server_that_is_not_on_loopback_counts_as_remote(url: str, expected: bool) -> None:
+    assert is_loopback(url) is expected
+    if url.startswith("http"):
+        assert make_backend("openai:m", base_url=url).is_remote is not expected
+        assert make_backend("ollama:m", base_url=url).is_remote is not expected
+
+
+def test_every_known_backend_can_be_made_and_shows_what_the_store_will_name() -> None:
+    names = [
+        make_backend("extractive").name,
+        make_backend("ollama:llama3.2:3b").name,
+        make_backend("anthropic").name,
+        make_backend("anthropic:claude-haiku-4-5-20251001").name,
+        make_backend("openai:qwen/qwen3").name,
+        make_backend("command", command=["/usr/bin/llm", "-m"]).name,
+    ]
+    assert names == [
+        "extractive:1",
+        "ollama:llama3.2:3b",
+        "anthropic:claude-haiku-5-5",
+        "anthropic:claude-haiku-4-5-20251001",
+        "openai:qwen/qwen3",
+        "command:llm",
+    ]
+    assert [known.name for known in known_backends()] == list(KNOWN)
+
+
+@pytest.mark.parametrize("spec", ["", "olama:x", "ollama", "openai:", "command", "gpt"])
+def test_a_backend_that_cannot_be_is_refused_with_a_hint(spec: str) -> None:
+    with pytest.raises(ConfigInvalid) as caught:
+        make_backend(spec)
+    assert caught.value.hint
+
+
+def test_the_prompt_hash_of_a_model_backend_knows_the_request_and_not_the_fence() -> None:
+    backend = make_backend("ollama:m")
+    assert backend.prompt_hash(ITEM) == backend.prompt_hash(msgspec.structs.replace(ITEM, event_id=2, ts=5))
+    assert backend.prompt_hash(ITEM) != backend.prompt_hash(msgspec.structs.replace(ITEM, request="Other"))
+
+
+async def test_a_daemon_on_the_default_backend_loads_no_client_library() -> None:
+    code = (
+        "import sys, siftd.summarise as s; s.make_backend('extractive'); s.known_backends();"
+        "print(sorted({'httpx', 'ollama', 'anthropic', 'anyio.abc', 'openai'} & set(sys.modules)))"
+    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
+    printed, _ = await process.communicate()
+    assert printed.decode().strip() == "[]"
+
+
+async def test_a_library_that_is_missing_is_told_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ollama", None)
+    (verdict,) = await make_backend("ollama:m").summarise([ITEM])
+    assert verdict == TryLater(reason="the library ollama is missing: pip install 'siftd[ollama]'")

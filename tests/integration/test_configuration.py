@@ -1,0 +1,302 @@
+"""Every configuration key changes what siftd does: one test each, against the real daemon."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from siftd.client import connect
+from siftd.config import KEYS
+from siftd.paths import Home
+from siftd.workspace import find_workspace
+
+pytestmark = pytest.mark.slow
+
+MEM = str(Path(sys.executable).with_name("mem"))
+LONG = "86400000"
+NAMES = {key.name: key.environment_name for key in KEYS}
+
+
+class Desk:
+    """A throw-away home and workspace whose daemon runs with the settings given."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        self.workspace = folder / "workspace"
+        self.workspace.mkdir(exist_ok=True)
+        texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "SIFTD_WORKSPACE": str(self.workspace),
+            **{NAMES[name]: text for name, text in texts.items()},
+        }
+        self.paths = Home(f"{folder}/.siftd").for_workspace(find_workspace(str(self.workspace)).key)
+
+    def mem(self, *arguments: str) -> Any:
+        done = self.try_mem(*arguments)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def try_mem(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [MEM, *arguments, "--json"]
+        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+
+    def ask(self, request: dict[str, Any], on_progress: Callable[[Any], None] | None = None) -> dict[str, Any]:
+        with connect(self.paths) as client:
+            return client.request(request, timeout=30, on_progress=on_progress)
+
+    def capture(self, command: str = "make", output: str = "done", **fields: Any) -> dict[str, Any]:
+        payload = {"tool_input": {"command": command}, "tool_response": {"stdout": output, "stderr": ""}}
+        return self.ask(
+            {"kind": "capture", "sessionId": "s", "tool": "Bash", "payload": payload, "ts": 10**12, **fields}
+        )
+
+    def payload(self, event: int) -> Any:
+        return self.mem("show", f"e{event}")["payload"]
+
+    def counts(self) -> dict[str, int]:
+        counts: dict[str, int] = self.mem("info")["counts"]
+        return counts
+
+    def until(self, is_reached: Callable[[], bool]) -> None:
+        """Wait for something the daemon does by itself, at most 10 s."""
+        deadline = time.monotonic() + 10
+        while not is_reached():
+            assert time.monotonic() < deadline, "the daemon did not get there"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
+    made: list[Desk] = []
+
+    def start(**settings: Any) -> Desk:
+        quiet = {"memory.consolidator.tickMs": LONG}
+        made.append(Desk(tmp_path, quiet | {name.replace("__", "."): value for name, value in settings.items()}))
+        made[-1].mem("start")
+        made[-1].try_mem("drain")  # waits for the tick with which a daemon begins
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.try_mem("stop")
+
+
+@pytest.fixture
+def model_server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """A loopback server that speaks /v1/chat/completions and /api/embed, and what it was asked."""
+    asked: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None: ...
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            asked.append({"path": self.path, "key": self.headers["authorization"], "body": body})
+            if self.path == "/api/embed":
+                answer: Any = {"embeddings": [[1.0, 0.0, 0.0]] * len(body["input"])}
+            else:
+                text = json.dumps({"summary": "Ran `make`: done"})
+                answer = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+                          "usage": {"prompt_tokens": 10, "completion_tokens": 5}}  # fmt: skip
+            data = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def models(desk: Desk) -> set[str]:
+    return {each["model"] for each in desk.mem("show", "e1")["summaries"]}
+
+
+def test_tick_ms_decides_how_soon_an_event_is_summarised(desk: Callable[..., Desk]) -> None:
+    quick = desk(memory__consolidator__tickMs=100)
+    quick.capture()
+    quick.until(lambda: quick.counts()["summarized"] == 1)
+
+
+def test_batch_size_is_how_many_events_go_together(desk: Callable[..., Desk]) -> None:
+    by_three = desk(memory__consolidator__batchSize=3)
+    for number in range(7):
+        by_three.capture(f"make {number}")
+    seen: list[int] = []
+    by_three.ask({"kind": "drain"}, on_progress=lambda progress: seen.append(progress["done"]))
+    assert seen == [3, 6, 7]
+
+
+def test_supersede_ms_decides_how_soon_a_repeat_is_hidden(desk: Callable[..., Desk]) -> None:
+    quick = desk(memory__consolidator__tickMs=100, memory__consolidator__supersedeMs=100)
+    quick.capture()
+    quick.capture()
+    quick.until(lambda: quick.counts()["superseded"] == 1)
+
+
+def test_supersede_cosine_is_how_alike_two_must_be(desk: Callable[..., Desk]) -> None:
+    settings = {"memory__consolidator__tickMs": 100, "memory__consolidator__supersedeMs": 100}
+    strict = desk(**settings, memory__consolidator__supersedeCosine=1.0)
+    for prompt in ("Fix the login bug", "Fix login bug now"):
+        strict.capture(tool="UserPromptSubmit", payload={"prompt": prompt})
+    strict.until(lambda: strict.counts()["embeddings"] == 2)
+    strict.mem("drain")
+    assert strict.counts()["superseded"] == 0
+    strict.mem("stop")
+    usual = desk(**settings, memory__consolidator__supersedeCosine=0.9)
+    usual.capture(tool="UserPromptSubmit", payload={"prompt": "Fix a login bug"})
+    usual.until(lambda: usual.counts()["superseded"] >= 1)
+
+
+def test_backend_base_url_and_api_key_file_decide_who_writes_summaries(
+    desk: Callable[..., Desk], model_server: tuple[str, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    url, asked = model_server
+    key = tmp_path / "key"
+    key.touch(mode=0o600)
+    key.write_text("a-key-for-tests\n")
+    by_model = desk(memory__backend="openai:tiny", memory__baseUrl=f"{url}/v1", memory__apiKeyFile=str(key))
+    by_model.capture()
+    by_model.mem("drain")
+    assert models(by_model) == {"openai:tiny"}
+    assert [(each["path"], each["key"]) for each in asked] == [("/v1/chat/completions", "Bearer a-key-for-tests")]
+
+
+def test_an_api_key_file_that_others_can_read_is_refused(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("a-key-for-tests\n")
+    key.chmod(0o644)
+    refused = Desk(tmp_path, {"memory.backend": "openai:tiny", "memory.apiKeyFile": str(key)}).try_mem("start")
+    assert refused.returncode == 3
+    assert "can be read by others" in refused.stderr
+
+
+def test_embedder_and_its_url_decide_who_makes_vectors(
+    desk: Callable[..., Desk], model_server: tuple[str, list[dict[str, Any]]]
+) -> None:
+    url, asked = model_server
+    by_model = desk(memory__embedder="ollama:nomic-embed-text", memory__embedderUrl=url)
+    by_model.capture()
+    assert by_model.mem("drain")["embedded"] == 1
+    assert by_model.mem("info")["embedder"] == {"name": "ollama:nomic-embed-text", "dim": 3, "state": "ready"}
+    assert by_model.mem("search", "make")["hits"]
+    assert {each["path"] for each in asked} == {"/api/embed"}
+
+
+@pytest.mark.parametrize(("cap", "summarised", "told"), [(0, 0, "dailyTokenCap is 0"), (1, 1, "cap of 1 tokens")])
+def test_daily_token_cap_bounds_what_a_remote_backend_may_use(
+    desk: Callable[..., Desk], cap: int, summarised: int, told: str
+) -> None:
+    """A command counts as remote: nobody knows where it sends what it is given."""
+    program = [sys.executable, "-c", 'print(\'{"summary": "Ran `make`: done"}\')']
+    capped = desk(memory__backend="command", memory__command=program, memory__dailyTokenCap=cap,
+                  memory__consolidator__batchSize=1)  # fmt: skip
+    capped.capture("make one")
+    capped.capture("make two")
+    result = capped.mem("drain") if summarised else json.loads(capped.try_mem("drain").stdout)
+    assert (result["processed"], capped.counts()["raw"]) == (summarised, 2 - summarised)
+    assert told in result["firstError"]
+
+
+def test_command_is_the_program_that_the_command_backend_runs(desk: Callable[..., Desk]) -> None:
+    program = [sys.executable, "-c", 'print(\'{"summary": "Ran `make`: done"}\')']
+    by_program = desk(memory__backend="command", memory__command=program, memory__dailyTokenCap=100_000)
+    by_program.capture()
+    by_program.mem("drain")
+    assert models(by_program) == {f"command:{Path(sys.executable).name}"}
+
+
+def test_idle_exit_ms_is_how_long_an_idle_daemon_stays(desk: Callable[..., Desk]) -> None:
+    short = desk(daemon__idleExitMs=300)
+    short.until(lambda: not Path(short.paths.socket).exists())
+
+
+def test_max_payload_bytes_is_where_payloads_are_shortened(desk: Callable[..., Desk]) -> None:
+    small = desk(capture__maxPayloadBytes=4096)
+    small.capture(output="begin " + "x" * 20_000 + " end")
+    stdout = small.payload(1)["tool_response"]["stdout"]
+    assert len(stdout) < 4096
+    assert stdout.startswith("begin ")
+    assert stdout.endswith(" end")
+    assert "bytes left out" in stdout
+
+
+def test_ignore_names_tools_and_files_that_are_not_captured(desk: Callable[..., Desk]) -> None:
+    picky = desk(capture__ignore=["Grep", "*.lock"])
+    read = {"tool_input": {"file_path": "/src/poetry.lock"}, "tool_response": {}}
+    assert picky.capture(tool="Grep")["eventId"] is None
+    assert picky.capture(tool="Read", payload=read)["eventId"] is None
+    assert picky.capture()["eventId"] is not None
+    assert picky.counts()["events"] == 1
+
+
+def test_exclude_keeps_a_daemon_from_starting_for_a_workspace(tmp_path: Path) -> None:
+    excluded = Desk(tmp_path, {"capture.exclude": [str(tmp_path)]})
+    refused = excluded.try_mem("start")
+    assert refused.returncode == 3
+    assert "capture.exclude" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "text"), [("redact.emails", "ann.lee@example.org"), ("redact.phones", "+1 (555) 234-5678")]
+)
+def test_redact_switches_let_contact_details_through(desk: Callable[..., Desk], key: str, text: str) -> None:
+    usual = desk()
+    usual.capture(output=f"write to {text} please")
+    assert text not in json.dumps(usual.payload(1))
+    usual.mem("stop")
+    open_minded = desk(**{key.replace(".", "__"): False})
+    open_minded.capture(output=f"write to {text} please")
+    assert text in json.dumps(open_minded.payload(2))
+
+
+def test_store_keep_days_is_how_long_events_stay(desk: Callable[..., Desk]) -> None:
+    forgetful = desk(store__keepDays=30)
+    forgetful.capture("an old one", ts=int(time.time() * 1000) - 40 * 86_400_000)
+    forgetful.capture("a new one", ts=int(time.time() * 1000))
+    forgetful.mem("prune")
+    assert forgetful.counts()["events"] == 1
+    assert forgetful.payload(2)["tool_input"]["command"] == "a new one"
+
+
+@pytest.mark.parametrize(("days", "pruned"), [(1, 1), (36_500, 0)])
+def test_log_keep_days_is_how_long_sealed_segments_stay(desk: Callable[..., Desk], days: int, pruned: int) -> None:
+    """The captures fill more than one segment of 16 MiB; the sealed one is then made two days old."""
+    keeping = desk(log__keepDays=days, store__keepDays=36_500)
+    for number in range(75):
+        keeping.capture(f"make {number}", output="x " * 120_000)
+    assert keeping.mem("prune")["segments"] == 0
+    (sealed,) = Path(keeping.paths.folder).glob("wal-*.ndjson.gz")
+    os.utime(sealed, (time.time() - 2 * 86_400,) * 2)
+    assert keeping.mem("prune")["segments"] == pruned
+    assert keeping.counts()["events"] == 75
+
+
+@pytest.mark.parametrize(("most", "is_given"), [(800, True), (0, False)])
+def test_recall_max_tokens_is_the_most_that_is_given_back(desk: Callable[..., Desk], most: int, is_given: bool) -> None:
+    asked = desk(recall__maxTokens=most)
+    asked.ask({"kind": "remember", "text": "The payment gateway wants amounts in cents, never in euros."})
+    recalled = asked.ask({"kind": "recall", "prompt": "In which unit does the payment gateway want amounts?"})
+    assert bool(recalled["items"]) == is_given
+    assert recalled["tokens"] <= most
+
+
+def test_every_key_has_a_test_here() -> None:
+    source = Path(__file__).read_text(encoding="utf-8")
+    for key in KEYS:
+        assert key.name.replace(".", "__") in source or f'"{key.name}"' in source, key.name

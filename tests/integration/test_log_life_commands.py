@@ -1,0 +1,107 @@
+"""`mem forget`, `prune`, `backup` and `rebuild` against a real daemon on a throw-away home."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from siftd.cli import DONE, FAILED, MISUSED, run
+from siftd.cli.stop import stop_and_hold
+from siftd.paths import Home, WorkspacePaths
+from siftd.starting import ensure_daemon
+from siftd.workspace import find_workspace
+
+
+class Told(NamedTuple):
+    """What one run of `mem` left."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Mem = Callable[..., Told]
+
+
+@pytest.fixture
+def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkspacePaths]:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    for name in [name for name in os.environ if name.startswith(("SIFTD_", "CLAUDE"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SIFTD_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.chdir(folder)
+    found = Home(str(tmp_path / "home")).for_workspace(find_workspace(str(folder)).key)
+    with ensure_daemon(found, str(folder), os.environ) as client:
+        for number, word in enumerate(("zanzibar", "madrid", "oslo")):
+            payload = {"tool_input": {"command": f"echo {word}"}, "tool_response": {"stdout": word}}
+            message = {"kind": "capture", "sessionId": "first", "tool": "Bash", "payload": payload}
+            client.request(message | {"ts": 1_760_000_000_000 + number, "uid": word}, timeout=5)
+    yield found
+    stop_and_hold(found)
+
+
+@pytest.fixture
+def mem(paths: WorkspacePaths, capsys: pytest.CaptureFixture[str]) -> Mem:
+    def call(*arguments: str) -> Told:
+        status = run(arguments)
+        return Told(status, *capsys.readouterr())
+
+    return call
+
+
+@pytest.mark.slow
+def test_forgetting_asks_first_and_says_what_went(mem: Mem, paths: WorkspacePaths) -> None:
+    would = mem("forget", "--query", "Zanzibar", "--dry-run", "--json")
+    assert (would.status, would.json["matched"], would.json["byKind"]["tool"]) == (DONE, 1, 1)
+    refused = mem("forget", "--query", "zanzibar")
+    assert (refused.status, refused.out) == (FAILED, "")
+    assert "--yes" in refused.err
+    done = mem("forget", "--query", "zanzibar", "--yes")
+    assert done.status == DONE
+    assert done.out.startswith("1 tool call")
+    assert mem("forget", "--query", "zanzibar", "--yes").status == FAILED
+    for each in Path(paths.home.root).rglob("*"):
+        assert not each.is_file() or b"zanzibar" not in each.read_bytes()
+    assert mem("forget").status == MISUSED
+    assert mem("forget", "e2", "--query", "x").status in (FAILED, MISUSED)
+
+
+@pytest.mark.slow
+def test_a_rebuild_keeps_every_event_and_sets_the_old_database_aside(mem: Mem, paths: WorkspacePaths) -> None:
+    mem("drain")
+    rebuilt = mem("rebuild", "--json")
+    assert (rebuilt.status, rebuilt.json["counts"]["events"]) == (DONE, 3)
+    assert len(list(Path(paths.folder).glob("db.sqlite.damaged-*[0-9]"))) == 1
+    assert not Path(paths.rebuild).exists()
+    assert json.loads(mem("show", "e2", "--json").out)["payload"]["tool_response"]["stdout"] == "madrid"
+
+
+@pytest.mark.slow
+def test_a_backup_is_made_where_one_stands_and_never_over_another_file(mem: Mem) -> None:
+    made = mem("backup", "--json")
+    assert made.status == DONE
+    [file] = Path.cwd().glob("siftd-*.sqlite")
+    assert made.json["path"] == str(file)
+    with sqlite3.connect(file) as copy:
+        assert copy.execute("SELECT count(*) FROM events").fetchone() == (3,)
+    copy.close()
+    assert mem("backup").status != DONE
+
+
+@pytest.mark.slow
+def test_pruning_without_a_limit_is_refused(mem: Mem) -> None:
+    refused = mem("prune")
+    assert refused.status != DONE
+    assert "store.keepDays" in refused.err

@@ -1,0 +1,83 @@
+"""`mem remember`, `export` and `import` against a real daemon: what a person says is kept, found and carried over."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from daemons import Place
+
+from siftd.cli import DONE, FAILED, MISUSED, run
+
+Mem = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def mem(place: Place, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Mem:
+    for name, value in place.env.items():
+        monkeypatch.setenv(name, value)
+    for name in ("SIFTD_NS", "SIFTD_WORKSPACE", "CLAUDE_PROJECT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(place.folder)
+
+    def call(*arguments: str, stdin: str | None = None) -> tuple[int, str, str]:
+        if stdin is not None:
+            monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(stdin.encode())))
+        status = run(arguments)
+        told = capfdbinary.readouterr()
+        return status, told.out.decode(), told.err.decode()
+
+    return call
+
+
+def test_a_statement_is_kept_found_and_shown(place: Place, mem: Mem) -> None:
+    status, out, _ = mem("remember", "Production", "runs on Postgres 16", "--type", "decision", "--tag", "db", "--json")
+    assert status == DONE
+    kept = json.loads(out)
+    assert mem("remember", "-", stdin="Production runs on Postgres 16\n")[1] == f"{kept['id']} says this already\n"
+    status, out, err = mem("remember", "Production runs on Postgres 16 now", "--until", "2099-01-01")
+    assert (status, kept["id"] in err) == (DONE, True)
+    status, out, _ = mem("search", "postgres in production", "--kind", "memory", "--explain")
+    assert f"{kept['id']} " in out
+    assert "decision  Production runs on Postgres 16" in out
+    status, out, _ = mem("show", kept["id"])
+    assert status == DONE
+    assert "db" in out
+    assert out.endswith("Production runs on Postgres 16\n")
+    assert json.loads(mem("info", "--json")[1])["counts"]["memories"] == 2
+
+
+@pytest.mark.parametrize("arguments", [["--type", "rumour"], ["--importance", "9"], ["--global"]], ids=" ".join)
+def test_what_cannot_be_kept_is_said_with_the_remedy(place: Place, mem: Mem, arguments: list[str]) -> None:
+    status, out, err = mem("remember", "a statement", *arguments)
+    assert (status, out) == (FAILED, "")
+    assert err.startswith("mem: ")
+
+
+def test_everything_is_carried_over_by_a_file_or_a_pipe(place: Place, mem: Mem, tmp_path: Path) -> None:
+    mem("remember", "Production runs on Postgres 16")
+    place.capture(1)
+    status, out, _ = mem("export", str(tmp_path / "all.jsonl"), "--json")
+    assert status == DONE
+    assert json.loads(out)["counts"]["events"] == json.loads(out)["counts"]["memories"] == 1
+    status, printed, _ = mem("export")
+    assert [json.loads(line)["kind"] for line in printed.splitlines()] == [
+        "siftd-export", "session", "event", "memory", "end",
+    ]  # fmt: skip
+    assert not list(Path(place.paths.folder).glob("export-*"))
+    status, out, _ = mem("import", str(tmp_path / "all.jsonl"), "--json")
+    answer = json.loads(out)
+    assert (status, sum(answer["added"].values()), answer["known"]["events"]) == (DONE, 0, 1)
+
+
+def test_misuse_has_status_2_or_1_and_no_facts(place: Place, mem: Mem, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("no export")
+    assert mem("export", "--json")[:2] == (MISUSED, "")
+    assert mem("export", str(tmp_path / "mine"))[:2] == (FAILED, "")
+    assert mem("import", str(tmp_path / "mine"))[:2] == (FAILED, "")
+    assert mem("import")[:2] == (MISUSED, "")
+    assert (tmp_path / "mine").read_text() == "no export"

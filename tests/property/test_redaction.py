@@ -1,0 +1,111 @@
+"""What holds for every text and payload."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from siftd.redact import Redactor
+from siftd.redact.rules import RULES
+
+FAST, PURE = Redactor(b"key"), Redactor(b"key", pure=True)
+PIECES = st.sampled_from(
+    [rule.example for rule in RULES]
+    + [
+        "password=",
+        "token: ",
+        "'",
+        '"',
+        "\\n",
+        "\n",
+        "<private>",
+        "</private>",
+        "[REDACTED:",
+        "[REDACTED:jwt:0a1b]",
+        "]",
+        "@",
+        "é",
+        "\ud800",
+        "\0",
+        " ",
+    ]
+)
+TEXTS = st.lists(PIECES | st.text(max_size=12), max_size=6).map("".join)
+PAYLOADS = st.recursive(
+    TEXTS | st.none() | st.integers(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=8) | st.sampled_from(["password", "api_key"]), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS)
+def test_redaction_is_idempotent_and_both_engines_agree(text: str) -> None:
+    once = FAST.text(text)
+    assert FAST.text(once) == once
+    assert PURE.text(text) == once
+
+
+@settings(max_examples=100, deadline=None)
+@given(PAYLOADS)
+def test_redacting_a_payload_twice_changes_nothing(payload: object) -> None:
+    once = FAST.value(payload)
+    assert FAST.value(once) == once
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from([rule for rule in RULES if not rule.general and rule.name not in {"email", "phone"}]),
+    st.recursive(st.just(0), lambda inner: st.tuples(st.sampled_from(["a", 1]), inner), max_leaves=6),
+)
+def test_a_planted_secret_is_gone_at_any_depth(rule: object, shape: object) -> None:
+    example: str = rule.example  # type: ignore[attr-defined]
+    payload: object = {"text": f"before {example} after"}
+    while isinstance(shape, tuple):
+        payload = {"a": payload} if shape[0] == "a" else [1, payload]
+        shape = shape[1]
+    assert example not in json.dumps(FAST.value(payload), ensure_ascii=False)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.uuids(),
+    st.integers(10**9, 2 * 10**9) | st.integers(10**12, 2 * 10**12),
+    st.ip_addresses(),
+    st.binary(min_size=20, max_size=20),
+)
+def test_no_generated_identifier_is_touched(uuid: object, time: int, address: object, commit: bytes) -> None:
+    text = f"{uuid} at {time} from {address}\n+{time}\n{commit.hex()} {uuid}"
+    assert FAST.text(text) == text
+    payload = {"id": str(uuid), "ts": time, "ip": str(address), "commit": commit.hex()}
+    assert FAST.value(payload) is payload
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a",
+        "password=",
+        "-----BEGIN ",
+        "-----BEGIN RSA PRIVATE KEY-----\n",
+        "<private>",
+        "@",
+        "7",
+        "sk-",
+        "eyJ",
+        "token: ",
+        "://a:",
+        "A1b/",
+        "+1 555 ",
+    ],
+)
+def test_hostile_text_is_redacted_to_a_fixed_point(unit: str) -> None:
+    text = unit * (40_000 // len(unit))
+    once = FAST.text(text)
+    assert FAST.text(once) == once

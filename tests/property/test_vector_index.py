@@ -1,0 +1,155 @@
+"""The vector index against brute force, and any text as a query, under random changes by SQL."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from siftd.messages import Filters
+from siftd.search.engine import SearchEngine
+from siftd.search.vectors import VectorIndex
+from siftd.store.migrate import migrate
+
+DIM = 4
+SPACE = "tiny"
+SUMMARIES = 150
+"""More than the index's first window."""
+
+
+def small_store() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection, 1)
+    connection.execute(
+        "INSERT INTO events (ts, session_id, tool, input_hash, payload_json) VALUES (1, 's', 'Bash', 'x', '{}')"
+    )
+    connection.executemany(
+        "INSERT INTO summaries (id, event_id, ts, model, prompt_hash, text) VALUES (?, 1, 1, 'm', '', 'seen')",
+        [(number,) for number in range(1, SUMMARIES + 1)],
+    )
+    return connection
+
+
+# Few different vectors: equal ones are the rule, not the exception, as with texts that repeat.
+vectors = st.tuples(*[st.sampled_from([-1.0, 0.0, 1.0])] * DIM)
+ids = st.integers(1, SUMMARIES)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), ids, vectors),
+        st.tuples(st.just("put many"), ids, vectors),
+        st.tuples(st.just("other space"), ids, vectors),
+        st.tuples(st.just("wrong size"), ids, vectors),
+        st.tuples(st.just("delete"), ids, vectors),
+        st.tuples(st.just("renumber"), ids, vectors),
+        st.tuples(st.just("delete summary"), ids, vectors),
+        st.tuples(st.just("clear"), ids, vectors),
+        st.tuples(st.just("forget journal"), ids, vectors),
+        st.tuples(st.just("look"), ids, vectors),
+    ),
+    max_size=25,
+)
+_PUT = "INSERT OR REPLACE INTO summary_embeddings (summary_id, dim, vec, embedder) VALUES (?, ?, ?, ?)"
+
+
+def apply(connection: sqlite3.Connection, kind: str, summary_id: int, vector: tuple[float, ...]) -> None:
+    packed = np.array(vector, dtype="<f4").tobytes()
+    match kind:
+        case "put" | "put many":
+            count = 1 if kind == "put" else 90
+            here = [(each, DIM, packed, SPACE) for each in range(summary_id, min(summary_id + count, SUMMARIES + 1))]
+            connection.executemany(_PUT, here)
+        case "other space":
+            connection.execute(_PUT, (summary_id, DIM, packed, "another"))
+        case "wrong size":
+            connection.execute(_PUT, (summary_id, DIM, packed[:-1], SPACE))
+        case "delete":
+            connection.execute("DELETE FROM summary_embeddings WHERE summary_id = ?", (summary_id,))
+        case "renumber":
+            connection.execute(
+                "UPDATE OR IGNORE summary_embeddings SET summary_id = ? WHERE summary_id = ?",
+                (SUMMARIES + 1 - summary_id, summary_id),
+            )
+        case "delete summary":
+            connection.execute("DELETE FROM summaries WHERE id = ?", (summary_id,))
+        case "clear":
+            connection.execute("DELETE FROM summary_embeddings")
+        case "forget journal":
+            connection.execute("DELETE FROM vector_changes WHERE id > ?", (summary_id % 3,))
+
+
+def stored(connection: sqlite3.Connection) -> dict[int, Any]:
+    rows = connection.execute("SELECT summary_id, vec FROM summary_embeddings WHERE embedder = ?", (SPACE,))
+    return {number: np.frombuffer(vec, "<f4") for number, vec in rows if len(vec) == 4 * DIM}
+
+
+def check(connection: sqlite3.Connection, index: VectorIndex, question: Any) -> None:
+    index.refresh(connection)
+    truth = stored(connection)
+    expected = sorted(((-float(vec @ question), -number) for number, vec in truth.items()))
+    assert [(number, cosine) for number, cosine in index.nearest(question)] == [
+        (-number, -cosine) for cosine, number in expected
+    ]
+    some = [number for number in range(1, SUMMARIES + 1) if number % 3]
+    assert [number for number, _ in index.nearest_among(question, some)] == [
+        -number for _, number in expected if -number % 3
+    ]
+    for number, vec in truth.items():
+        found = index.vector_of(number)
+        assert found is not None
+        assert np.array_equal(found, vec)
+
+
+@pytest.mark.slow
+@given(steps, vectors)
+@settings(max_examples=60, deadline=None)
+def test_the_index_follows_every_change_by_sql_and_ranks_as_brute_force_does(
+    steps: list[tuple[str, int, tuple[float, ...]]], question: tuple[float, ...]
+) -> None:
+    """Small whole numbers: their products are exact, so that equal scores are equal in both."""
+    connection = small_store()
+    index = VectorIndex(SPACE, DIM)
+    asked = np.array(question, dtype=np.float32)
+    for kind, summary_id, vector in steps:
+        if kind == "look":
+            check(connection, index, asked)
+        else:
+            apply(connection, kind, summary_id, vector)
+            if kind == "forget journal":
+                index = VectorIndex(SPACE, DIM)
+    check(connection, index, asked)
+    connection.close()
+
+
+def test_an_index_that_the_journal_has_left_behind_loads_anew() -> None:
+    connection = small_store()
+    index = VectorIndex(SPACE, DIM)
+    apply(connection, "put many", 1, (1.0, 0.0, 0.0, 0.0))
+    check(connection, index, np.ones(DIM, dtype=np.float32))
+    apply(connection, "put many", 60, (0.0, 1.0, 0.0, 0.0))
+    apply(connection, "delete", 5, (0.0,))
+    connection.execute("DELETE FROM vector_changes WHERE id < (SELECT max(id) FROM vector_changes)")
+    check(connection, index, np.ones(DIM, dtype=np.float32))
+    apply(connection, "clear", 1, (0.0,))
+    connection.execute("DELETE FROM vector_changes")
+    check(connection, index, np.ones(DIM, dtype=np.float32))
+    connection.close()
+
+
+@pytest.mark.slow
+@given(st.text(max_size=200) | st.text(alphabet="ab\"'()*:^-+{}|& \x00", max_size=40), st.integers(-5, 500))
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_a_query(query: str, k: int) -> None:
+    connection = _KEPT
+    index = VectorIndex(SPACE, DIM)
+    engine = SearchEngine(connection, lambda: index, lambda texts: np.ones((len(texts), DIM)), lambda: 1)
+    found = engine.search(query, k, Filters())
+    assert len(found.hits) <= max(0, k)
+
+
+_KEPT = small_store()
+_KEPT.execute("INSERT INTO event_words VALUES (1, 'a b ab ba aab text near and or not')")
+_KEPT.execute("UPDATE summaries SET text = 'a b ab aab abab' WHERE id = 1")

@@ -1,0 +1,102 @@
+"""A whole workspace as the daemon opens it, in this process, and its requests without a socket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from siftd.config import Settings
+from siftd.daemon.handlers import Handlers
+from siftd.daemon.workshop import Workshop
+from siftd.home import LoadedSettings, ensure_workspace
+from siftd.messages import Capture, decode_request
+from siftd.paths import Home
+from siftd.workspace import Workspace
+
+NOW = 1_790_000_000_000
+DAY = 86_400_000
+
+
+class Hands:
+    """A clock whose hands the test moves."""
+
+    def __init__(self, now_ms: int = NOW) -> None:
+        self.at = now_ms
+
+    def now_ms(self) -> int:
+        return self.at
+
+    def monotonic(self) -> float:
+        return self.at / 1000
+
+
+class _Progress:
+    """Stands for the place of an answer on a connection."""
+
+    def __init__(self) -> None:
+        self.frames: list[dict[str, Any]] = []
+
+    def progress(self, message: bytes) -> None:
+        self.frames.append(json.loads(message)["progress"])
+
+
+class Shop:
+    """One open workspace."""
+
+    def __init__(self, workshop: Workshop, clock: Hands) -> None:
+        self.workshop = workshop
+        self.clock = clock
+        self._handlers = Handlers(workshop, self._stop)
+
+    async def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Return the answer to a request as it would arrive over the socket. Raises SiftdError."""
+        request = decode_request(json.dumps({"kind": kind, **fields}).encode())
+        answer: dict[str, Any] = json.loads(json.dumps(await self._handlers.answer(request, _Progress())))  # type: ignore[arg-type]
+        return answer
+
+    async def capture(self, number: int = 0, **fields: Any) -> int:
+        """Keep a small tool call; return its id."""
+        payload = {"tool_input": {"command": f"make part{number}"}, "tool_response": {"stdout": f"part{number} built"}}
+        told = {"sessionId": "first", "tool": "Bash", "payload": payload, "ts": NOW - DAY + number, **fields}
+        request = decode_request(json.dumps({"kind": "capture", **told}).encode())
+        assert isinstance(request, Capture)
+        receipt = await self.workshop.committer.keep(self.workshop.intake.from_capture(request, 100))
+        assert receipt.event_id is not None
+        return receipt.event_id
+
+    async def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        return await self.workshop.store.read(lambda c: c.execute(sql, values).fetchall())
+
+    async def by_hand(self, sql: str, *values: Any) -> None:
+        """Change the database as a person with sqlite3 does."""
+        await self.workshop.store.write(lambda c: c.execute(sql, values).fetchall())
+
+    def log_bytes(self) -> bytes:
+        return Path(self.workshop.paths.wal).read_bytes()
+
+    async def _stop(self, hold: bool) -> None:
+        raise AssertionError("no test stops it")
+
+
+@asynccontextmanager
+async def opened(folder: Path, clock: Hands | None = None, **values: Any) -> AsyncIterator[Shop]:
+    """Open a workspace below `folder`, and close it again; settings are given with `_` for `.`."""
+    hands = clock or Hands()
+    paths = Home(str(folder / "home")).for_workspace("0123456789abcdef")
+    ensure_workspace(paths)
+    settings = Settings({name.replace("_", "."): value for name, value in values.items()})
+    workshop = Workshop(Workspace(str(folder), "0123456789abcdef"), paths, LoadedSettings(settings), hands)
+    try:
+        yield Shop(workshop, hands)
+    finally:
+        await workshop.close()
+
+
+async def rebuilt(folder: Path) -> None:
+    """Delete the database: the next opening has the log alone."""
+    home = Home(str(folder / "home")).for_workspace("0123456789abcdef")
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{home.database}{suffix}").unlink(missing_ok=True)

@@ -1,0 +1,327 @@
+"""Claude Code's transcripts: what their lines tell, and that hook and transcript tell one fact alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from siftd.clients.claude_code import decode_envelope
+from siftd.clients.claude_facts import input_identity
+from siftd.clients.claude_transcript import Skipped, read_transcript, transcript_head
+from siftd.model import Event, SessionChange
+
+FOLDER = "/home/dev/demo"
+
+
+class Transcript:
+    """Writes records as the client does, a second apart."""
+
+    def __init__(self, *, agent_id: str | None = None, modern: bool = True) -> None:
+        self.lines: list[bytes] = []
+        self.agent_id = agent_id
+        self.modern = modern
+        self.prompt_id: str | None = None
+
+    def add(self, kind: str, **fields: Any) -> Transcript:
+        time = f"2026-01-01T00:00:{len(self.lines):02}.250Z"
+        record = {"type": kind, "sessionId": "s1", "cwd": FOLDER, "timestamp": time, "isSidechain": bool(self.agent_id)}
+        if self.agent_id:
+            record["agentId"] = self.agent_id
+        self.lines.append(json.dumps(record | fields).encode() + b"\n")
+        return self
+
+    def user(self, content: Any, **fields: Any) -> Transcript:
+        turn = {"promptId": self.prompt_id} if self.modern and self.prompt_id else {}
+        return self.add("user", message={"role": "user", "content": content}, **turn, **fields)
+
+    def prompt(self, text: Any, prompt_id: str = "p1", **fields: Any) -> Transcript:
+        self.prompt_id = prompt_id
+        return self.user(text, **fields)
+
+    def call(self, tool: str, tool_use_id: str = "t1", **tool_input: Any) -> Transcript:
+        block = {"type": "tool_use", "id": tool_use_id, "name": tool, "input": tool_input}
+        return self.assistant(block, "tool_use")
+
+    def say(self, text: str, *, ended: bool = True) -> Transcript:
+        return self.assistant({"type": "text", "text": text}, "end_turn" if ended else "tool_use")
+
+    def assistant(self, block: Any, stop_reason: str) -> Transcript:
+        message = {"id": f"m{len(self.lines)}", "content": [block], "stop_reason": stop_reason if self.modern else None}
+        return self.add("assistant", message=message)
+
+    def result(self, content: Any, structured: Any = None, tool_use_id: str = "t1") -> Transcript:
+        block = {"type": "tool_result", "tool_use_id": tool_use_id, "content": content}
+        return self.user([block], **({} if structured is None else {"toolUseResult": structured}))
+
+    def failure(self, text: str, tool_use_id: str = "t1") -> Transcript:
+        block = {"type": "tool_result", "tool_use_id": tool_use_id, "content": text, "is_error": True}
+        return self.user([block], toolUseResult=f"Error: {text}")
+
+    def told(self, **options: Any) -> list[Event | SessionChange | Skipped]:
+        return list(read_transcript(self.lines, **options))
+
+    def events(self, **options: Any) -> list[Event]:
+        return [told for told in self.told(**options) if isinstance(told, Event)]
+
+    def brief(self, **options: Any) -> list[tuple[str, Any]]:
+        """Each event's tool and the one payload value that tells it."""
+        return [(event.tool, list(event.payload.values())[-1]) for event in self.events(**options)]
+
+
+def envelope(event: str, **fields: Any) -> Event:
+    common = {"session_id": "s1", "cwd": FOLDER, "prompt_id": "p1", "hook_event_name": event}
+    decoded = decode_envelope(json.dumps(common | fields).encode(), ts=7)
+    assert isinstance(decoded, Event)
+    return decoded
+
+
+def assert_told_alike(hook: Event, transcript: Event) -> None:
+    for field in ("session_id", "tool", "identity", "native_id", "payload", "outcome", "cwd", "prompt_id", "agent_id"):
+        assert getattr(hook, field) == getattr(transcript, field), field
+    tool_input = hook.payload.get("tool_input")
+    assert input_identity(hook.tool, tool_input) == input_identity(hook.tool, transcript.payload.get("tool_input"))
+
+
+def test_a_session_tells_its_start_its_prompt_its_calls_and_its_end_in_order() -> None:
+    session = Transcript().prompt("fix it").say("I look.", ended=False).call("Bash", command="ls")
+    session.result("a.py", {"stdout": "a.py"}).say("Fixed.")
+    start, *events = session.told()
+    assert isinstance(start, SessionChange)
+    assert (start.change, start.cwd) == ("start", FOLDER)
+    assert session.brief() == [("UserPromptSubmit", "fix it"), ("Bash", {"stdout": "a.py"}), ("Stop", "Fixed.")]
+    assert [event.ts % 60_000 for event in events if isinstance(event, Event)] == [250, 3_250, 4_250]
+    assert all(event.from_transcript for event in session.events())
+
+
+@pytest.mark.parametrize(
+    ("tool", "written", "hooked", "response"),
+    [
+        ("Bash", {"command": "ls"}, {"command": "ls"}, {"stdout": "a", "interrupted": False}),
+        ("Bash", {"command": "ls"}, {"command": "ls"}, {"stdout": "a", "interrupted": True}),
+        ("Read", {"file_path": "a.py", "limit": "9"}, {"file_path": f"{FOLDER}/a.py", "limit": 9}, {"type": "text"}),
+        ("Edit", {"file_path": "a.py"}, {"file_path": f"{FOLDER}/a.py", "replace_all": False}, {"filePath": "a.py"}),
+        ("ToolSearch", {"query": "x"}, {"query": "x", "max_results": 5}, {"matches": []}),
+        ("mcp__mem__search", {"query": "x"}, {"query": "x"}, '{"hits":[1]}'),
+        ("Agent", {"prompt": "look"}, {"prompt": "look"}, {"agentId": "a1", "status": "completed"}),
+        ("Read", {"file_path": "/a.png"}, {"file_path": "/a.png"}, {"type": "image", "file": {"base64": "aGk="}}),
+    ],
+)
+def test_a_tool_call_is_told_alike_by_hook_and_transcript(tool: str, written: Any, hooked: Any, response: Any) -> None:
+    session = Transcript().prompt("go").call(tool, **written).result("text for the model", response)
+    hook = envelope("PostToolUse", tool_name=tool, tool_input=hooked, tool_response=response, tool_use_id="t1")
+    told = session.events()[1]
+    assert_told_alike(hook, told)
+    assert hook.spawned_agent_id == told.spawned_agent_id
+
+
+def test_a_failure_is_told_alike_by_hook_and_transcript() -> None:
+    session = Transcript().prompt("go").call("Bash", command="false").failure("Exit code 1\nboom")
+    hook = envelope(
+        "PostToolUseFailure",
+        tool_name="Bash",
+        tool_input={"command": "false"},
+        tool_use_id="t1",
+        error="Exit code 1\nboom",
+    )
+    assert_told_alike(hook, session.events()[1])
+
+
+def test_a_prompt_and_a_turns_end_are_told_alike_by_hook_and_transcript() -> None:
+    session = Transcript().prompt("  fix <siftd-memory>old</siftd-memory>it\n").say("First.").say(" Fixed. \n\n")
+    prompt, *_, stop = session.events()
+    assert_told_alike(envelope("UserPromptSubmit", prompt="  fix <siftd-memory>old</siftd-memory>it\n"), prompt)
+    assert_told_alike(envelope("Stop", last_assistant_message="Fixed."), stop)
+
+
+def test_a_slash_command_that_becomes_a_prompt_is_told_alike_and_a_local_one_is_none() -> None:
+    session = Transcript().prompt(
+        "<command-name>/compact</command-name>\n<command-message>compact</command-message>", "p0"
+    )
+    session.prompt(
+        "<command-message>greet</command-message>\n<command-name>/greet</command-name>\n<command-args>Ada</command-args>"
+    )
+    session.user([{"type": "text", "text": "Greet Ada politely."}], isMeta=True)
+    (prompt,) = session.events()
+    assert_told_alike(envelope("UserPromptSubmit", prompt="/greet Ada"), prompt)
+
+
+def test_what_is_typed_while_the_agent_works_is_a_prompt_of_the_running_turn() -> None:
+    """Clients of 2.1.50 and later attach it; older ones put it beside the next tool result."""
+    attached = {"type": "queued_command", "prompt": "and test it", "commandMode": "prompt"}
+    session = (
+        Transcript().prompt("fix it").call("Bash", command="x").result("", {}).add("attachment", attachment=attached)
+    )
+    assert_told_alike(envelope("UserPromptSubmit", prompt="and test it"), session.events()[2])
+
+    beside = [{"type": "tool_result", "tool_use_id": "t1", "content": ""}, {"type": "text", "text": "and test it"}]
+    old = Transcript(modern=False).prompt("fix it").call("Bash", command="x").user(beside, toolUseResult={})
+    assert old.brief()[1:] == [("Bash", {}), ("UserPromptSubmit", "and test it")]
+
+
+def test_what_the_client_says_in_a_persons_place_is_no_prompt() -> None:
+    session = Transcript().prompt("This session is being continued from…", isCompactSummary=True)
+    session.user("Caveat", isMeta=True).user("<local-command-stdout>x</local-command-stdout>").user(
+        "<bash-input>ls</bash-input>"
+    )
+    session.user("<task-notification>agent finished</task-notification>").user([{"type": "image", "source": {}}])
+    assert session.brief() == []
+
+
+def test_a_prompt_of_blocks_is_its_text() -> None:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    session = Transcript().prompt([{"type": "text", "text": "like this"}, picture, {"type": "text", "text": "in blue"}])
+    assert_told_alike(envelope("UserPromptSubmit", prompt="like this\nin blue"), session.events()[0])
+
+
+def test_a_data_uri_that_a_person_typed_is_text_on_both_sides() -> None:
+    session = Transcript().prompt("data:text/plain;base64,aGk=")
+    assert_told_alike(envelope("UserPromptSubmit", prompt="data:text/plain;base64,aGk="), session.events()[0])
+
+
+def test_a_subagents_file_tells_its_calls_and_its_end_but_no_prompt() -> None:
+    session = (
+        Transcript(agent_id="a1").prompt("look for it").call("Bash", command="ls").result("a.py").say("Found it. ")
+    )
+    call, stop = session.events()
+    fields = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1", "agent_id": "a1"}
+    hook = envelope("PostToolUse", **fields, tool_response={"stdout": "a.py"})
+    assert (call.identity, call.agent_id, call.session_id) == (hook.identity, "a1", "s1")
+    assert call.payload["tool_response"] == "a.py", "such a file holds only what the model saw"
+    assert_told_alike(envelope("SubagentStop", agent_id="a1", last_assistant_message="Found it."), stop)
+    assert not any(isinstance(told, SessionChange) for told in session.told())
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "outcome"),
+    [
+        ("<tool_use_error>InputValidationError: Read failed</tool_use_error>", "validation", "failed"),
+        ("<tool_use_error>File has not been read yet.</tool_use_error>", "validation", "failed"),
+        ("<tool_use_error>Sibling tool call errored</tool_use_error>", "cancelled", "interrupted"),
+        ("Claude requested permissions to use WebFetch, but you haven't granted it yet.", "denied", "failed"),
+        ("PreToolUse:Bash hook error: not today", "denied", "failed"),
+        ("The user doesn't want to proceed with this tool use. The tool use was rejected", "rejected", "interrupted"),
+        ("File does not exist. Note: your current working directory is /home/dev/demo.", None, "failed"),
+        ("Exit code 1\n<tool_use_error>", None, "failed"),
+    ],
+)
+def test_a_failure_that_no_hook_reports_is_marked_with_its_cause(text: str, reason: str | None, outcome: str) -> None:
+    event = Transcript().prompt("go").call("Read", file_path="/a").failure(text).events()[1]
+    assert (event.payload.get("_unhooked"), event.outcome) == (reason, outcome)
+    assert not event.payload["error"].startswith("<tool_use_error>")
+
+
+def test_a_turn_that_a_person_stops_has_no_end() -> None:
+    session = Transcript().prompt("go").say("I begin", ended=False)
+    session.user([{"type": "text", "text": "[Request interrupted by user]"}]).prompt("no, this", "p2").say("Done.")
+    assert [tool for tool, _ in session.brief()] == ["UserPromptSubmit", "UserPromptSubmit", "Stop"]
+
+
+def test_a_turn_that_is_not_over_has_no_end_yet() -> None:
+    session = Transcript().prompt("go").say("Let me look.", ended=False)
+    assert session.brief(complete=True) == [("UserPromptSubmit", "go")]
+    session.call("Bash", command="ls")
+    assert session.brief() == [("UserPromptSubmit", "go")], "nor is an unanswered call an event"
+
+
+def test_the_last_of_several_texts_of_one_message_is_the_closing_one() -> None:
+    session = Transcript().prompt("go")
+    for text in ("block one", "block two"):
+        session.add(
+            "assistant", message={"id": "m", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}
+        )
+    assert session.brief()[1:] == [("Stop", "block two")]
+
+
+def test_an_error_of_the_api_is_no_closing_text() -> None:
+    session = Transcript().prompt("go")
+    content = [{"type": "text", "text": "API Error: 500"}]
+    session.add("assistant", isApiErrorMessage=True, message={"id": "m", "content": content, "stop_reason": "end_turn"})
+    assert session.brief() == [("UserPromptSubmit", "go")]
+
+
+def test_a_compaction_changes_the_session() -> None:
+    changes = Transcript().prompt("go").add("system", subtype="compact_boundary").told()
+    assert [told.change for told in changes if isinstance(told, SessionChange)] == ["start", "compact"]
+
+
+def test_in_an_older_clients_file_texts_are_counted_and_turns_end_with_the_next_or_a_system_record() -> None:
+    session = Transcript(modern=False)
+    session.prompt("continue").say("One.").prompt("continue").say("Two.").add("system", subtype="turn_duration")
+    session.prompt("again").say("One.")
+    events = session.events(complete=True)
+    assert [(event.identity, event.occurrence) for event in events] == [
+        (("prompt", "continue"), 1),
+        (("stop", "", "", "One."), 1),
+        (("prompt", "continue"), 2),
+        (("stop", "", "", "Two."), 1),
+        (("prompt", "again"), 1),
+        (("stop", "", "", "One."), 2),
+    ]
+    assert len(session.events()) == 5, "its last words may still be followed by a call while the file can grow"
+
+
+def test_broken_lines_are_counted_and_cost_nothing_else() -> None:
+    session = Transcript().prompt("go").call("Bash", command="ls")
+    session.lines += [
+        b'{"type":"user","mess',
+        b"[1]\n",
+        b"\n",
+        b"\x00\x00\n",
+        b'{"type":"user","sessionId":7}\n',
+        b"[" * 9_000,
+    ]
+    session.result("a", {"stdout": "a"}).result("again", {}, tool_use_id="t1")
+    assert session.brief()[1:] == [("Bash", {"stdout": "a"})]
+    skipped = [told.reason for told in session.told() if isinstance(told, Skipped)]
+    assert sorted(skipped) == ["bad_type", "bad_type", "malformed_line", "malformed_line", "orphan_result", "too_deep"]
+
+
+def test_records_without_a_session_or_time_borrow_them_or_are_counted() -> None:
+    line = b'{"type":"user","message":{"content":"go"},"timestamp":"2026-01-01T00:00:00Z"}'
+    assert list(read_transcript([line])) == [Skipped("no_session_or_time")]
+    assert [told.session_id for told in read_transcript([line], session_id="s9") if isinstance(told, Event)] == ["s9"]
+
+
+def test_what_was_injected_or_logged_around_a_conversation_tells_nothing() -> None:
+    session = Transcript().prompt("go")
+    session.add("attachment", attachment={"type": "hook_additional_context", "content": ["old news"]})
+    session.add(
+        "attachment", attachment={"type": "queued_command", "prompt": "<task-notification>", "commandMode": "prompt"}
+    )
+    session.add("progress", message={"content": "x"}).add("summary", summary="x").add("queue-operation", content="x")
+    assert session.brief() == [("UserPromptSubmit", "go")]
+
+
+def test_the_head_names_session_folder_and_agent_from_the_first_lines_that_do() -> None:
+    session = Transcript(agent_id="a1").prompt("go")
+
+    def lines() -> Iterator[bytes]:
+        yield b"not json\n"
+        yield b'{"type":"summary","summary":"x"}\n'
+        yield session.lines[0]
+        raise AssertionError("read further than needed")
+
+    assert transcript_head(lines()) == ("s1", FOLDER, "a1")
+
+
+FIELDS: st.SearchStrategy[Any] = st.sampled_from(
+    [None, 5, "x", [], {}, [None], ["x"], [{"type": "tool_result"}], [{"type": "tool_use"}], True]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.dictionaries(st.sampled_from(["message", "attachment", "subtype", "timestamp", "isMeta"]), FIELDS)),
+    st.sampled_from(["user", "assistant", "system", "attachment"]),
+    FIELDS,
+)
+def test_no_shape_of_a_record_raises(records: list[dict[str, Any]], kind: str, content: Any) -> None:
+    session = Transcript().prompt("go")
+    for record in records:
+        session.add(kind, **record).add(kind, message={"content": content}, attachment={"type": "queued_command"})
+    assert session.brief()[0] == ("UserPromptSubmit", "go")

@@ -1,0 +1,102 @@
+"""The command line of `mem`: every verb has help, and a misuse says what to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import siftd
+from siftd.cli import DONE, MISUSED, run
+from siftd.cli.verbs import VERBS, choose
+
+HEAVY = ("msgspec", "anyio", "structlog", "rich", "numpy", "sqlite3", "subprocess", "pathlib", "typing", "inspect")
+"""What `mem info` and `mem search` may not import while a daemon runs: agents wait for them."""
+
+
+@pytest.fixture(autouse=True)
+def _home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SIFTD_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SIFTD_NS", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_command_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([verb, "--help"]) == DONE
+    told = capsys.readouterr().out
+    assert f"usage: mem {verb}" in told
+    assert "--json" in told
+    assert "--workspace" in told
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == DONE
+    told = capsys.readouterr().out
+    assert all(f"  {verb} " in told and summary in told for verb, summary in VERBS.items())
+
+
+def test_every_command_is_a_module_of_its_name() -> None:
+    folder = Path(siftd.__file__).parent / "cli"
+    assert all((folder / f"{verb}.py").is_file() for verb in VERBS)
+
+
+def test_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == DONE
+    assert capsys.readouterr().out == f"siftd {siftd.__version__}\n"
+
+
+def test_nothing_asked_is_misuse_and_shows_the_help_beside_the_facts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == MISUSED
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "commands" in told.err
+
+
+def test_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["serch", "x"]) == MISUSED
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == "mem: there is no such command; did you mean `mem search`?\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search"],
+        ["search", "x", "-k", "0"],
+        ["search", "x", "--kind", "nonsense"],
+        ["search", "x", "--since", "yesteryear"],
+        ["show"],
+        ["retry"],
+        ["retry", "e1", "--all"],
+        ["drain", "many"],
+        ["info", "--nonsense"],
+        ["config", "memory.backnd"],
+    ],
+    ids=" ".join,
+)
+def test_misuse_has_status_2_and_prints_no_facts(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == MISUSED
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err
+
+
+def test_options_of_every_command_may_stand_before_it() -> None:
+    assert choose(["--workspace", "info", "search", "x"]) == ("search", ["--workspace", "info", "x"])
+    assert choose(["--workspace=a", "--json", "info"]) == ("info", ["--workspace=a", "--json"])
+
+
+def test_what_an_agent_waits_for_imports_nothing_heavy(tmp_path: Path) -> None:
+    """Held for the modules of the fast path; the integration test runs it with a daemon."""
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "from siftd.cli import verbs, context\n"
+        "[verbs.parse(verb, verbs.load(verb), words) for verb, words in (('info', []), ('search', ['x']))]\n"
+        f"print(*sorted((set(sys.modules) - before) & set({HEAVY!r})))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -1,0 +1,355 @@
+"""Export and import: everything comes back, into another store too, once, redacted, and through the log."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from opened_shop import DAY, NOW, Shop, opened, rebuilt
+
+from siftd.errors import RequestInvalid
+from siftd.exchange.lines import (
+    COUNTED,
+    LINE_BYTES_MAX,
+    ApartLine,
+    End,
+    EventLine,
+    LinkLine,
+    MemoryLine,
+    SupersedeLine,
+    decode,
+    encode,
+)
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+EVENTS = """
+SELECT ts, session_id, tool, payload_json, input_hash, outcome, uid, tokens_est, status FROM events ORDER BY ts, uid
+"""
+SUMMARIES = (
+    "SELECT e.uid, s.model, s.text, s.ts, s.confidence FROM summaries s JOIN events e ON e.id = s.event_id ORDER BY 1"
+)
+MEMORIES = (
+    "SELECT ts, updated_ts, type, text, tags, importance, valid_to, session_id, pinned, uid FROM memories ORDER BY ts"
+)
+HIDDEN = """
+SELECT n.uid, o.uid, x.cosine FROM summary_supersedes x JOIN summaries a ON a.id = x.newer_id
+JOIN summaries b ON b.id = x.older_id JOIN events n ON n.id = a.event_id JOIN events o ON o.id = b.event_id
+"""
+APART = "SELECT a.uid, b.uid FROM kept_apart k JOIN events a ON a.id = k.a_event JOIN events b ON b.id = k.b_event"
+LINKS = """
+SELECT a.text, b.text, l.relation FROM memory_links l
+JOIN memories a ON a.id = l.from_id JOIN memories b ON b.id = l.to_id
+"""
+SESSIONS = "SELECT session_id, cwd, started_ts, last_ts, ended_ts, source FROM sessions ORDER BY 1"
+ALL = (EVENTS, SUMMARIES, MEMORIES, HIDDEN, APART, LINKS, SESSIONS)
+
+
+async def fill(shop: Shop) -> None:
+    """Have a store with something of everything: failures, a hidden summary, a pair apart, linked memories."""
+    for number in range(6):
+        await shop.capture(number, cwd="/src/demo")
+    await shop.capture(6, payload={"tool_input": {"command": "make all"}, "error": "exit 2"}, sessionId="second")
+    await shop.capture(7, payload={"tool_input": {"command": "make all"}, "error": "exit 2"}, sessionId="second")
+    await shop.ask("drain")
+    ids = [row[0] for row in await shop.rows("SELECT id FROM summaries ORDER BY id")]
+    await shop.by_hand("INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, 0.97, 5)", ids[1], ids[0])
+    await shop.by_hand("INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, 0.96, 6)", ids[3], ids[2])
+    await shop.ask("undo", id=f"s{ids[2]}")
+    old = await shop.ask("remember", text="Production runs on Postgres 15", type="decision", tags=["db", "prod"])
+    shop.clock.at += 1000
+    new = await shop.ask("remember", text="Production runs on Postgres 16", importance=5, pin=True, until=NOW + 9 * DAY)
+    told = {"from": new["memoryId"], "to": old["memoryId"], "relation": "supersedes"}
+    await shop.workshop.keep_intent("link", told)
+
+
+async def everything(shop: Shop) -> list[list[tuple[Any, ...]]]:
+    return [sorted(await shop.rows(sql), key=repr) for sql in ALL]
+
+
+def added(answer: dict[str, Any]) -> int:
+    return sum(answer["added"].values())
+
+
+async def test_a_fresh_store_gets_everything_and_keeps_it_through_a_rebuild(tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    async with opened(tmp_path / "a") as shop:
+        await fill(shop)
+        before = await everything(shop)
+        answer = await shop.ask("export", path=str(file))
+    assert answer["counts"] == {
+        "events": 8, "sessions": 2, "summaries": 8, "supersedes": len(before[3]), "apart": 1, "memories": 2, "links": 1
+    }  # fmt: skip
+    assert file.stat().st_mode & 0o777 == 0o600
+    async with opened(tmp_path / "b") as shop:
+        answer = await shop.ask("import", path=str(file))
+        assert (answer["added"], answer["errors"]) == (json.loads(file.read_text().split("\n")[0])["counts"], 0)
+        assert await everything(shop) == before
+        ids = await shop.rows("SELECT id, uid FROM events UNION ALL SELECT id, uid FROM memories")
+        await shop.ask("drain")
+        hits = (await shop.ask("search", query="which postgres does production run on"))["hits"]
+        assert [hit["text"] for hit in hits if hit["kind"] == "memory"] == ["Production runs on Postgres 16"]
+    await rebuilt(tmp_path / "b")
+    async with opened(tmp_path / "b") as shop:
+        assert await everything(shop) == before
+        assert await shop.rows("SELECT id, uid FROM events UNION ALL SELECT id, uid FROM memories") == ids
+
+
+async def test_a_second_import_adds_nothing_not_even_to_the_log(tmp_path: Path) -> None:
+    file = str(tmp_path / "all.jsonl")
+    async with opened(tmp_path / "a") as shop:
+        await fill(shop)
+        await shop.ask("export", path=file)
+        before, log = await everything(shop), shop.log_bytes()
+        assert added(await shop.ask("import", path=file)) == 0
+        assert (await everything(shop), shop.log_bytes()) == (before, log)
+    async with opened(tmp_path / "b") as shop:
+        first = await shop.ask("import", path=file)
+        log = shop.log_bytes()
+        second = await shop.ask("import", path=file)
+        assert added(second) == 0
+        assert second["known"] == first["added"]
+        assert shop.log_bytes() == log
+
+
+async def test_a_store_with_a_life_of_its_own_keeps_it(tmp_path: Path) -> None:
+    file = str(tmp_path / "all.jsonl")
+    async with opened(tmp_path / "a") as shop:
+        await fill(shop)
+        theirs = await everything(shop)
+        await shop.ask("export", path=file)
+    async with opened(tmp_path / "b") as shop:
+        for number in range(20, 25):
+            await shop.capture(number, sessionId="own")
+        own = await shop.ask("remember", text="Production runs on Postgres 15")
+        await shop.ask("drain")
+        before = await everything(shop)
+        answer = await shop.ask("import", path=file)
+        assert answer["known"]["memories"] == 1
+        after = await everything(shop)
+        for mine, their, merged in zip(before[:2], theirs[:2], after[:2], strict=True):
+            assert sorted([*mine, *their], key=repr) == merged
+        assert len(after[2]) == 2
+        assert await shop.rows("SELECT status, count(*) FROM events GROUP BY 1") == [("summarized", 13)]
+        hits = (await shop.ask("search", query="postgres 15", filters={"kind": "memory"}))["hits"]
+        assert own["id"] in [hit["id"] for hit in hits], "the file's history hides what was remembered here"
+
+
+async def test_what_a_person_took_apart_here_stays_apart(tmp_path: Path) -> None:
+    file = str(tmp_path / "all.jsonl")
+    async with opened(tmp_path) as shop:
+        await fill(shop)
+        await shop.ask("export", path=file)
+        hidden = await shop.rows("SELECT newer_id, older_id FROM summary_supersedes")
+        for _, older in hidden:
+            await shop.ask("undo", id=f"s{older}")
+        await shop.ask("import", path=file)
+        assert await shop.rows("SELECT * FROM summary_supersedes") == []
+
+
+async def test_what_was_forgotten_here_stays_out_and_leaves_the_log_with_its_imported_summary(tmp_path: Path) -> None:
+    file = str(tmp_path / "all.jsonl")
+    async with opened(tmp_path / "a") as shop:
+        await fill(shop)
+        await shop.ask("export", path=file)
+    async with opened(tmp_path / "b") as shop:
+        await shop.ask("import", path=file)
+        first = await shop.rows("SELECT 'e' || id FROM events ORDER BY ts LIMIT 1")
+        memory = await shop.rows("SELECT 'm' || id FROM memories ORDER BY ts LIMIT 1")
+        await shop.ask("forget", ids=[first[0][0], memory[0][0]], dryRun=False)
+        again = await shop.ask("import", path=file)
+        assert (added(again), again["errors"]) == (0, 0)
+        assert again["forgotten"] >= 3
+        assert await shop.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM memories") == [(7,), (1,)]
+    await rebuilt(tmp_path / "b")
+    async with opened(tmp_path / "b") as shop:
+        assert await shop.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM summaries") == [(7,), (7,)]
+        assert b"part0" not in shop.log_bytes()
+        assert b"Postgres 15" not in shop.log_bytes()
+
+
+async def test_rows_that_a_person_inserted_without_a_uid_are_known_again(tmp_path: Path) -> None:
+    file = str(tmp_path / "all.jsonl")
+    async with opened(tmp_path / "a") as shop:
+        insert = "INSERT INTO events (ts, session_id, tool, input_hash, payload_json) VALUES (?, 'x', 'Bash', '', ?)"
+        await shop.by_hand(insert, 5, '{\n"a": 1}')
+        await shop.by_hand(insert, 6, "no")
+        await shop.by_hand("INSERT INTO memories (ts, updated_ts, text, tags) VALUES (5, 5, 'By hand', 'no list')")
+        await shop.ask("export", path=file)
+        assert added(await shop.ask("import", path=file)) == 0
+    async with opened(tmp_path / "b") as shop:
+        assert (await shop.ask("import", path=file))["added"]["events"] == 2
+        assert added(await shop.ask("import", path=file)) == 0
+        assert await shop.rows("SELECT payload_json FROM events ORDER BY ts") == [('{"a":1}',), ('{"text":"no"}',)]
+        assert await shop.rows("SELECT text, tags FROM memories") == [("By hand", "[]")]
+
+
+async def test_a_secret_that_todays_rules_know_does_not_come_in(tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    async with opened(tmp_path / "a") as shop:
+        await fill(shop)
+        await shop.ask("export", path=str(file))
+    file.write_text(file.read_text().replace("part1", TOKEN).replace("Postgres", TOKEN).replace("/src/demo", TOKEN))
+    async with opened(tmp_path / "b") as shop:
+        answer = await shop.ask("import", path=str(file))
+        assert answer["errors"] == 0
+        assert added(await shop.ask("import", path=str(file))) == 0
+        assert TOKEN.encode() not in shop.log_bytes()
+        assert TOKEN not in repr(await everything(shop))
+
+
+async def test_a_file_that_was_cut_off_gives_what_it_has_and_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    async with opened(tmp_path / "a") as shop:
+        await fill(shop)
+        await shop.ask("export", path=str(file))
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:7]) + lines[7][:20])
+    async with opened(tmp_path / "b") as shop:
+        answer = await shop.ask("import", path=str(file))
+        assert answer["added"]["events"] == 4
+        assert answer["errors"] == 2
+        file.write_bytes(b"".join(lines))
+        assert (await shop.ask("import", path=str(file)))["added"]["events"] == 4
+
+
+async def test_lines_that_cannot_be_used_are_counted_and_cost_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    async with opened(tmp_path / "a") as shop:
+        await fill(shop)
+        await shop.ask("export", path=str(file))
+    header, *rest = file.read_bytes().splitlines()
+    bad = [
+        b"not json",
+        b'{"kind":"event","text":"' + b"x" * LINE_BYTES_MAX + b'"}',
+        b'{"kind":"event","id":900,"ts":-5,"sessionId":"s","tool":"t","payload":{}}',
+        b'{"kind":"event","id":901,"ts":5,"sessionId":"s","tool":"t","payload":[1]}',
+        b'{"kind":"event","id":902,"ts":5,"sessionId":"s","tool":"t","payload":{"a":"\\ud800"}}',
+        b'{"kind":"summary","id":900,"eventId":4711,"ts":5,"model":"m","promptHash":"","text":"of nothing"}',
+        b'{"kind":"link","from":4711,"to":4712,"relation":"supersedes"}',
+        b'{"kind":"memory","id":903,"ts":5,"updatedTs":5,"type":"fact","text":""}',
+    ]
+    later = b'{"kind":"of-a-later-siftd","id":1}'
+    file.write_bytes(b"\n".join([header, *bad, later, *rest]) + b"\n")
+    async with opened(tmp_path / "b") as shop:
+        answer = await shop.ask("import", path=str(file))
+        assert answer["errors"] == len(bad)
+        assert answer["firstError"].startswith("line 2: ")
+        assert answer["added"] == json.loads(header)["counts"]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"not json\n", b'{"kind":"end","lines":0}\n', b'{"kind":"siftd-export"}\n', b"\xff\xfe"], ids=repr
+)
+async def test_a_file_that_is_no_export_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "other"
+    file.write_bytes(content)
+    async with opened(tmp_path) as shop:
+        with pytest.raises(RequestInvalid, match="no export"):
+            await shop.ask("import", path=str(file))
+
+
+async def test_an_export_of_a_newer_siftd_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "newer"
+    file.write_text('{"kind":"siftd-export","version":2,"store":"x","root":"/","ts":1,"counts":{}}\n')
+    async with opened(tmp_path) as shop:
+        with pytest.raises(RequestInvalid, match="version 2"):
+            await shop.ask("import", path=str(file))
+
+
+@pytest.mark.parametrize("kind", ["export", "import"])
+@pytest.mark.parametrize("path", ["relative.jsonl", "/nowhere/at/all.jsonl", "/tmp"])
+async def test_a_path_that_will_not_do_is_refused(tmp_path: Path, kind: str, path: str) -> None:
+    async with opened(tmp_path) as shop:
+        with pytest.raises(RequestInvalid):
+            await shop.ask(kind, path=path)
+
+
+async def test_an_export_never_replaces_a_file(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    async with opened(tmp_path) as shop:
+        for name in ("notes", "link"):
+            with pytest.raises(RequestInvalid, match="already"):
+                await shop.ask("export", path=str(tmp_path / name))
+    assert (tmp_path / "notes").read_text() == "mine"
+
+
+async def test_an_export_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "out" / "all.jsonl"
+    file.parent.mkdir()
+    async with opened(tmp_path) as shop:
+        await fill(shop)
+
+        def full(_: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("siftd.exchange.exporting.os.fsync", full)
+        with pytest.raises(RequestInvalid, match="No space"):
+            await shop.ask("export", path=str(file))
+    assert list(file.parent.iterdir()) == []
+
+
+NAME = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=20)
+NUMBER = st.integers(0, 2**40)
+LINES = st.one_of(
+    st.builds(EventLine, id=NUMBER, ts=NUMBER, session_id=NAME, tool=NAME, payload=st.dictionaries(NAME, NAME)),
+    st.builds(MemoryLine, id=NUMBER, ts=NUMBER, updated_ts=NUMBER, type=NAME, text=NAME, tags=st.lists(NAME)),
+    st.builds(SupersedeLine, newer=NUMBER, older=NUMBER, cosine=st.none() | st.floats(-1, 1)),
+    st.builds(ApartLine, a=NUMBER, b=NUMBER),
+    st.builds(LinkLine, from_id=NUMBER, to_id=NUMBER, relation=NAME),
+    st.builds(End, lines=NUMBER),
+)
+
+
+@given(LINES)
+def test_a_line_is_read_as_it_was_written(line: Any) -> None:
+    written = encode(line)
+    assert written.count(b"\n") == 1
+    assert decode(written) == line
+
+
+@given(LINES, st.data())
+def test_half_a_line_is_no_line(line: Any, data: st.DataObject) -> None:
+    written = encode(line).rstrip(b"\n")
+    with pytest.raises(msgspec.MsgspecError):
+        decode(written[: data.draw(st.integers(0, len(written) - 1))])
+
+
+SAYINGS = st.lists(st.sampled_from(["one", "two", "three"]), max_size=4)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(theirs=SAYINGS, ours=SAYINGS, numbers=st.lists(st.integers(0, 3), max_size=5))
+async def test_a_merge_is_a_union_whatever_the_order(theirs: list[str], ours: list[str], numbers: list[int]) -> None:
+    """Importing all exports of two stores into each other, twice, leaves both with the same facts."""
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        async with opened(folder / "a") as a, opened(folder / "b") as b:
+            for shop, sayings in ((a, theirs), (b, ours)):
+                for text in sayings:
+                    await shop.ask("remember", text=text)
+                for number in numbers:
+                    await shop.capture(number)
+            for shop, other in ((a, b), (b, a), (a, b)):
+                (folder / "file").unlink(missing_ok=True)
+                await other.ask("export", path=str(folder / "file"))
+                answer = await shop.ask("import", path=str(folder / "file"))
+                assert answer["errors"] == 0
+            assert added(answer) == 0
+            assert await a.rows(EVENTS) == await b.rows(EVENTS)
+            said = [{row[0] for row in await shop.rows("SELECT text FROM memories")} for shop in (a, b)]
+            assert said == [{*theirs, *ours}] * 2
+    finally:
+        import shutil
+
+        shutil.rmtree(folder)
+
+
+def test_every_kind_of_line_is_counted_in_the_header() -> None:
+    assert len(set(COUNTED.values())) == len(COUNTED)

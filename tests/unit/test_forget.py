@@ -1,0 +1,404 @@
+"""Forgetting: gone from every file of ours, and never back by any way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from opened_shop import DAY, NOW, Hands, Shop, opened, rebuilt
+from transcript_files import SessionFile
+
+from siftd.admission import as_kept
+from siftd.errors import RequestInvalid
+from siftd.home import write_private
+from siftd.log.recovery import iter_records
+from siftd.messages import Backfill
+from siftd.model import Event
+from siftd.store import snapshots
+from siftd.workspace import find_workspace
+
+WORD = "zanzibar"
+"""What is told once and must be in no byte of the home after it was forgotten."""
+
+
+def everywhere(home: Path, word: str = WORD) -> list[str]:
+    """Return the files below the home that hold the word, compressed ones opened."""
+    found = []
+    for each in sorted(home.rglob("*")):
+        if each.is_file():
+            data = each.read_bytes()
+            data += gzip.decompress(data) if each.suffix == ".gz" else b""
+            if word.encode() in data.lower():
+                found.append(each.name)
+    return found
+
+
+async def tell(shop: Shop, text: str = WORD, *, session: str = "s1", **more: Any) -> int | None:
+    """Keep a call of a client that gives ids, as a hook delivers it."""
+    frame_uid = more.pop("frame_uid", None)
+    receipt = await shop.workshop.committer.keep(
+        shop.workshop.intake.admit(event(text, session=session, **more), frame_uid=frame_uid)
+    )
+    assert receipt.error is None
+    return receipt.event_id
+
+
+def event(text: str, *, session: str = "s1", tool: str = "Bash", **more: Any) -> Event:
+    payload = more.pop("payload", None) or {
+        "tool_input": {"command": f"echo {text}"},
+        "tool_response": {"stdout": text},
+    }
+    native = more.pop("native_id", text)
+    told = {"ts": NOW - DAY, "identity": ("tool", native or text), "native_id": native, "outcome": "ok"} | more
+    return Event(client="claude-code", session_id=session, tool=tool, payload=payload, **told)
+
+
+async def forget(shop: Shop, **wish: Any) -> dict[str, Any]:
+    return await shop.ask("forget", dryRun=False, **wish)
+
+
+async def ids(shop: Shop) -> list[int]:
+    return [row[0] for row in await shop.rows("SELECT id FROM events ORDER BY id")]
+
+
+async def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await tell(shop)
+        await tell(shop, "other")
+        before = shop.log_bytes()
+        answer = await shop.ask("forget", ids=["e1"])
+        assert (answer["matched"], answer["byKind"]["tool"], answer["pending"]) == (1, 1, [])
+        assert shop.log_bytes() == before
+        assert await ids(shop) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"ids": ["e2"]},
+        {"ids": ["2"]},
+        {"ids": ["its summary"]},
+        {"session": "secret-session"},
+        {"session": "secret"},
+        {"file": "/src/zanzibar.py"},
+        {"file": "zanzibar.py"},
+        {"file": "*/zanz*.py"},
+        {"query": 'ZANZIBAR.py\nis "here"'},
+        {"query": "Zanzibar"},
+        {"since": NOW - 2 * DAY - 10, "until": NOW - 2 * DAY + 10},
+    ],
+    ids=repr,
+)
+async def test_no_byte_of_the_home_holds_what_was_forgotten(tmp_path: Path, wish: dict[str, Any]) -> None:
+    payload = {
+        "tool_input": {"file_path": "/src/zanzibar.py", "content": 'zanzibar.py\nis "here"'},
+        "tool_response": {"filePath": "/src/zanzibar.py"},
+    }
+    secret = {"session": "secret-session", "tool": "Write", "payload": payload, "ts": NOW - 2 * DAY}
+    home = tmp_path / "home"
+    async with opened(tmp_path) as shop:
+        paths = shop.workshop.paths
+        await tell(shop, "first")
+        assert await tell(shop, **secret, frame_uid="f2") == 2
+        await tell(shop, "last", ts=NOW - DAY)
+        await shop.workshop.consolidator._indexer.run_all()
+        await shop.ask("drain")
+        snapshots.make_snapshot(paths.database, paths.snapshots)
+        await shop.workshop.committer.seal_log()
+        await tell(shop, "newest")
+        await shop.workshop._upkeep.run()
+        Path(paths.quarantine).mkdir()
+        write_private(Path(paths.quarantine) / "corrupt-1", b"half a line of Zanzibar")
+        write_private(Path(f"{paths.database}.damaged-1"), b"an old database of Zanzibar")
+        assert len(everywhere(home)) >= 5
+
+        if wish == {"ids": ["its summary"]}:
+            [(summary_id,)] = await shop.rows("SELECT id FROM summaries WHERE event_id = 2")
+            wish = {"ids": [f"s{summary_id}"]}
+        answer = await forget(shop, **wish)
+        assert (answer["matched"], answer["pending"]) == (1, [])
+        assert everywhere(home) == []
+        assert await ids(shop) == [1, 3, 4]
+        assert [each.seq for each in iter_records(paths.wal)][:3] == [1, 3, 4]
+        assert (await shop.ask("search", query="zanzibar", filters={"kind": "event"}))["hits"] == []
+        assert await tell(shop, **secret, frame_uid="f2") is None
+    assert everywhere(home) == []
+    async with opened(tmp_path) as shop:
+        assert await ids(shop) == [1, 3, 4]
+        assert await tell(shop, **secret, frame_uid="f3") is None
+        assert await tell(shop, **secret, from_transcript=True) is None
+    await rebuilt(tmp_path)
+    async with opened(tmp_path) as shop:
+        assert await ids(shop) == [1, 3, 4]
+        assert await tell(shop, **secret, from_transcript=True) is None
+        assert everywhere(home) == []
+        for each in snapshots.list_snapshots(paths.snapshots):
+            each.path.unlink()
+    await rebuilt(tmp_path)
+    async with opened(tmp_path) as shop:
+        assert await ids(shop) == [1, 3, 4]
+        assert await tell(shop, **secret) is None
+        await tell(shop, "later")
+        assert everywhere(home) == []
+    wal = Path(paths.wal)
+    assert sorted(each.seq for each in iter_records(str(wal)))[-1] > 5
+
+
+async def test_backfill_of_the_same_transcript_brings_nothing_back(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    told = SessionFile(tmp_path / "claude", folder, "s1")
+    told.prompt(f"find {WORD}").call("t1", "Bash", command=f"grep {WORD}").call("t2", "Bash", command="ls").say("done")
+    copy = SessionFile(tmp_path / "claude", folder, "s2")
+    async with opened(tmp_path) as shop:
+        shop.workshop.workspace = find_workspace(str(folder))
+
+        async def fill() -> int:
+            request = Backfill(claude_home=str(tmp_path / "claude"))
+            return (await shop.workshop.backfill(request, nobody)).captured
+
+        assert await fill() == 4
+        assert (await forget(shop, query=WORD))["byKind"] == {
+            "tool": 1,
+            "prompt": 1,
+            "stop": 1,
+            "summary": 0,
+            "memory": 0,
+            "record": 0,
+        }
+        assert await fill() == 0
+        copy.call("t1", "Bash", command=f"grep {WORD}")
+        assert await fill() == 0
+        assert everywhere(tmp_path / "home") == []
+        assert len(await ids(shop)) == 1
+
+
+async def nobody(*_: Any) -> None:
+    """Hear nothing of the progress."""
+
+
+async def test_a_spool_file_that_comes_late_is_not_taken_in(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        spool = Path(shop.workshop.paths.spool)
+        admitted = shop.workshop.intake.admit(event(WORD), frame_uid="f1")
+        file = msgspec.json.encode({"version": 1, **as_kept(admitted)})
+        write_private(spool / "1-f1.json", file)
+        assert (await forget(shop, query=WORD))["matched"] == 1
+        assert list(spool.iterdir()) == []
+        write_private(spool / "2-f1.json", file)
+        await shop.ask("drain")
+        assert list(spool.iterdir()) == []
+        assert await ids(shop) == []
+        assert everywhere(tmp_path / "home") == []
+
+
+async def test_a_session_a_file_and_a_time_stay_forgotten_for_what_nobody_has_seen_yet(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await tell(shop, "known", session="gone")
+        await forget(shop, session="gone")
+        assert await tell(shop, "unseen", session="gone") is None
+        assert await tell(shop, "after", session="gone", ts=NOW + 1) is not None
+        await forget(shop, file="secret.py")
+        about = {"tool_input": {"file_path": "/a/secret.py"}, "tool_response": {}}
+        assert await tell(shop, "unseen file", payload=about) is None
+        assert await tell(shop, "after file", payload=about, ts=NOW + 1) is not None
+        await forget(shop, since=NOW - 9 * DAY, until=NOW - 5 * DAY)
+        assert await tell(shop, "unseen time", ts=NOW - 6 * DAY) is None
+        assert await tell(shop, "seen time", ts=NOW - 4 * DAY) is not None
+
+
+def prompt(text: str, occurrence: int | None = None) -> dict[str, Any]:
+    told = {"payload": {"prompt": text}, "tool": "UserPromptSubmit", "native_id": None, "identity": ("prompt", text)}
+    return told | {"occurrence": occurrence, "from_transcript": occurrence is not None, "outcome": None}
+
+
+async def test_prompts_told_apart_by_counting_count_the_forgotten_ones(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        assert [await tell(shop, **prompt("go on")) for _ in range(3)] == [1, 2, 3]
+        await forget(shop, ids=["e2"])
+        assert await tell(shop, **prompt("go on", 2)) is None
+        assert await tell(shop, **prompt("go on", 3)) == 3
+        again = await tell(shop, **prompt("go on"))
+        assert again == 5
+        assert await tell(shop, **prompt("go on", 4)) == again
+
+
+async def test_the_closing_words_of_the_turn_and_of_the_subagent_go_too(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await tell(shop, "start", spawned_agent_id="a1", prompt_id="p1")
+        await tell(shop, WORD, agent_id="a1", prompt_id="p1")
+        stop = {"tool": "SubagentStop", "payload": {"last_assistant_message": WORD}, "agent_id": "a1"}
+        await tell(shop, "agent done", **stop)
+        await tell(shop, "done", tool="Stop", payload={"last_assistant_message": f"I saw {WORD}"}, prompt_id="p1")
+        await tell(shop, "other", tool="Stop", payload={"last_assistant_message": "fine"}, prompt_id="p2")
+        await forget(shop, ids=["e2"])
+        assert await ids(shop) == [5]
+        assert everywhere(tmp_path / "home") == []
+
+
+async def test_a_summary_that_took_a_forgotten_word_from_the_prompt_is_written_anew(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        asked = {"tool": "UserPromptSubmit", "payload": {"prompt": f"rename {WORD}"}, "prompt_id": "p1"}
+        await tell(shop, "asked", **asked)
+        await tell(shop, "call", prompt_id="p1")
+        await shop.ask("drain")
+        await shop.by_hand("UPDATE summaries SET text = ? WHERE event_id = 2", f"did it for {WORD}")
+        await shop.by_hand("INSERT INTO summary_cache (cache_key, text, ts) VALUES ('k', ?, 1)", f"did it for {WORD}")
+        answer = await forget(shop, query=WORD)
+        assert (answer["byKind"]["prompt"], answer["byKind"]["tool"]) == (1, 0)
+        assert await shop.rows("SELECT id, status FROM events") == [(2, "raw")]
+        assert everywhere(tmp_path / "home") == []
+
+
+async def test_memories_are_forgotten_by_id_and_by_query_and_stay_so(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        kept = (await shop.ask("remember", text="we deploy on fridays"))["id"]
+        gone = (await shop.ask("remember", text=f"the password of {WORD} is long", tags=["ops"]))["id"]
+        also = (await shop.ask("remember", text="never on mondays"))["id"]
+        await shop.ask("drain")
+        [(forgotten_uid,)] = await shop.rows("SELECT uid FROM memories WHERE id = ?", int(gone[1:]))
+        assert (await forget(shop, query=WORD))["byKind"]["memory"] == 1
+        assert (await forget(shop, ids=[also]))["byKind"]["memory"] == 1
+        assert everywhere(tmp_path / "home") == []
+        assert await shop.rows("SELECT id FROM memories") == [(int(kept[1:]),)]
+        assert gone != kept
+        told = {"uid": forgotten_uid, "text": f"again {WORD}", "type": "fact"}
+        intent = shop.workshop.intake.admission.admit_intent("remember", told, ts=NOW)
+        assert (await shop.workshop.committer.keep(intent)).is_duplicate
+    await rebuilt(tmp_path)
+    async with opened(tmp_path) as shop:
+        assert await shop.rows("SELECT id FROM memories") == [(int(kept[1:]),)]
+        assert everywhere(tmp_path / "home", "mondays") == []
+
+
+async def test_what_a_person_deleted_by_hand_is_forgotten_in_the_log(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await tell(shop)
+        await tell(shop, "other")
+        await shop.by_hand("DELETE FROM events WHERE id = 1")
+        assert everywhere(tmp_path / "home")
+        assert (await forget(shop, query=WORD))["matched"] == 1
+        assert everywhere(tmp_path / "home") == []
+        assert await tell(shop) is None
+
+
+async def test_a_long_session_takes_several_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("siftd.store.matching.EVENTS_PER_RECORD", 4)
+    async with opened(tmp_path) as shop:
+        for number in range(10):
+            await tell(shop, f"{WORD}{number}")
+        await tell(shop, "other", session="s2")
+        assert (await forget(shop, session="s1"))["matched"] == 10
+        assert await ids(shop) == [11]
+        assert await shop.rows("SELECT count(*) FROM forgets") == [(3,)]
+        assert [await tell(shop, f"{WORD}{number}", ts=NOW + 1) for number in range(10)] == [None] * 10
+        assert everywhere(tmp_path / "home") == []
+
+
+async def test_an_equal_payload_elsewhere_stays(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        for native_id in ("t1", "t2"):
+            await tell(shop, "same", native_id=native_id)
+        await shop.ask("drain")
+        await forget(shop, ids=["e1"])
+        assert await shop.rows("SELECT event_id FROM summaries") == [(2,)]
+        await tell(shop, "same", native_id="t3")
+        assert await ids(shop) == [2, 4]
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[list[sqlite3.Connection]]:
+    """A person's connections, closed at the end."""
+    opened_ones: list[sqlite3.Connection] = []
+    yield opened_ones
+    for each in opened_ones:
+        each.close()
+
+
+async def test_an_idle_reader_leaves_it_pending_until_it_is_gone(
+    tmp_path: Path, reader: list[sqlite3.Connection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("siftd.store.erasing.READER_MS", 10)
+    async with opened(tmp_path) as shop:
+        await tell(shop)
+        person = sqlite3.connect(shop.workshop.paths.database, isolation_level=None)
+        reader.append(person)
+        person.execute("BEGIN")
+        person.execute("SELECT count(*) FROM events").fetchone()
+        answer = await forget(shop, query=WORD)
+        assert len(answer["pending"]) == 1
+        assert answer["pending"][0].startswith("a reader of the database")
+        assert (await shop.ask("info"))["forget"] == {"pending": answer["pending"]}
+        assert await tell(shop, "goes on") is not None
+        await shop.workshop._upkeep.run()
+        assert (await shop.ask("info"))["forget"]["pending"]
+        person.execute("COMMIT")
+        await shop.workshop._upkeep.run()
+        assert (await shop.ask("info"))["forget"] == {"pending": []}
+        assert everywhere(tmp_path / "home") == []
+
+
+async def test_what_is_pending_at_the_end_is_erased_at_the_next_start(
+    tmp_path: Path, reader: list[sqlite3.Connection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("siftd.store.erasing.READER_MS", 10)
+    async with opened(tmp_path) as shop:
+        await tell(shop)
+        person = sqlite3.connect(shop.workshop.paths.database, isolation_level=None)
+        reader.append(person)
+        person.execute("BEGIN")
+        person.execute("SELECT count(*) FROM events").fetchone()
+        assert (await forget(shop, ids=["e1"]))["pending"]
+    person.execute("COMMIT")
+    async with opened(tmp_path):
+        assert everywhere(tmp_path / "home") == []
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [{}, {"ids": ["e1"], "query": "x"}, {"session": "a", "file": "b"}, {"ids": ["e1"], "since": 1}, {"ids": ["x9"]}],
+    ids=repr,
+)
+async def test_a_wish_for_nothing_or_for_two_things_is_refused(tmp_path: Path, wish: dict[str, Any]) -> None:
+    async with opened(tmp_path) as shop:
+        with pytest.raises(RequestInvalid):
+            await shop.ask("forget", **wish)
+
+
+async def test_tombstones_hold_no_text(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await tell(shop, session=f"session-{WORD}", payload={"tool_input": {"file_path": f"/{WORD}.py"}})
+        await forget(shop, session=f"session-{WORD}")
+        await forget(shop, file=f"{WORD}.py")
+        told = [json.loads(bytes(each.payload)) for each in iter_records(shop.workshop.paths.wal)]
+        assert WORD not in str(told)
+        assert WORD not in str(await shop.rows("SELECT * FROM tombstones"))
+        assert await shop.rows("SELECT count(*) FROM sessions") == [(0,)]
+
+
+async def test_events_older_than_the_store_keeps_them_are_forgotten(tmp_path: Path) -> None:
+    clock = Hands()
+    async with opened(tmp_path, clock, store_keepDays=10) as shop:
+        await tell(shop, WORD, ts=NOW - 9 * DAY)
+        await tell(shop, "young", ts=NOW - DAY)
+        assert (await shop.ask("prune"))["events"] == 0
+        clock.at = NOW + 2 * DAY
+        assert (await shop.ask("prune")) == {"events": 1, "segments": 0, "pending": []}
+        assert everywhere(tmp_path / "home") == []
+        assert await tell(shop, WORD, ts=NOW - 9 * DAY) is None
+        clock.at = NOW + 15 * DAY
+        await shop.workshop._upkeep.run()
+        assert await ids(shop) == []
+        assert await shop.rows("SELECT count(*) FROM tombstones WHERE kind = 'time'") == [(1,)]
+
+
+async def test_prune_without_a_limit_is_refused(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        with pytest.raises(RequestInvalid):
+            await shop.ask("prune")

@@ -1,0 +1,94 @@
+"""Raw events are findable before anybody has summarised them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from workbench import Workbench
+
+from siftd.consolidate.indexing import BATCH, RawIndexer, facets_of
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
+    async with Workbench(tmp_path) as opened:
+        yield opened
+
+
+def payload(**fields: object) -> str:
+    return json.dumps({"_source": "claude-code", **fields})
+
+
+def test_words_come_from_the_first_4_kb_what_was_asked_before_what_was_answered() -> None:
+    words, _, _ = facets_of(
+        "Bash", payload(tool_response={"stdout": "zebra " + "x " * 5000 + "okapi"}, tool_input={"command": "giraffe"})
+    )
+    assert {"bash", "giraffe", "zebra"} <= set(words.split())
+    assert "okapi" not in words
+
+
+def test_a_long_question_leaves_no_room_for_the_answer() -> None:
+    words, _, _ = facets_of("Write", payload(tool_input={"content": "a " * 3000}, tool_response={"text": "okapi"}))
+    assert "okapi" not in words
+
+
+def test_stamps_and_what_an_edit_s_answer_repeats_are_no_content() -> None:
+    words, _, _ = facets_of("Edit", payload(tool_response={"originalFile": "okapi"}, symbols=["run_all"]))
+    assert words.split() == ["edit", "run_all", "run", "all"]
+
+
+@pytest.mark.parametrize("key", ["file_path", "notebook_path", "path"])
+def test_the_files_are_those_of_the_input(key: str) -> None:
+    _, files, _ = facets_of("Edit", payload(tool_input={key: "/src/a.py"}, tool_response={"filePath": "/src/b.py"}))
+    assert files == ["/src/a.py"]
+
+
+def test_symbols_are_the_stamped_ones() -> None:
+    _, _, symbols = facets_of("Edit", payload(symbols=["a", "b", 3]))
+    assert symbols == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        ("no json zebra", "no json zebra"),
+        ('["zebra"]', "zebra"),
+        ("[" * 5000, ""),
+        ('{"symbols":5}', "bash"),
+        ('{"tool_input":5}', "bash"),
+        ('{"tool_input":{"file_path":"\\ud800"}}', "tool_input tool input file_path file path ud800 ud 800"),
+    ],
+)
+def test_what_a_person_has_broken_is_indexed_as_far_as_it_can_be(broken: str, words: str) -> None:
+    assert facets_of("Bash", broken) == (words, [], [])
+
+
+async def test_a_batch_at_a_time_then_nothing(bench: Workbench) -> None:
+    await bench.tell(*(f"call {number}" for number in range(BATCH + 3)))
+    indexer = RawIndexer(bench.store)
+    assert [await indexer.run() for _ in range(3)] == [BATCH, 3, 0]
+    await bench.tell("one more")
+    assert await indexer.run() == 1
+
+
+async def test_indexing_an_event_twice_leaves_full_text_whole(bench: Workbench) -> None:
+    """Two may do it at once: who waits for captures, and who mends what a person changed."""
+    await bench.tell("zebra", file_path="/src/a.py")
+    ids = [1]
+    await RawIndexer(bench.store)._index(ids)
+    await RawIndexer(bench.store)._index(ids)
+    bench.by_hand("INSERT INTO events_fts (events_fts, rank) VALUES ('integrity-check', 1)")
+    assert bench.rows("SELECT count(*) FROM events_fts WHERE events_fts MATCH 'zebra'") == [(1,)]
+
+
+async def test_a_payload_changed_by_hand_is_found_by_its_new_words(bench: Workbench) -> None:
+    await bench.tell("zebra", file_path="/src/a.py")
+    indexer = RawIndexer(bench.store)
+    await indexer.run()
+    bench.by_hand("""UPDATE events SET payload_json = '{"tool_input":{"command":"okapi"}}'""")
+    await indexer.run_all()
+    assert (bench.hits("okapi"), bench.hits("zebra")) == ([1], [])
+    assert bench.hits("okapi", file="/src/a.py") == []

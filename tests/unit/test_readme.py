@@ -1,0 +1,41 @@
+"""The README says what the code says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from siftd.cli.verbs import VERBS
+from siftd.config import KEYS, Key
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
+def test_every_configuration_key_is_in_its_table(key: Key) -> None:
+    assert f"| `{key.name}` | `{json.dumps(key.default)}` | {key.meaning} |" in README
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_command_is_in_its_table(verb: str) -> None:
+    assert re.search(rf"^\| `mem {verb}\b.*\|$", README, re.MULTILINE)
+
+
+def test_every_test_that_proves_a_promise_exists() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", README)
+    assert named
+    for file, test in named:
+        source = (REPOSITORY / file).read_text(encoding="utf-8")
+        assert not test or re.search(rf"def {test}\b", source), f"{file} has no {test}"
+
+
+def test_the_seeds_queries_are_shown() -> None:
+    for query in (
+        "SELECT count(*) FROM events WHERE status = 'raw';",
+        "SELECT * FROM summary_supersedes WHERE older_id = 7;",
+    ):
+        assert query in README

@@ -1,0 +1,141 @@
+"""What a payload looks like after redaction."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from siftd.errors import EnvelopeRejected
+from siftd.redact import Redactor
+
+TOKEN = "gh" + "p_" + "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2fG4hJ6"
+BODY = ["MIIEowIBAAKCAQEAx7Jq9vT3mK2pW8sL4nR6yB1cD5fG0hZaQeUiOoPlKjHgFdSa", "vT3mK2pW8sL4nR6yB1cD5fG0hZaQeUiO"]
+BEGIN, END = "-----BEGIN RSA PRIVATE" + " KEY-----", "-----END RSA PRIVATE" + " KEY-----"
+
+
+@pytest.fixture
+def redactor() -> Redactor:
+    return Redactor(b"workspace secret")
+
+
+def test_two_secrets_are_told_apart_and_equal_ones_look_equal(redactor: Redactor) -> None:
+    other = TOKEN[:-1] + "7"
+    a, b, c = (redactor.text(text) for text in (TOKEN, other, TOKEN))
+    assert a == c != b
+    assert Redactor(b"another").text(TOKEN) != a
+
+
+def test_a_clean_payload_is_returned_as_it_is(redactor: Redactor) -> None:
+    payload = {"tool_input": {"command": "ls -la", "n": 3, "deep": [None, {"x": ["a", "b"]}]}}
+    assert redactor.value(payload) is payload
+
+
+def test_only_what_holds_a_secret_is_made_anew(redactor: Redactor) -> None:
+    payload = {"kept": {"a": ["b"]}, "changed": {"env": [1, {"deep": f"x {TOKEN} y"}]}}
+    cleaned = redactor.value(payload)
+    assert TOKEN not in str(cleaned)
+    assert cleaned["kept"] is payload["kept"]
+    assert TOKEN in payload["changed"]["env"][1]["deep"]
+
+
+def test_object_keys_are_redacted_and_no_value_is_lost(redactor: Redactor) -> None:
+    cleaned = redactor.value({TOKEN: 1, "b": 2})
+    assert TOKEN not in str(cleaned)
+    assert sorted(cleaned.values()) == [1, 2]
+
+
+def test_a_value_under_a_key_that_names_a_secret_is_one(redactor: Redactor) -> None:
+    cleaned = redactor.value({"db": {"password": "hunter2-x", "user": "hunter2-x"}, "max_tokens": "4096"})
+    assert cleaned["db"]["password"].startswith("[REDACTED:password:")
+    assert cleaned["db"]["user"] == "hunter2-x"
+    assert cleaned["max_tokens"] == "4096"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join([BEGIN, *BODY, END]),
+        "\\n".join([BEGIN, *BODY, END]),
+        "\n".join([BEGIN, *BODY]),
+        "\n".join(f"     {n}\t{line}" for n, line in enumerate([BEGIN, *BODY, END], 1)),
+        "\n".join(f"     {n}→{line}" for n, line in enumerate([BEGIN, *BODY], 1)),
+        "\n".join("+" + line for line in [BEGIN, *BODY, END]),
+        "\n".join("-" + line for line in [BEGIN, *BODY, END]),
+    ],
+)
+def test_a_private_key_goes_in_whatever_form_it_is_shown(redactor: Redactor, text: str) -> None:
+    cleaned = redactor.text(f"before\n{text}\nafter the key")
+    assert not any(line in cleaned for line in BODY)
+    assert cleaned.startswith("before\n")
+    assert cleaned.endswith("after the key")
+
+
+def test_a_private_key_over_a_list_of_lines_goes_and_the_lines_stay_as_many(redactor: Redactor) -> None:
+    lines = [" context", *("+" + line for line in [BEGIN, *BODY, END]), " more"]
+    cleaned = redactor.value({"structuredPatch": [{"lines": lines}]})["structuredPatch"][0]["lines"]
+    assert len(cleaned) == len(lines)
+    assert (cleaned[0], cleaned[-1]) == (" context", " more")
+    assert not any(line in item for line in BODY for item in cleaned)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a <private>b</private> c", "a [REDACTED:private] c"),
+        ("a <PRIVATE reason='x'>b</Private > c", "a [REDACTED:private] c"),
+        ("a < private >b<private>c</private>d</private> e", "a [REDACTED:private] e"),
+        ("a <private>b and the rest", "a [REDACTED:private]"),
+        ("<PrivateRoute>b</PrivateRoute>", "<PrivateRoute>b</PrivateRoute>"),
+    ],
+)
+def test_private_text_is_cut(redactor: Redactor, text: str, expected: str) -> None:
+    assert redactor.text(text) == expected
+
+
+def test_in_jsx_only_the_lower_case_tag_is_private(redactor: Redactor) -> None:
+    assert redactor.text("<Private>a</Private>", jsx=True) == "<Private>a</Private>"
+    assert redactor.text("<private>a</private>", jsx=True) == "[REDACTED:private]"
+
+
+def test_private_is_cut_per_string_and_a_list_of_lines_is_one(redactor: Redactor) -> None:
+    cleaned = redactor.value({"a": "x <private> y", "b": "kept", "lines": ["p", "<private>", "q", "</private>", "r"]})
+    assert cleaned == {"a": "x [REDACTED:private]", "b": "kept", "lines": ["p", "[REDACTED:private]", "", "", "r"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=[REDACTED:password:7f3a]",
+        "https://user:[REDACTED:url-password:7f3a]@host/",
+        "Authorization: Bearer [REDACTED:bearer-token:7f3a]",
+        "token: [REDACTED:private]",
+    ],
+)
+def test_placeholders_are_left_alone(redactor: Redactor, text: str) -> None:
+    assert redactor.text(text) == text
+
+
+def test_a_token_keeps_its_own_name_in_an_assignment(redactor: Redactor) -> None:
+    assert redactor.text(f"GITHUB_TOKEN={TOKEN}").startswith("GITHUB_TOKEN=[REDACTED:github-token:")
+
+
+def test_emails_and_phones_can_be_switched_off() -> None:
+    text = "alice@example.com +1 (555) 234-5678"
+    assert Redactor(b"k").text(text).count("[REDACTED:") == 2
+    assert Redactor(b"k", emails=False, phones=False).text(text) == text
+
+
+def test_replacements_are_counted_by_rule_from_several_threads(redactor: Redactor) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(redactor.text, [f"x {TOKEN}"] * 40))
+    assert redactor.counts == {"github-token": 40}
+
+
+def test_nesting_beyond_any_real_payload_is_rejected_by_name(redactor: Redactor) -> None:
+    payload: object = TOKEN
+    for _ in range(5000):
+        payload = [payload]
+    with pytest.raises(EnvelopeRejected) as caught:
+        redactor.value(payload)
+    assert caught.value.reason == "nested_too_deep"

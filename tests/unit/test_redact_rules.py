@@ -1,0 +1,51 @@
+"""The table of rules, walked row by row."""
+
+# ruff: noqa: E501  (a lock file's line is kept whole)
+
+from __future__ import annotations
+
+import pytest
+
+from siftd.redact import Redactor
+from siftd.redact.rules import RULES, Rule
+
+ENGINES = [Redactor(b"key"), Redactor(b"key", pure=True)]
+ROWS = [pytest.param(rule, id=f"{number}-{rule.name}") for number, rule in enumerate(RULES)]
+
+
+@pytest.mark.parametrize("rule", ROWS)
+def test_every_rule_catches_its_example_and_leaves_its_near_miss(rule: Rule) -> None:
+    assert rule.example
+    assert rule.near_miss
+    for redactor in ENGINES:
+        redacted = redactor.text(rule.example)
+        assert f"[REDACTED:{rule.name}:" in redacted or (rule.name == "password" and "[REDACTED:secret:" in redacted)
+        assert redactor.text(rule.near_miss) == rule.near_miss
+
+
+@pytest.mark.parametrize("rule", ROWS)
+def test_both_engines_give_the_same_and_redacting_twice_changes_nothing(rule: Rule) -> None:
+    for text in (rule.example, f"x = '{rule.example}'\n", f'curl -H "X: {rule.example}" | tee', rule.near_miss):
+        once = ENGINES[0].text(text)
+        assert ENGINES[1].text(text) == once
+        assert ENGINES[0].text(once) == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1763688700 1763688700123 +1763688700 2026-11-21T01:31:40.123Z",
+        "192.168.100.200 10.0.0.1:8080 fe80::1ff:fe23:4567:890a 127.0.0.1",
+        "3f9a1c7e-5b2d-4046-af13-c9e7b5d20846",
+        "v2.31.0 1.22.333.4444 numpy==2.3.5 foo@1.2.3 @types/node@20.11.5",
+        "commit 3f9a1c7e5b2d8046af13c9e7b5d20846f1a3c5e7",
+        "git@github.com:org/repo.git ssh://git@gitlab.com/org/repo",
+        "/home/dev/src/token/secret_key/password.py ~/.ssh/id_ed25519.pub",
+        "password = get_password()\ntoken: str = self.token\napi_key=os.environ['API_KEY']",
+        "max_tokens: 4096, total_tokens=123456",
+        '"integrity": "sha512-n3s8EwkdFIJCG3BPKBYvskgXGoy88ARzvegkitk60NxRdwltLOTaH7CUiMRXvwYorl0Q712iEjcWB+fK/MrWVw=="',
+    ],
+)
+def test_what_only_resembles_a_secret_is_left_alone(text: str) -> None:
+    for redactor in ENGINES:
+        assert redactor.text(text) == text

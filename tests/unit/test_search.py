@@ -1,0 +1,395 @@
+"""Search over a small store: what is found, what is filtered, what is hidden, and why."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from workbench import DAY_MS, NOON_MS, Workbench, told
+
+from siftd.consolidate.indexing import RawIndexer
+from siftd.errors import RequestInvalid
+from siftd.messages import Filters
+from siftd.search import query as query_module
+from siftd.search.engine import SearchEngine
+from siftd.search.query import Question, inflections, trigrams_match, words_match
+from siftd.summarise.contract import Summary
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
+    async with Workbench(tmp_path) as opened:
+        yield opened
+
+
+async def told_of(bench: Workbench, *texts: str, **fields: Any) -> list[int]:
+    """Capture, summarise, embed and index."""
+    ids = await bench.tell(*texts, **fields)
+    await bench.settle()
+    return ids
+
+
+def legs(bench: Workbench, query: str, event_id: int, **filters: Any) -> set[str]:
+    """Return the legs that found an event."""
+    for hit in bench.search(query, 50, **filters).hits:
+        if hit["eventId"] == event_id:
+            return set(hit["why"]) - {"fused", "recency", "confidence"}
+    return set()
+
+
+# What is found
+
+
+async def test_a_hit_has_everything_that_its_readers_rely_on(bench: Workbench) -> None:
+    (event_id,) = await told_of(bench, "mended the parser")
+    found = bench.search("parser")
+    assert found.degraded is None
+    (hit,) = found.hits
+    assert hit["id"] == "s1"
+    assert (hit["kind"], hit["eventId"], hit["sessionId"], hit["tool"]) == ("summary", event_id, "s1", "Bash")
+    assert (hit["ts"], hit["text"]) == (NOON_MS, "mended the parser")
+    assert hit["score"] > 0
+    assert {"words", "raw", "vector", "fused", "recency", "confidence"} <= set(hit["why"])
+    assert hit["why"]["words"]["rank"] == 1
+
+
+async def test_a_natural_question_does_not_fail_for_one_missing_word(bench: Workbench) -> None:
+    (event_id, *_) = await told_of(bench, "the parser rejects empty invoices", "painted the fence")
+    assert bench.hits("why does our parser reject an empty xylophone?")[0] == event_id
+
+
+async def test_a_rare_word_counts_more_than_common_ones(bench: Workbench) -> None:
+    ids = await told_of(bench, *(f"ran the build step {number}" for number in range(30)), "ran the okapi step")
+    assert bench.hits("ran the build okapi")[0] == ids[-1]
+
+
+async def test_common_words_are_left_out_once_the_budget_is_spent(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await told_of(bench, *(f"common step {number}" for number in range(30)), "common okapi", "common zebra")
+    monkeypatch.setattr(query_module, "POSTINGS_BUDGET", 20)
+    match = words_match(bench.store.reader, "summaries_terms", ("common", "okapi", "zebra"))
+    assert match == '"okapi" OR "zebra"'
+    assert words_match(bench.store.reader, "summaries_terms", ("common",)) == '"common"'
+    assert words_match(bench.store.reader, "summaries_terms", ("nowhere",)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("renamed validateToken", "validate token"),
+        ("the user must validate a token", "validateToken"),
+        ("renamed validate_token", "validateToken"),
+        ("edited src/billing/invoice_parser.py", "invoice parser"),
+        ("edited src/billing/invoice_parser.py", "src/billing/invoice_parser.py"),
+        ("rejects expired tokens", "token"),
+        ("rejects an expired token", "tokens rejected"),
+        ("the crash in parseHTTPHeader", "http header"),
+        ("升级了数据库的连接池", "数据库"),
+        ("认证令牌已经过期", "令牌"),
+        ("データベースの接続を修正した", "データベース"),
+        ("サーバーを再起動しました", "再起動"),
+        ("서버를 다시 시작했다", "서버"),
+        ("Обновил настройки сервера", "настройки"),
+        ("updated the café menu", "cafe"),
+        ("updated the cafe menu", "café"),
+        ("Größe der Straße geändert", "strasse"),
+    ],
+)
+async def test_words_are_found_however_they_are_written(bench: Workbench, text: str, query: str) -> None:
+    noise = ["painted the fence", "made some tea", "升级", "walked the dog"]
+    ids = await told_of(bench, text, *noise)
+    assert bench.hits(query)[0] == ids[0]
+    assert "words" in legs(bench, query, ids[0])
+
+
+async def test_a_piece_of_a_word_is_found_by_its_trigrams(bench: Workbench) -> None:
+    ids = await told_of(bench, "restarted kubernetes", "painted the fence")
+    assert "trigram" in legs(bench, "bernet", ids[0])
+    assert bench.hits("bernet")[0] == ids[0]
+
+
+async def test_other_words_for_the_same_are_near(bench: Workbench) -> None:
+    ids = await told_of(bench, "authentication of the users is stricter", "painted the fence")
+    assert "vector" in legs(bench, "authenticating a user", ids[0])
+
+
+async def test_accents_are_taken_off_for_raw_events_too(bench: Workbench) -> None:
+    await bench.tell("naïve café")
+    await RawIndexer(bench.store).run()
+    assert bench.hits("café") == [1]
+
+
+async def test_a_raw_event_is_found_before_it_has_a_summary(bench: Workbench) -> None:
+    (event_id,) = await bench.tell("make okapi")
+    await RawIndexer(bench.store).run()
+    (hit,) = bench.search("okapi").hits
+    assert (hit["id"], hit["kind"], hit["eventId"]) == (f"e{event_id}", "event", event_id)
+    assert "okapi" in hit["text"]
+
+
+async def test_a_summary_and_its_raw_event_are_one_hit(bench: Workbench) -> None:
+    (event_id,) = await told_of(bench, "make okapi")
+    assert bench.hits("okapi") == [event_id]
+    assert legs(bench, "okapi", event_id) == {"words", "raw", "vector"}
+
+
+async def test_of_equals_the_more_recent_comes_first(bench: Workbench) -> None:
+    (recent,) = await bench.tell("walked one okapi", ts=NOON_MS)
+    (old,) = await bench.tell("walked two okapi", ts=NOON_MS - 300 * DAY_MS)
+    await bench.settle()
+    assert bench.hits("okapi") == [recent, old]
+
+
+async def test_the_best_live_summary_of_an_event_is_shown(bench: Workbench) -> None:
+    (event_id,) = await told_of(bench, "okapi, told poorly")
+    bench.by_hand(
+        "INSERT INTO summaries (event_id, ts, model, prompt_hash, text, confidence)"
+        f" VALUES ({event_id}, 1, 'better', '', 'okapi, told well', 0.95)"
+    )
+    (hit,) = bench.search("okapi").hits
+    assert (hit["text"], hit["id"]) == ("okapi, told well", "s2")
+
+
+# Any text is a query
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"',
+        '"okapi',
+        "okapi AND",
+        "okapi NOT zebra",
+        "NEAR(okapi zebra, 2)",
+        "(okapi",
+        "okapi*",
+        "text:okapi",
+        "^okapi",
+        "okapi + -zebra",
+        "{okapi}",
+        "okapi; DROP TABLE events; --",
+        "ok\x00api okapi",
+        "🦓 okapi 🦓",
+        "okapi\u202e\ufeff",
+        "okapi\t\n\r okapi",
+    ],
+)
+async def test_no_text_is_syntax(bench: Workbench, text: str) -> None:
+    (event_id, *_) = await told_of(bench, "saw an okapi", "painted the fence")
+    assert bench.search(text).degraded is None
+    if "okapi" in text:
+        assert bench.hits(text)[0] == event_id
+
+
+@pytest.mark.parametrize("text", ["", "   ", "?!… -- ()", "\x00", "🦓"])
+async def test_a_query_without_a_word_finds_nothing_and_is_no_error(bench: Workbench, text: str) -> None:
+    await told_of(bench, "saw an okapi")
+    assert bench.search(text).hits == []
+
+
+async def test_a_query_of_100_kb_is_cut_and_answered(bench: Workbench) -> None:
+    (event_id,) = await told_of(bench, "saw an okapi")
+    assert bench.hits("okapi " + "lorem ipsum " * 8500) == [event_id]
+    assert len(Question.of("x" * 100_000).text) == query_module.QUERY_CHARS_MAX
+
+
+@pytest.mark.parametrize(("k", "found"), [(0, 0), (-1, 0), (1, 1), (3, 3), (10**9, 5)])
+async def test_k_bounds_the_hits_whatever_it_is(bench: Workbench, k: int, found: int) -> None:
+    await told_of(bench, *(f"okapi {number}" for number in range(5)))
+    assert len(bench.search("okapi", k).hits) == found
+
+
+async def test_an_unknown_kind_is_refused_by_name(bench: Workbench) -> None:
+    with pytest.raises(RequestInvalid) as refused:
+        bench.search("okapi", kind="dream")
+    assert "summary" in refused.value.hint
+
+
+# Filters
+
+
+SHOWN = 70
+"""More than a leg is deep: who filters after the cut finds nothing."""
+
+
+@pytest.fixture
+async def crowded(tmp_path: Path) -> AsyncIterator[tuple[Workbench, int]]:
+    """Many that match better, and one that alone is inside every filter."""
+    async with Workbench(tmp_path) as bench:
+        await bench.tell(*(f"okapi okapi {number}" for number in range(SHOWN)))
+        call = bench.call(
+            "an okapi was seen once, among many other things that fill this line",
+            session="wanted-session",
+            ts=NOON_MS - 10 * DAY_MS,
+            tool="Edit",
+            outcome="failed",
+            file_path="/src/app/wanted_[id].py",
+            old_string="",
+            new_string="def wantedFunction():\n    return 1\n",
+        )
+        (receipt,) = await bench.store.keep(call)
+        await bench.settle()
+        assert receipt.event_id is not None
+        yield bench, receipt.event_id
+
+
+INSIDE: list[dict[str, Any]] = [
+    {"tool": "Edit"},
+    {"tool": "edit"},
+    {"session": "wanted-session"},
+    {"session": "wanted"},
+    {"file": "/src/app/wanted_[id].py"},
+    {"file": "wanted_[id].py"},
+    {"file": "app/wanted_[id].py"},
+    {"file": "*/app/*.py"},
+    {"file": "app/*"},
+    {"until": NOON_MS - 9 * DAY_MS},
+    {"since": NOON_MS - 11 * DAY_MS, "until": NOON_MS - 9 * DAY_MS},
+    {"kind": "failure"},
+    {"symbol": "wantedFunction"},
+    {"symbol": "wantedfunction"},
+    {"tool": "Edit", "session": "wanted-session", "symbol": "wantedFunction", "kind": "summary"},
+]
+OUTSIDE: list[dict[str, Any]] = [
+    {"tool": "Ed"},
+    {"session": "session"},
+    {"session": "*"},
+    {"file": "nted_[id].py"},
+    {"file": "%"},
+    {"symbol": "wanted"},
+    {"since": NOON_MS + DAY_MS},
+]
+
+
+@pytest.mark.slow
+async def test_every_filter_applies_before_the_cut(crowded: tuple[Workbench, int]) -> None:
+    bench, wanted = crowded
+    for filters in INSIDE:
+        assert bench.hits("okapi", **filters) == [wanted], filters
+        assert legs(bench, "okapi", wanted, **filters) == {"words", "raw", "vector"}, filters
+        assert bench.hits("", **filters) == [wanted], filters
+
+
+@pytest.mark.slow
+async def test_a_filter_takes_no_part_for_the_whole(crowded: tuple[Workbench, int]) -> None:
+    bench, _ = crowded
+    for filters in OUTSIDE:
+        assert bench.hits("okapi", **filters) == [], filters
+
+
+@pytest.mark.slow
+async def test_raw_events_and_summaries_can_be_asked_for_apart_before_the_cut(crowded: tuple[Workbench, int]) -> None:
+    bench, _ = crowded
+    (raw,) = await bench.tell("okapi, raw, among other things that nobody has summarised so far")
+    await RawIndexer(bench.store).run()
+    assert bench.hits("okapi", kind="event") == [raw]
+    assert bench.hits("", kind="event") == [raw]
+    assert raw not in bench.hits("okapi", 200, kind="summary")
+
+
+async def test_kinds_of_events_are_told_apart(bench: Workbench) -> None:
+    (call,) = await bench.tell("okapi")
+    (failed,) = await bench.tell("okapi again", outcome="failed")
+    (prompt,) = await bench.tell("okapi please", tool="UserPromptSubmit", outcome=None)
+    (stop,) = await bench.tell("okapi done", tool="Stop", outcome=None)
+    await bench.settle()
+    kinds = {kind: sorted(bench.hits("okapi", kind=kind)) for kind in ("tool", "failure", "prompt", "stop")}
+    assert kinds == {"tool": [call, failed], "failure": [failed], "prompt": [prompt], "stop": [stop]}
+
+
+async def test_filters_without_a_query_give_the_latest_newest_first(bench: Workbench) -> None:
+    bench.backend.verdict = lambda item: Summary(text=told(item).text, confidence=item.event_id % 2 * 1.0)
+    ids = [(await bench.tell(f"step {number}", ts=NOON_MS + number))[0] for number in range(8)]
+    await bench.settle()
+    assert bench.hits("", tool="Bash") == ids[::-1]
+    assert bench.hits(" ", 3, session="s1") == ids[:-4:-1]
+
+
+# Hidden and shown
+
+
+async def test_a_superseded_summary_and_its_event_are_out_of_every_leg(bench: Workbench) -> None:
+    older, newer = await told_of(bench, "mended parseInvoice for okapi", "mended parseInvoice for okapi")
+    for query in ("parseInvoice", "invoice", "arseInvoi", "okapi mending"):
+        assert bench.hits(query) == [newer]
+    assert bench.hits("", tool="Bash") == [newer]
+    assert bench.hits("parseInvoice", tool="Bash") == [newer]
+    assert set(bench.hits("parseInvoice", superseded=True)) == {newer, older}
+    assert bench.hits("", tool="Bash", superseded=True) == [newer, older]
+    assert legs(bench, "parseInvoice", older, superseded=True) == {"words", "raw", "vector"}
+
+
+async def test_an_event_with_one_live_summary_left_is_shown_with_it(bench: Workbench) -> None:
+    (event_id,) = await told_of(bench, "first told of the okapi")
+    bench.by_hand(
+        "INSERT INTO summaries (event_id, ts, model, prompt_hash, text)"
+        f" VALUES ({event_id}, 1, 'better', '', 'told anew of the okapi')",
+        "INSERT INTO summary_supersedes (newer_id, older_id) VALUES (2, 1)",
+    )
+    assert [hit["id"] for hit in bench.search("okapi").hits] == ["s2"]
+
+
+async def test_hidden_rows_do_not_use_up_the_places_of_others(bench: Workbench) -> None:
+    ids = await told_of(bench, *["okapi okapi okapi"] * SHOWN, "an okapi, seen among many other things")
+    assert bench.hits("okapi") == [ids[-2], ids[-1]]
+    assert "vector" in legs(bench, "okapi", ids[-1])
+
+
+# Less than whole
+
+
+async def test_without_vectors_search_answers_and_says_so(bench: Workbench) -> None:
+    (event_id,) = await told_of(bench, "saw an okapi")
+    assert bench.search("okapi").degraded is None
+    bench.by_hand("DELETE FROM summary_embeddings")
+    found = bench.search("okapi")
+    assert [hit["eventId"] for hit in found.hits] == [event_id]
+    assert "vectors" in (found.degraded or "")
+
+
+async def test_a_failing_embedder_is_told_without_its_words(bench: Workbench) -> None:
+    (event_id,) = await told_of(bench, "saw an okapi")
+
+    def embed(texts: Sequence[str]) -> Any:
+        raise ConnectionError(texts[0])
+
+    engine = SearchEngine(bench.store.reader, lambda: bench.index, embed, bench.clock.now_ms)
+    found = engine.search("okapi", 5, Filters())
+    assert [hit["eventId"] for hit in found.hits] == [event_id]
+    assert found.degraded == "without vectors: the embedder failed (ConnectionError)"
+
+
+async def test_an_empty_store_is_empty_and_whole(bench: Workbench) -> None:
+    found = bench.search("okapi")
+    assert (found.hits, found.degraded) == ([], None)
+
+
+async def test_a_damaged_database_is_never_taken_for_a_failing_embedder(bench: Workbench) -> None:
+    await told_of(bench, "saw an okapi")
+    engine = SearchEngine(bench.store.reader, lambda: bench.index, _refusing, bench.clock.now_ms)
+    with pytest.raises(sqlite3.DatabaseError):
+        engine.search("okapi", 5, Filters())
+
+
+def _refusing(_: Sequence[str]) -> Any:
+    raise sqlite3.DatabaseError("database disk image is malformed")
+
+
+# Expressions
+
+
+def test_inflections_are_of_english_words_only() -> None:
+    assert {"token", "tokening"} <= set(inflections("tokens"))
+    assert {"reject", "rejects", "rejected"} <= set(inflections("rejecting"))
+    assert "validate" in inflections("validating")
+    assert inflections("ls") == inflections("größe") == inflections("v2") == []
+
+
+def test_trigrams_are_of_the_terms_that_have_three_characters() -> None:
+    assert trigrams_match(["abcd", "xy"]) == '("abc" AND "bcd")'
+    assert trigrams_match(['a"b']) == '("a""b")'
+    assert trigrams_match(["xy"]) is None

@@ -1,0 +1,24 @@
+"""Opening the database: what refuses to open is let go of."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from siftd.errors import StoreCorrupt
+from siftd.store.connection import open_reader, open_writer
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="open files are listed in /proc")
+@pytest.mark.parametrize("open_it", [open_writer, open_reader])
+def test_a_damaged_database_is_not_held_open(open_it: Callable[[str], object], tmp_path: Path) -> None:
+    """It is renamed next: a handle on it would go on holding its locks and its space."""
+    database = tmp_path / "db.sqlite"
+    database.write_bytes(b"no database at all " * 100)
+    with pytest.raises(StoreCorrupt) as caught:
+        open_it(str(database))
+    held = [each for each in Path("/proc/self/fd").iterdir() if each.is_symlink() and each.resolve() == database]
+    assert held == [], caught.value

@@ -1,0 +1,208 @@
+"""The consolidator's parts over an opened store, with a clock that a test turns and a backend that it scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from opened_store import OpenedStore
+
+from siftd.config import Settings
+from siftd.consolidate.circuit import Circuit
+from siftd.consolidate.drain import Drainer, DrainResult
+from siftd.consolidate.embedding import EmbeddingQueue
+from siftd.consolidate.superseding import Superseder
+from siftd.consolidate.tick import Consolidator
+from siftd.embed.embedder import Hash384
+from siftd.messages import Filters
+from siftd.model import Event, Outcome
+from siftd.search.engine import Found, SearchEngine
+from siftd.search.vectors import VectorIndex
+from siftd.summarise.contract import Item, Summary, Verdict
+
+DAY_MS = 86_400_000
+NOON_MS = 20_000 * DAY_MS + DAY_MS // 2
+
+
+class TurnedClock:
+    """Time stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+
+    def now_ms(self) -> int:
+        return NOON_MS + int((self.seconds - 1000.0) * 1000)
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    def forward(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+class ScriptedBackend:
+    """Says of each event what `verdict` says; remembers which events it was asked about, batch by batch."""
+
+    def __init__(self, *, name: str = "scripted:1", is_remote: bool = False) -> None:
+        self.name = name
+        self.is_remote = is_remote
+        self.batches: list[list[int]] = []
+        self.items: list[Item] = []
+        self.verdict: Callable[[Item], Verdict] = told
+        self.during: Callable[[], Any] | None = None
+
+    def prompt_hash(self, item: Item) -> str:
+        return f"prompt of {item.tool}"
+
+    async def summarise(self, batch: Sequence[Item]) -> list[Verdict]:
+        self.batches.append([item.event_id for item in batch])
+        self.items += batch
+        if self.during is not None:
+            await self.during()
+        return [self.verdict(item) for item in batch]
+
+    @property
+    def asked(self) -> list[int]:
+        return [event_id for batch in self.batches for event_id in batch]
+
+
+def told(item: Item) -> Summary:
+    """Repeat what the event was about, so that tests choose the text."""
+    about = item.payload.get("tool_input", {})
+    text = about.get("command", "") if isinstance(about, dict) else ""
+    return Summary(text=text or f"nothing is told of {item.tool}", confidence=0.8, tokens_in=10, tokens_out=5)
+
+
+class Workbench:
+    """`async with` opens the store and puts the parts together as the daemon does."""
+
+    def __init__(self, folder: Path, *, daily_token_cap: int = 0, values: dict[str, object] | None = None) -> None:
+        self.store = OpenedStore(folder, values=values)
+        self.settings = Settings(values or {})
+        self.daily_token_cap = daily_token_cap
+        self.clock = TurnedClock()
+        self.backend = ScriptedBackend()
+        self.embedder = Hash384()
+        self.spooled = 0
+        self._calls = 0
+
+    async def __aenter__(self) -> Workbench:
+        await self.store.__aenter__()
+        self.index = VectorIndex(self.embedder.name, self.embedder.dim)
+        self.put_together()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.store.__aexit__(*error)
+
+    def put_together(self) -> None:
+        """Make the parts anew, as after a restart or with another backend."""
+        self.circuit = Circuit(self.clock)
+        self.drainer = Drainer(
+            self.store,
+            self.backend,
+            self.circuit,
+            self.clock,
+            batch_size=self.settings["memory.consolidator.batchSize"],
+            daily_token_cap=self.daily_token_cap,
+        )
+        self.embedding = EmbeddingQueue(self.store, self.embedder)
+        self.superseder = Superseder(
+            self.store,
+            lambda: self.index,
+            self.clock,
+            cosine=self.settings["memory.consolidator.supersedeCosine"],
+        )
+        self.consolidator = Consolidator(
+            store=self.store,
+            settings=self.settings,
+            clock=self.clock,
+            drainer=self.drainer,
+            circuit=self.circuit,
+            embedding=self.embedding,
+            superseder=self.superseder,
+            take_spool=self._take_spool,
+            upkeep=self._keep_up,
+        )
+
+    async def _take_spool(self) -> None:
+        self.spooled += 1
+
+    async def _keep_up(self) -> None:
+        """Leave log and snapshots to their own tests."""
+
+    async def tell(
+        self, *texts: str, session: str = "s1", ts: int | None = None, tool: str = "Bash", **fields: Any
+    ) -> list[int]:
+        """Capture one call for each text and return the events' ids."""
+        events = [self.call(text, session=session, ts=ts, tool=tool, **fields) for text in texts]
+        return [receipt.event_id or 0 for receipt in await self.store.keep(*events)]
+
+    def call(
+        self,
+        text: str,
+        *,
+        session: str = "s1",
+        ts: int | None = None,
+        tool: str = "Bash",
+        outcome: Outcome | None = "ok",
+        **tool_input: Any,
+    ) -> Event:
+        self._calls += 1
+        return Event(
+            client="claude-code",
+            session_id=session,
+            tool=tool,
+            payload={"tool_input": {"command": text, **tool_input}, "tool_response": {"stdout": ""}},
+            ts=self.clock.now_ms() if ts is None else ts,
+            identity=("tool", f"t{self._calls}"),
+            native_id=f"t{self._calls}",
+            outcome=outcome,
+        )
+
+    async def drain(self, limit: int | None = None, *, batches: int | None = None) -> DrainResult:
+        """Summarise alone: no vectors, no superseding; at most so many batches."""
+        result = DrainResult()
+        seen = 0
+
+        async def on_batch(_: DrainResult) -> None:
+            nonlocal seen
+            seen += 1
+
+        await self.drainer.drain(
+            result, limit=limit, goes_on=lambda: batches is None or seen < batches, on_batch=on_batch
+        )
+        return result
+
+    async def settle(self) -> None:
+        """Summarise, embed, supersede and index everything."""
+        self.clock.forward(3600)
+        await self.consolidator.drain(None, nobody)
+
+    def search(self, query: str, k: int = 10, **filters: Any) -> Found:
+        engine = SearchEngine(self.store.reader, lambda: self.index, self.embedder.embed, self.clock.now_ms)
+        return engine.search(query, k, Filters(**filters))
+
+    def hits(self, query: str, k: int = 10, **filters: Any) -> list[int]:
+        """Return the events that a search finds, best first."""
+        return [hit["eventId"] for hit in self.search(query, k, **filters).hits]
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.store.rows(sql)
+
+    def by_hand(self, *statements: str) -> None:
+        """Do what a person does with the sqlite3 program: foreign keys are off there."""
+        connection = self.store.by_hand()
+        try:
+            for statement in statements:
+                connection.execute(statement)
+        finally:
+            connection.close()
+
+    def statuses(self) -> dict[int, str]:
+        return dict(self.rows("SELECT id, status FROM events"))
+
+
+async def nobody(_: DrainResult) -> None:
+    """Report to nobody."""
