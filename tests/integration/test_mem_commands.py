@@ -78,6 +78,7 @@ def capture(paths: WorkspacePaths, *commands: str) -> None:
     with ensure_daemon(paths, str(Path.cwd()), os.environ) as client:
         client.request(
             {"kind": "drain"}, timeout=5
+        )  # the tick with which a daemon begins is over: it summarises nothing here
         for number, command in enumerate(commands):
             payload = {"tool_input": {"command": command}, "tool_response": {"stdout": "1 passed", "stderr": ""}}
             message = {"kind": "capture", "sessionId": "first", "tool": "Bash", "payload": payload}
