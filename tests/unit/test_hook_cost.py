@@ -152,7 +152,8 @@ class _AnsweringDaemon:
         conn, _ = self._listener.accept()
         with conn:
             self._taken.append(conn.recv(65_536))
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # how an answer begins is enough for a hook
+            # How an answer begins is enough for a hook.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 for piece in self._pieces:
                     conn.sendall(piece)
                 conn.recv(1)
