@@ -39,14 +39,14 @@ class LogWriter:
         store: str,
         now_ms: int,
         opener: Callable[[str], LogFile] = RealLogFile,
-        seal_bytes: int = SEAL_BYTES,
+        seal_bytes: int | None = None,
     ) -> None:
         """Open the active segment for appending; it has been recovered before (`recovery.recover`)."""
         self._path = path
         self._store = store
         self._now_ms = now_ms
         self._opener = opener
-        self._seal_bytes = seal_bytes
+        self._seal_bytes = SEAL_BYTES if seal_bytes is None else seal_bytes
         self._size = Path(path).stat().st_size if Path(path).exists() else 0
         self._file: LogFile | None = opener(path)
         if self._size == 0:
