@@ -14,7 +14,9 @@ ROWS = [pytest.param(rule, id=f"{number}-{rule.name}") for number, rule in enume
 
 
 @pytest.mark.parametrize("rule", ROWS)
-def test_every_rule_catches_its_example_and_leaves_its_near_miss(rule: Rule) -> None:
+def test_every_rule_says_what_it_finds_catches_its_example_and_leaves_its_near_miss(rule: Rule) -> None:
+    assert rule.finds
+    assert rule.docs.startswith("https://")
     assert rule.example
     assert rule.near_miss
     for redactor in ENGINES:

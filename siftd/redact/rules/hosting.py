@@ -1,0 +1,62 @@
+"""Source hosting, registries of packages, builds."""
+
+# ruff: noqa: E501  (one row, some long lines: the table is read by column)
+
+from __future__ import annotations
+
+from siftd.redact import checks
+from siftd.redact.rules.row import END, HEX, MIXED, Rule, token
+
+HOSTING: tuple[Rule, ...] = (
+    token("github-token", "GitHub token of any kind", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,251}" + END,
+          "gh" "p_" + MIXED[:36], "gh" "p_" + MIXED[:20],
+          "https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github"),
+    token("github-token", "GitHub token of any kind", "github_pat_", r"github_pat_\w{22,255}",
+          "github" "_pat_" + MIXED[:22] + "_" + MIXED[:59], "github" "_pat_" + MIXED[:10],
+          "https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github"),
+    token("gitlab-token", "GitLab token of any kind", "glpat- gldt- glrt- glptt- glft- glsoat- glagent- glcbt- glimt- gloas- glffct- glrtr- glwt-", r"gl(?:pat|dt|rt|rtr|ptt|ft|soat|agent|cbt|imt|oas|ffct|wt)-[\w-]{20,}+(?:\.[\w-]+)*",
+          "gl" "pat-" + MIXED[:20], "gl" "pat-" + MIXED[:9],
+          "https://docs.gitlab.com/security/tokens/"),
+    token("gitlab-token", "GitLab token of any kind", "GR1348941", r"GR1348941[\w-]{20}(?![\w-])",
+          "GR" "1348941" + MIXED[:20], "GR" "1348941" + MIXED[:9],
+          "https://docs.gitlab.com/security/tokens/"),
+    token("gitlab-session", "GitLab session cookie", "_gitlab_session=", r"_gitlab_session=[0-9a-z]{32}",
+          "_gitlab" "_session=" + HEX[:32], "_gitlab" "_session=" + HEX[:9],
+          "https://docs.gitlab.com/user/profile/active_sessions/"),
+    token("bitbucket-token", "Bitbucket or Atlassian API token", "ATBB ATCTT3 ATATT3", r"(?:ATBB[A-Za-z0-9]{32}|ATCTT3[\w=-]{50,}+|ATATT3[\w=-]{50,}+)",
+          "AT" "BB" + MIXED[:32], "AT" "BB" + MIXED[:9],
+          "https://support.atlassian.com/bitbucket-cloud/docs/access-tokens/"),
+    token("npm-token", "npm access token", "npm_", r"npm_[A-Za-z0-9]{36}" + END,
+          "np" "m_" + MIXED[:36], "np" "m_config_registry_for_everything_here",
+          "https://docs.npmjs.com/about-access-tokens", checks.has_digit),
+    token("pypi-token", "PyPI upload token, a macaroon", "pypi-AgE", r"pypi-AgE[\w-]{50,}+",
+          "py" "pi-AgE" + MIXED, "py" "pi-AgE" + MIXED[:9],
+          "https://pypi.org/help/#apitoken"),
+    token("dockerhub-token", "Docker Hub personal or organisation token", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[\w-]{27,36}(?![\w-])",
+          "dckr" "_pat_" + MIXED[:27], "dckr" "_pat_" + MIXED[:9],
+          "https://docs.docker.com/security/access-tokens/"),
+    token("rubygems-key", "RubyGems API key", "rubygems_", r"rubygems_[a-f0-9]{48}" + END,
+          "ruby" "gems_" + HEX[:48], "ruby" "gems_version",
+          "https://guides.rubygems.org/api-key-scopes/"),
+    token("crates-token", "crates.io API token", r"=cio[A-Za-z0-9]{16}", r"cio[A-Za-z0-9]{32}" + END,
+          "ci" "o" + MIXED[:32], "ci" "o" + MIXED[:9],
+          "https://doc.rust-lang.org/cargo/reference/publishing.html", checks.has_digit),
+    token("clojars-token", "Clojars deploy token", "CLOJARS_", r"CLOJARS_[A-Za-z0-9]{60}" + END,
+          "CLO" "JARS_" + MIXED[:60], "CLO" "JARS_USERNAME",
+          "https://github.com/clojars/clojars-web/wiki/Deploy-Tokens"),
+    token("nuget-key", "NuGet API key", r"=oy2[a-z0-9]{8}", r"oy2[a-z0-9]{43}" + END,
+          "oy" "2" + "b4f6h8j1l3n5p7r9" * 2 + "b4f6h8j1l3n", "oy" "2b4f6",
+          "https://learn.microsoft.com/nuget/nuget-org/scoped-api-keys"),
+    token("artifactory-key", "JFrog Artifactory API key or reference token", r"=AKC[A-Za-z0-9]{6}|cmVmd", r"(?<![+/=])(?:AKC[A-Za-z0-9]{10,}+|cmVmd[A-Za-z0-9]{59})(?![A-Za-z0-9+/=])",
+          "AK" "Cp" + MIXED[:70], "AK" "Cp" + MIXED[:6],
+          "https://jfrog.com/help/r/jfrog-platform-administration-documentation/access-tokens", checks.has_digit),
+    token("buildkite-token", "Buildkite token", "bkua_ bkct_ bkpt_ bkaj_", r"bk(?:ua|ct|pt|aj)_[a-zA-Z0-9_-]{32,64}",
+          "bk" "ua_" + HEX[:40], "bk" "ua_" + HEX[:9],
+          "https://buildkite.com/docs/platform/security/tokens"),
+    token("circleci-token", "CircleCI personal or project token", "ccipat_ ccipri_", r"ccip(?:at|ri)_[A-Za-z0-9]{16,32}_[a-f0-9]{40}" + END,
+          "cci" "pat_" + MIXED[:22] + "_" + HEX[:40], "cci" "pat_" + MIXED[:9],
+          "https://circleci.com/docs/managing-api-tokens/"),
+    token("sonar-token", "SonarQube token", "squ_ sqp_ sqa_", r"sq[upa]_[a-z0-9]{40}" + END,
+          "sq" "p_" + HEX[:40], "sq" "p_" + HEX[:9],
+          "https://docs.sonarsource.com/sonarqube-server/latest/user-guide/managing-tokens/"),
+)  # fmt: skip

@@ -1,0 +1,62 @@
+"""Infrastructure: secret stores, monitoring, data, networks."""
+
+# ruff: noqa: E501  (one row, some long lines: the table is read by column)
+
+from __future__ import annotations
+
+from siftd.redact import checks
+from siftd.redact.rules.row import BASE32, END, HEX, MIXED, Rule, token
+
+INFRASTRUCTURE: tuple[Rule, ...] = (
+    token("vault-token", "HashiCorp Vault service, batch or recovery token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}+",
+          "hv" "s." + MIXED[:90], "hv" "s.example.com",
+          "https://developer.hashicorp.com/vault/docs/concepts/tokens"),
+    token("vault-token", "HashiCorp Vault service, batch or recovery token", r"=s\.[A-Za-z0-9]{16}", r"s\.[A-Za-z0-9]{24}(?![\w.(])",
+          "s" "." + MIXED[:24], "s" ".makeKubeConfigController",
+          "https://developer.hashicorp.com/vault/docs/concepts/tokens", checks.has_digit),
+    token("terraform-token", "HCP Terraform token", "atlasv1.", r"(?<=[A-Za-z0-9]{14}\.)atlasv1\.[\w=-]{60,70}",
+          MIXED[:14] + ".atlas" "v1." + MIXED[:67], MIXED[:14] + ".atlas" "v1." + MIXED[:9],
+          "https://developer.hashicorp.com/terraform/cloud-docs/users-teams-organizations/api-tokens"),
+    token("pulumi-token", "Pulumi access token", "pul-", r"pul-[a-f0-9]{40}" + END,
+          "pu" "l-" + HEX[:40], "pu" "l-" + HEX[:9],
+          "https://www.pulumi.com/docs/pulumi-cloud/access-management/access-tokens/"),
+    token("doppler-token", "Doppler token", r"=dp\.(?:pt|st|ct|sa|scim|audit)\.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}" + END,
+          "d" "p.pt." + MIXED[:43], "d" "p.pt." + MIXED[:9],
+          "https://docs.doppler.com/reference/auth-token-formats"),
+    token("grafana-token", "Grafana Cloud or service account token", "glc_ glsa_", r"(?:glc_[A-Za-z0-9+/]{32,400}={0,3}|glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8})" + END,
+          "gl" "sa_" + MIXED[:32] + "_" + HEX[:8], "gl" "sa_" + MIXED[:9],
+          "https://grafana.com/docs/grafana/latest/administration/service-accounts/"),
+    token("dynatrace-token", "Dynatrace access token", "dt0c01.", r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}" + END,
+          "dt0" "c01." + BASE32[:24] + "." + (BASE32 * 2)[:64], "dt0" "c01." + BASE32[:9],
+          "https://docs.dynatrace.com/docs/manage/identity-access-management/access-tokens-and-oauth-clients/access-tokens"),
+    token("newrelic-key", "New Relic key", "NRAK- NRJS- NRII- NRBR-", r"NR(?:AK-[A-Za-z0-9]{27}|(?:JS|BR)-[a-f0-9]{19}|II-[\w-]{32})(?![\w-])",
+          "NR" "AK-" + BASE32[:27], "NR" "AK-" + BASE32[:9],
+          "https://docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys/"),
+    token("sentry-token", "Sentry auth token", "sntrys_ sntryu_", r"sntry(?:s_[A-Za-z0-9+/=_]{80,400}|u_[a-f0-9]{64})",
+          "sntry" "u_" + HEX[:64], "sntry" "u_" + HEX[:9],
+          "https://docs.sentry.io/account/auth-tokens/"),
+    token("databricks-token", "Databricks personal access token", "dapi", r"dapi[a-f0-9]{32}(?:-[0-9])?" + END,
+          "da" "pi" + HEX[:32], "da" "pi" + HEX[:9],
+          "https://docs.databricks.com/aws/en/dev-tools/auth/pat"),
+    token("tailscale-key", "Tailscale key of any kind", "tskey-", r"tskey-[a-z]+-[\w]{8,32}-[\w]{16,48}",
+          "ts" "key-auth-" + MIXED[:12] + "-" + MIXED[:32], "ts" "key-auth-short",
+          "https://tailscale.com/kb/1277/key-prefixes"),
+    token("harness-key", "Harness API key", r"=[ps]at\.[A-Za-z0-9_-]{16}", r"[ps]at\.[\w-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}" + END,
+          "pa" "t." + MIXED[:22] + "." + HEX[:24] + "." + MIXED[:20], "pa" "t." + MIXED[:22],
+          "https://developer.harness.io/docs/platform/automation/api/add-and-manage-api-keys/"),
+    token("prefect-key", "Prefect Cloud API key", "pnu_ pnb_", r"pn[ub]_[A-Za-z0-9]{36}" + END,
+          "pn" "u_" + MIXED[:36], "pn" "u_" + MIXED[:9],
+          "https://docs.prefect.io/v3/manage/cloud/manage-users/api-keys"),
+    token("clickhouse-key", "ClickHouse Cloud key secret", r"=4b1d[A-Za-z0-9]{8}", r"4b1d[A-Za-z0-9]{38}" + END,
+          "4b" "1d" + MIXED[:38], "4b" "1d" + MIXED[:9],
+          "https://clickhouse.com/docs/cloud/manage/openapi", checks.is_mixed_case),
+    token("defined-networking-key", "Defined Networking API key", "dnkey-", r"dnkey-[A-Z0-9=_-]{26}-[A-Z0-9=_-]{52}",
+          "dn" "key-" + BASE32[:26] + "-" + (BASE32 * 2)[:52], "dn" "key-" + BASE32[:9],
+          "https://docs.defined.net/api/defined-networking-api/"),
+    token("okta-token", "Okta SSWS token", "SSWS", r"SSWS[ ]00[\w-]{30,50}",
+          "SS" "WS 00" + MIXED[:40], "SS" "WS token",
+          "https://developer.okta.com/docs/guides/create-an-api-token/main/"),
+    token("grafana-key", "Grafana API key of the old form", "eyJrIjoi", r"eyJrIjoi[A-Za-z0-9+/_-]{40,}+={0,2}",
+          "ey" "JrIjoi" + MIXED, "ey" "JrIjoi" + MIXED[:9],
+          "https://grafana.com/docs/grafana/latest/developers/http_api/authentication/"),
+)  # fmt: skip

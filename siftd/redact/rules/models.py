@@ -1,0 +1,62 @@
+"""Providers of language models, and what is built around them."""
+
+# ruff: noqa: E501  (one row, some long lines: the table is read by column)
+
+from __future__ import annotations
+
+from siftd.redact import checks
+from siftd.redact.rules.row import END, HEX, MIXED, Rule, token
+
+MODELS: tuple[Rule, ...] = (
+    token("anthropic-key", "Anthropic API key", "sk-ant-", r"sk-ant-(?:[a-z]{2,8}[0-9]{2}-)?[\w-]{20,}+",
+          "sk-" "ant-api03-" + MIXED[:80] + "-" + MIXED[:12], "sk-" "ant-api03-" + MIXED[:6],
+          "https://docs.anthropic.com/en/api/admin-api/apikeys/get-api-key"),
+    token("openai-key", "OpenAI API key", "sk-proj- sk-svcacct- sk-admin- sk-None-", r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}+",
+          "sk-" "proj-" + MIXED[:74], "sk-" "proj-" + MIXED[:8],
+          "https://platform.openai.com/docs/api-reference/authentication", checks.has_digit),
+    token("openrouter-key", "OpenRouter API key", "sk-or-", r"sk-or-v1-[a-f0-9]{40,64}" + END,
+          "sk-" "or-v1-" + HEX[:64], "sk-" "or-v1-" + HEX[:9],
+          "https://openrouter.ai/docs/api-reference/authentication"),
+    token("openai-key", "OpenAI API key", r"=sk-(?:lf-|live-|test-)?[A-Za-z0-9]{16}", r"sk-(?:lf-|live-|test-)?[A-Za-z0-9]{20,128}" + END,
+          "sk-" + MIXED[:48], "sk-" "learn-extra-datasets",
+          "https://platform.openai.com/docs/api-reference/authentication", checks.has_digit),
+    token("huggingface-token", "Hugging Face user or organisation token", "hf_ api_org_", r"(?:hf_|api_org_)[A-Za-z]{34}" + END,
+          "hf" "_" "aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH", "hf" "_required_characteristic_types",
+          "https://huggingface.co/docs/hub/security-tokens", checks.is_mixed_case),
+    token("groq-key", "Groq API key", "gsk_", r"gsk_[A-Za-z0-9]{48,56}" + END,
+          "gs" "k_" + MIXED[:52], "gs" "k_" + MIXED[:9],
+          "https://console.groq.com/docs/quickstart"),
+    token("replicate-token", "Replicate API token", "r8_", r"r8_[A-Za-z0-9]{37}" + END,
+          "r" "8_" + MIXED[:37], "r" "8_" + MIXED[:9],
+          "https://replicate.com/docs/reference/http"),
+    token("perplexity-key", "Perplexity API key", "pplx-", r"pplx-[A-Za-z0-9]{48}" + END,
+          "pp" "lx-" + MIXED[:48], "pp" "lx-7b-online-chat",
+          "https://docs.perplexity.ai/guides/getting-started"),
+    token("xai-key", "xAI API key", "xai-", r"xai-[\w-]{70,}+",
+          "x" "ai-" + MIXED[:80], "x" "ai-sdk",
+          "https://docs.x.ai/docs/overview"),
+    token("nvidia-key", "NVIDIA API key", "nvapi-", r"nvapi-[\w-]{60,70}(?![\w-])",
+          "nv" "api-" + MIXED[:64], "nv" "api-" + MIXED[:9],
+          "https://docs.nvidia.com/nim/"),
+    token("fireworks-key", "Fireworks AI API key", r"=fw_[A-Za-z0-9]{12}", r"fw_[A-Za-z0-9]{24}" + END,
+          "f" "w_" + MIXED[:24], "f" "w_version_major_minor",
+          "https://docs.fireworks.ai/api-reference/introduction", checks.has_digit),
+    token("tavily-key", "Tavily API key", "tvly-", r"tvly-(?:dev-|prod-)?[A-Za-z0-9]{32}" + END,
+          "tv" "ly-" + MIXED[:32], "tv" "ly-" + MIXED[:9],
+          "https://docs.tavily.com/documentation/api-reference/introduction"),
+    token("llamaindex-key", "LlamaCloud API key", "llx-", r"llx-[\w-]{48}(?![\w-])",
+          "ll" "x-" + MIXED[:48], "ll" "x-" + MIXED[:9],
+          "https://docs.cloud.llamaindex.ai/llamacloud/getting_started/api_key"),
+    token("pinecone-key", "Pinecone API key", "pcsk_", r"pcsk_[A-Za-z0-9]{4,6}_[A-Za-z0-9]{60,66}" + END,
+          "pc" "sk_" + MIXED[:5] + "_" + MIXED[:63], "pc" "sk_" + MIXED[:9],
+          "https://docs.pinecone.io/guides/projects/manage-api-keys"),
+    token("langsmith-key", "LangSmith API key", "lsv2_", r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}" + END,
+          "ls" "v2_pt_" + HEX[:32] + "_" + HEX[:10], "ls" "v2_pt_" + HEX[:9],
+          "https://docs.smith.langchain.com/administration/how_to_guides/organization_management/create_account_api_key"),
+    token("together-key", "Together AI API key", "tgp_v1_", r"tgp_v1_[\w-]{43}(?![\w-])",
+          "tg" "p_v1_" + MIXED[:43], "tg" "p_v1_" + MIXED[:9],
+          "https://docs.together.ai/docs/api-keys-authentication"),
+    token("devin-key", "Devin API key", "cog_ apk_", r"(?:cog_[a-z0-9]{52}|apk_[A-Za-z0-9=_-]{60,}+)",
+          "ap" "k_" + MIXED, "ap" "k_" + MIXED[:9],
+          "https://docs.devin.ai/api-reference/authentication"),
+)  # fmt: skip

@@ -1,0 +1,81 @@
+"""What a row of the table of rules holds, and what its rows are written with.
+
+A match begins at a *head*: one of the row's keywords (plain text), or its `head` expression where no literal begins
+it. The gate finds the heads of all rows in linear passes; only there is the row's pattern tried, anchored, with the
+standard library's `re`. Patterns keep that linear: repetitions are possessive or bounded, and a row's left boundary
+keeps it from starting anew inside a run of its own alphabet.
+
+To add a form: add a row to the file of its family, with a synthetic example that is caught, a near miss that is not,
+and the page on which the form is documented. Examples are written in two pieces, so that other scanners do not find
+them here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from siftd.redact import checks
+from siftd.redact.checks import Match
+
+_ESCAPED = r"(?<=\\[nrtu])|(?<=\\u00[0-9a-f]{2})|(?<=%[0-9A-Fa-f]{2})|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9]{2}m)"
+LEFT = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})"
+"""No token begins inside a word; an escape sequence before it is not a word."""
+RUN = rf"(?:(?<![A-Za-z0-9_-])|{_ESCAPED})"
+"""As LEFT, for alphabets with `_` and `-` and no upper bound."""
+END = r"(?![A-Za-z0-9])"
+UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+
+MIXED = "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2fG4hJ6kL8nP0rS2tU4wX6zA8cD1eF3gH5jK7mN9pQ1sT3vW5yZ7"
+HEX = "3f9a1c7e5b2d8046af13c9e7b5d20846f1a3c5e79b0d2f48a6c1e3b5d7f90824ac"
+BASE32 = "A3B7C5D2E6F4G7H5J3K6L2M4N7P5Q3R6S2T4U7V5W3X6Y2Z4"
+A_UUID = "3f9a1c7e-5b2d-4046-af13-c9e7b5d20846"
+"""Of these the examples are cut."""
+
+Lane = Literal["token", "name", "run", "place"]
+"""Which automaton of the gate knows the head: heads that begin with a literal, with a telling name, with a run of
+characters, or at a place such as `://`. Apart they have some hundred states each; together, more than memory holds."""
+
+
+class Rule(NamedTuple):
+    name: str
+    """As it stands in the placeholder."""
+    finds: str
+    pattern: str
+    example: str
+    near_miss: str
+    docs: str
+    """Where the form is documented."""
+    keywords: str = ""
+    """Literals, separated by spaces, one of which begins every match, in the case in which they are written."""
+    head: str = ""
+    """Instead of keywords: a bounded ASCII expression that begins every match (after `reach`)."""
+    lane: Lane = "token"
+    group: int = 0
+    """What is replaced; -1 for the last group that took part."""
+    reach: str | None = None
+    """Characters, besides letters and digits, that may stand before the head and belong to the match (at most 64);
+    None where the match begins at the head."""
+    rest: str = ""
+    """A class: once accepted, a value that may have been cut by its bound goes on through it, however long."""
+    check: Callable[[Match], bool] = checks.is_random
+    general: bool = False
+    """Yields to a rule that knows the whole value by its own form."""
+
+
+def token(
+    name: str,
+    finds: str,
+    begins: str,
+    body: str,
+    example: str,
+    near_miss: str,
+    docs: str,
+    check: Callable[[Match], bool] = checks.is_random,
+) -> Rule:
+    """Return the rule of a token known by its beginning: keywords, or after `=` a head."""
+    is_head = begins.startswith("=")
+    return Rule(
+        name=name, finds=finds, keywords="" if is_head else begins, head=begins[1:] if is_head else "",
+        pattern=LEFT + body, example=example, near_miss=near_miss, docs=docs, check=check,
+    )  # fmt: skip
