@@ -19,6 +19,7 @@ from siftd.cli.check_files import (
     check_python,
     check_spool,
 )
+from siftd.cli.check_moved import check_moved
 from siftd.cli.context import Context
 from siftd.cli.finding import Finding
 from siftd.cli.output import clean, count, paint, say, say_json, tell
@@ -57,6 +58,7 @@ def examine(context: Context) -> Iterator[Finding]:
     yield from check_spool(context)
     yield from check_log(context)
     yield from check_database(context)
+    yield from check_moved(context)
 
 
 def _say_finding(finding: Finding) -> None:

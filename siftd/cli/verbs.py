@@ -41,7 +41,7 @@ VERBS = {
     "logs": "what the daemon did",
     "install": "wire siftd into Claude Code",
     "uninstall": "take siftd out of Claude Code",
-    "workspaces": "every workspace that has a memory here",
+    "workspaces": "every workspace that has a memory here; adopt a moved one",
     "config": "every setting, its value and where it comes from",
     "slash": "run what was typed behind `/mem` (on standard input)",
 }

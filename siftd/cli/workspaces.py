@@ -1,39 +1,49 @@
-"""`mem workspaces`: every workspace that has a memory in this home."""
+"""`mem workspaces`: every workspace that has a memory in this home; with `adopt KEY` it takes a moved one over."""
 
 from __future__ import annotations
 
-import sqlite3
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
-from typing import Any
 
+from siftd.cli.adopt import adopt
 from siftd.cli.context import Context
-from siftd.cli.output import print_table, say_json, tell
+from siftd.cli.known import Known, iter_known
+from siftd.cli.output import count, print_table, say, say_json, tell
 from siftd.client import connect
-from siftd.errors import DaemonTimedOut, DaemonUnreachable, StoreError
+from siftd.errors import DaemonTimedOut, DaemonUnreachable, RequestInvalid
 from siftd.paths import WorkspacePaths
-from siftd.store import events, read
-from siftd.store.connection import open_reader, translate
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    pass
+    parser.add_argument("action", nargs="?", choices=["adopt"], help="make a moved workspace's memory this one's")
+    parser.add_argument("key", nargs="?", metavar="KEY", help="which one, as the list shows it")
 
 
 def run(context: Context, options: Namespace) -> int:
-    folders = sorted(Path(context.home.workspaces).glob("*/"))
-    known = [_describe(context.home.for_workspace(folder.name)) for folder in folders]
+    if options.action is None:
+        return _list(context, options)
+    if options.key is None:
+        raise RequestInvalid("which one?", hint="`mem workspaces adopt KEY`; `mem workspaces` lists the keys")
+    added = adopt(context, options.key)
     if options.json:
-        say_json({"workspaces": known})
+        say_json({"adopted": options.key, "added": added})
+    else:
+        say(f"the memory of {options.key} is this workspace's now; {count(added, 'event')} captured here since kept")
+    return 0
+
+
+def _list(context: Context, options: Namespace) -> int:
+    known = [(each, _is_running(context.home.for_workspace(each.key))) for each in iter_known(context.home)]
+    if options.json:
+        say_json({"workspaces": [_as_json(each, running) for each, running in known]})
     elif known:
         rows = [
             (
-                each["key"],
-                "unknown" if each["events"] is None else f"{each['events']:,}",
-                "running" if each["running"] else "-",
-                each["problem"] or each["root"] or "unknown",
+                each.key,
+                "unknown" if each.events is None else f"{each.events:,}",
+                "running" if running else "-",
+                (each.problem or each.root or "unknown") + (" (gone)" if each.is_orphaned else ""),
             )
-            for each in known
+            for each, running in known
         ]
         print_table(("key", "events", "daemon", "root"), rows)
     else:
@@ -41,19 +51,15 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
-def _describe(paths: WorkspacePaths) -> dict[str, Any]:
-    root, count, problem = None, None, None
-    try:
-        connection = open_reader(paths.database)
-        try:
-            root, count = events.get_meta(connection, "root"), read.counts(connection)["events"]
-        except sqlite3.Error as error:
-            raise translate(error) from error
-        finally:
-            connection.close()
-    except StoreError as error:
-        problem = error.message
-    return {"key": paths.key, "root": root, "events": count, "running": _is_running(paths), "problem": problem}
+def _as_json(known: Known, running: bool) -> dict[str, object]:
+    return {
+        "key": known.key,
+        "root": known.root,
+        "rootCommit": known.root_commit,
+        "events": known.events,
+        "running": running,
+        "problem": known.problem,
+    }
 
 
 def _is_running(paths: WorkspacePaths) -> bool:

@@ -1,4 +1,5 @@
-"""The long life of log and store: compressing, snapshots, retention, and what is still to be erased. At every tick."""
+"""The long life of log and store: compressing, snapshots, retention, what is still to be erased, and the repository's
+root commit. At every tick."""
 
 from __future__ import annotations
 
@@ -10,10 +11,12 @@ import structlog
 from siftd.clock import Clock
 from siftd.config import MS_PER_DAY, Settings
 from siftd.daemon.forgetting import Forgetter
+from siftd.daemon.reading import StoreAccess
 from siftd.errors import SiftdError, StoreCorrupt
 from siftd.log import sealing
 from siftd.paths import WorkspacePaths
-from siftd.store import snapshots
+from siftd.repository import find_root_commit
+from siftd.store import events, snapshots
 
 log = structlog.get_logger()
 
@@ -24,7 +27,19 @@ SNAPSHOT_MS = MS_PER_DAY
 class Upkeep:
     """Keeps one workspace's files in order, off the event loop."""
 
-    def __init__(self, paths: WorkspacePaths, settings: Settings, clock: Clock, forgetter: Forgetter) -> None:
+    def __init__(
+        self,
+        *,
+        root: str,
+        paths: WorkspacePaths,
+        settings: Settings,
+        clock: Clock,
+        store: StoreAccess,
+        forgetter: Forgetter,
+    ) -> None:
+        self._root = root
+        self._store = store
+        self._has_asked_git = False
         self._paths = paths
         self._folder = paths.snapshots
         self._keep_ms: int | None = settings["log.keepDays"] and settings["log.keepDays"] * MS_PER_DAY
@@ -38,6 +53,7 @@ class Upkeep:
             await asyncio.to_thread(self._keep_snapshot)
             await self._forgetter.prune_if_due()
             await self._forgetter.finish()
+            await self._keep_root_commit()
         except StoreCorrupt as error:
             log.warning("database_damaged", error=error.code, hint="it is set aside and rebuilt at the next start")
             Path(self._paths.rebuild).touch(mode=0o600)
@@ -47,6 +63,16 @@ class Upkeep:
     async def prune_log(self) -> int:
         """Remove the segments that are older than `log.keepDays` now; return how many."""
         return await asyncio.to_thread(self._keep_log)
+
+    async def _keep_root_commit(self) -> None:
+        """Note the repository's root commit, once: by it a moved repository is known again."""
+        if self._has_asked_git:
+            return
+        self._has_asked_git = True
+        if await self._store.read(lambda c: events.get_meta(c, "root_commit")) is None:
+            commit = await asyncio.to_thread(find_root_commit, self._root)
+            if commit is not None:
+                await self._store.write(lambda c: events.set_meta(c, "root_commit", commit))
 
     def _keep_log(self) -> int:
         compressed = sealing.compress(self._paths.wal)

@@ -92,7 +92,14 @@ class Workshop:
             admission=self.intake.admission,
             keep_days=self.settings["store.keepDays"],
         )
-        self._upkeep = Upkeep(paths, self.settings, clock, self._forgetter)
+        self._upkeep = Upkeep(
+            root=workspace.root,
+            paths=paths,
+            settings=self.settings,
+            clock=clock,
+            store=self.store,
+            forgetter=self._forgetter,
+        )
         self.consolidator = Consolidator(
             store=self.store,
             settings=self.settings,

@@ -48,7 +48,15 @@ def seal(paths: WorkspacePaths) -> None:
 
 def prune(paths: WorkspacePaths) -> None:
     """Compress, make the snapshot that covers them, and prune every sealed segment."""
-    Upkeep(paths, Settings({"log.keepDays": 1}), SystemClock(), None)._keep_log()  # type: ignore[arg-type]
+    upkeep = Upkeep(
+        root="/",
+        paths=paths,
+        settings=Settings({"log.keepDays": 1}),
+        clock=SystemClock(),
+        store=None,  # type: ignore[arg-type]
+        forgetter=None,  # type: ignore[arg-type]
+    )
+    upkeep._keep_log()
 
 
 def open_store(paths: WorkspacePaths) -> None:

@@ -1,0 +1,28 @@
+"""What `mem doctor` says of a repository that was moved: its memory is still there, under the old path's key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from siftd.cli.adopt import export_path
+from siftd.cli.context import Context
+from siftd.cli.finding import Finding
+from siftd.cli.known import iter_known
+from siftd.cli.output import count
+from siftd.repository import find_root_commit
+
+
+def check_moved(context: Context) -> Iterator[Finding]:
+    export = export_path(context.paths)
+    if export.exists():
+        yield Finding("workspace", "problem", "an adoption did not end", f"`mem import {export}`, then remove the file")
+    orphans = [each for each in iter_known(context.home) if each.is_orphaned and each.root_commit]
+    if not orphans or not Path(context.workspace.root, ".git").exists():
+        return
+    root_commit = find_root_commit(context.workspace.root)
+    for each in orphans:
+        if each.root_commit == root_commit and each.key != context.workspace.key:
+            remembered = count(each.events or 0, "event")
+            message = f"{each.root} had the same first commit and is gone; {remembered} of it are kept"
+            yield Finding("workspace", "note", message, f"if it moved here: `mem workspaces adopt {each.key}`")
