@@ -27,7 +27,7 @@ class Key:
     name: str
     default: Any
     kind: str
-    """"int", "float", "bool", "text", "list" (of texts) or "days" (int, or null for ever)."""
+    """"int", "float", "bool", "text", "list" (of texts), "rules" or "days" (int, or null for ever)."""
     meaning: str
     low: float | None = None
     high: float | None = None
@@ -59,6 +59,7 @@ KEYS: tuple[Key, ...] = (
     Key("capture.exclude", [], "list", "folders; workspaces under them are not captured"),
     Key("redact.emails", True, "bool", "replace email addresses"),
     Key("redact.phones", True, "bool", "replace phone numbers"),
+    Key("redact.rules", [], "rules", "rules of one's own: a name, a pattern, an example that it catches"),
     Key("recall.maxTokens", 800, "int", "the most that is given back for one prompt", 0, 2_400),
 )
 _BY_NAME = {key.name: key for key in KEYS}
@@ -137,6 +138,10 @@ def check(name: str, value: Any) -> Any:
         raise ConfigInvalid(f"{name} must be {_KIND_WORDS[key.kind]}", hint=f"the default is {json.dumps(key.default)}")
     if (key.low is not None and value < key.low) or (key.high is not None and value > key.high):
         raise ConfigInvalid(f"{name} must be between {key.low:g} and {key.high:g}")
+    if key.kind == "rules" and value:
+        from siftd import own_rules  # `mem` reads the configuration at every run, and few have such rules
+
+        own_rules.parse(value)
     return value
 
 
@@ -146,6 +151,7 @@ _KIND_WORDS = {
     "bool": "true or false",
     "text": "a text",
     "list": "a list of texts",
+    "rules": "a list of rules",
     "days": "a whole number of days or null",
 }
 
@@ -160,6 +166,8 @@ def _has_kind(key: Key, value: Any) -> bool:
             return isinstance(value, bool)
         case "list":
             return isinstance(value, list) and all(isinstance(item, str) for item in value)
+        case "rules":
+            return isinstance(value, list)
         case _:
             return isinstance(value, str)
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import fnmatch
 from typing import Any
 
+from siftd import own_rules
 from siftd.admission import Admission, Captured
 from siftd.clients import DECODERS
 from siftd.config import Settings
+from siftd.env_files import EnvValues
 from siftd.errors import EnvelopeRejected, PayloadTooLarge
 from siftd.frames import MAX_MESSAGE_BYTES, split_hook
 from siftd.home import ensure_secret
@@ -18,6 +20,8 @@ from siftd.messages import Capture, decode_header
 from siftd.model import Event, SessionChange
 from siftd.paths import WorkspacePaths
 from siftd.redact import Redactor
+from siftd.redact.found import Searcher
+from siftd.redact.own import OwnRules
 
 _PATH_FIELDS = ("file_path", "notebook_path", "path")
 
@@ -28,16 +32,26 @@ class Ignored(EnvelopeRejected):
     code = "ignored"
 
 
+def make_redactor(secret: bytes, settings: Settings, root: str | None) -> Redactor:
+    """Return the redactor that the settings ask for: the table's rules, one's own, and the values of the workspace."""
+    searchers: list[Searcher] = (
+        [OwnRules(own_rules.parse(settings["redact.rules"]))] if settings["redact.rules"] else []
+    )
+    if root is not None:
+        searchers.append(EnvValues(root))
+    return Redactor(
+        secret, emails=settings["redact.emails"], phones=settings["redact.phones"], searchers=tuple(searchers)
+    )
+
+
 class Intake:
     """One workspace's way in. Safe to use from several threads."""
 
-    def __init__(self, paths: WorkspacePaths, settings: Settings) -> None:
-        self.redactor = Redactor(
-            ensure_secret(paths), emails=settings["redact.emails"], phones=settings["redact.phones"]
-        )
-        self.admission = Admission(
-            ensure_secret(paths), self.redactor, max_payload_bytes=settings["capture.maxPayloadBytes"]
-        )
+    def __init__(self, paths: WorkspacePaths, settings: Settings, *, root: str | None = None) -> None:
+        """`root` is the workspace's folder; the values of its `.env`-like files are redacted too."""
+        secret = ensure_secret(paths)
+        self.redactor = make_redactor(secret, settings, root)
+        self.admission = Admission(secret, self.redactor, max_payload_bytes=settings["capture.maxPayloadBytes"])
         self._ignored: list[str] = settings["capture.ignore"]
 
     def from_hook(self, message: bytes) -> Captured:

@@ -113,7 +113,7 @@ def run(folder: str, stream: BinaryIO) -> int:
         ensure_workspace(paths)
         settings = load_settings(home, os.environ).settings
         if not is_excluded(workspace.root, settings):
-            spool_frames(stream, paths.spool, Intake(paths, settings), SystemClock().now_ms())
+            spool_frames(stream, paths.spool, Intake(paths, settings, root=workspace.root), SystemClock().now_ms())
     except (SiftdError, OSError) as error:
         print(f"the spool failed ({type(error).__name__})", file=sys.stderr)  # noqa: T201 - the courier reads it
         return 1

@@ -65,7 +65,7 @@ class Workshop:
         self.settings: Settings = loaded.settings
         self._config_problem = loaded.problem
         self._started = clock.monotonic()
-        self.intake = Intake(paths, self.settings)
+        self.intake = Intake(paths, self.settings, root=workspace.root)
         self.backend = make_backend(
             self.settings["memory.backend"],
             api_key=read_api_key(self.settings["memory.apiKeyFile"]),

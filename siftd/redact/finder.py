@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from itertools import accumulate
 from string import ascii_letters, digits
 
+from siftd.redact.found import Found
 from siftd.redact.gate import Gate, gate_bytes, open_gate
 from siftd.redact.names import LONGEST_NAME, kind_of_name
 from siftd.redact.private import PRIVATE_HEAD, private_spans
@@ -18,9 +19,6 @@ PLACEHOLDER = r"\[REDACTED:[a-z0-9-]{1,40}(?::[0-9a-f]{4})?\]"
 
 SEPARATOR = "\0"
 """Between texts while the gate reads them at once; part of no head."""
-
-Found = tuple[int, int, str]
-"""Begin, end and the name that the placeholder bears."""
 
 Matched = tuple[Rule, int, int, re.Match[str]]
 """The rule, begin and end of what it replaces, and its match."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hmac
 from bisect import bisect_left
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
 from siftd.errors import EnvelopeRejected
 from siftd.redact.checks import is_plausible_value
-from siftd.redact.finder import Finder, Found, shared_finder
+from siftd.redact.finder import Finder, shared_finder
+from siftd.redact.found import Found, Searcher, united
 from siftd.redact.names import kind_of_name
 
 DEEPEST = 400
@@ -26,13 +28,25 @@ class Redactor:
     can test a guess. Redacting twice changes nothing. Safe to use from several threads.
     """
 
-    def __init__(self, secret: bytes, *, emails: bool = True, phones: bool = True, pure: bool = False) -> None:
-        """`pure` finds the same with the standard library alone, as happens where re2 cannot be imported."""
+    def __init__(
+        self,
+        secret: bytes,
+        *,
+        emails: bool = True,
+        phones: bool = True,
+        pure: bool = False,
+        searchers: Sequence[Searcher] = (),
+    ) -> None:
+        """`searchers` find what no rule of the table knows: the workspace's own values, rules of one's own.
+
+        `pure` finds the same with the standard library alone, as happens where re2 cannot be imported.
+        """
         self.counts: dict[str, int] = {}
         self._secret = secret
         self._off = frozenset(name for name, wanted in (("email", emails), ("phone", phones)) if not wanted)
         self._counting = Lock()
         self._pure = pure
+        self._searchers = tuple(searchers)
 
     @property
     def _finder(self) -> Finder:
@@ -40,7 +54,7 @@ class Redactor:
 
     def text(self, text: str, *, jsx: bool = False) -> str:
         """Return `text` without its secrets. With `jsx` only lower-case `<private>` is a tag."""
-        if not self._finder.may_match(text):
+        if not self._finder.may_match(text) and not self._find_suspects([text]):
             return text
         return self._lines([text], jsx)[0]
 
@@ -50,7 +64,7 @@ class Redactor:
         A list of strings is one text of lines. A string under a key that names a secret is one.
         """
         texts, names_secret = _texts(value)
-        suspects = self._finder.find_suspects(texts)
+        suspects = self._finder.find_suspects(texts) | self._find_suspects(texts)
         if not suspects and not names_secret:
             return value
         return self._rebuilt(value, suspects, jsx, 0)
@@ -101,11 +115,20 @@ class Redactor:
     def _lines(self, lines: list[str], jsx: bool) -> list[str]:
         """Redact lines as one text. Each stays a line; what a secret took of the later ones is gone."""
         for _ in range(MOST_PASSES):
-            found = self._finder.find("\n".join(lines), jsx=jsx)
+            found = self._find("\n".join(lines), jsx)
             if not found:
                 break
             lines = self._replaced(lines, found)
         return lines
+
+    def _find_suspects(self, texts: list[str]) -> set[str]:
+        return {text for searcher in self._searchers for text in searcher.find_suspects(texts)}
+
+    def _find(self, text: str, jsx: bool) -> list[Found]:
+        found = self._finder.find(text, jsx=jsx)
+        for searcher in self._searchers:
+            found = united(searcher.find(text), found)
+        return found
 
     def _replaced(self, lines: list[str], found: list[Found]) -> list[str]:
         ends: list[int] = []

@@ -265,6 +265,14 @@ def test_redact_switches_let_contact_details_through(desk: Callable[..., Desk], 
     assert text in json.dumps(open_minded.payload(2))
 
 
+def test_redact_rules_are_rules_of_ones_own(desk: Callable[..., Desk]) -> None:
+    rule = {"name": "customer-number", "pattern": "KD-[0-9]{8}", "example": "KD-20417733"}
+    own = desk(redact__rules=[rule])
+    own.capture(output="for KD-20417734 only")
+    assert "KD-20417734" not in json.dumps(own.payload(1))
+    assert "[REDACTED:customer-number:" in json.dumps(own.payload(1))
+
+
 def test_store_keep_days_is_how_long_events_stay(desk: Callable[..., Desk]) -> None:
     forgetful = desk(store__keepDays=30)
     forgetful.capture("an old one", ts=int(time.time() * 1000) - 40 * 86_400_000)

@@ -1,0 +1,39 @@
+"""What is found in a text, by whatever finds: spans with the name that their placeholder bears."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+Found = tuple[int, int, str]
+"""Begin, end and the name that the placeholder bears."""
+
+
+class Searcher(Protocol):
+    """Finds what the table of rules cannot know: the workspace's own values, rules of one's own."""
+
+    def find_suspects(self, texts: list[str]) -> set[str]:
+        """Return those of `texts` that may hold something; the others are clean."""
+
+    def find(self, text: str) -> list[Found]:
+        """Return what to replace, in order, apart from each other and from every placeholder."""
+
+
+def united(spans: list[Found], others: list[Found]) -> list[Found]:
+    """Return both in order, overlapping ones as one span under the name of the longer, else of the first list's.
+
+    Nothing that either covers is left uncovered.
+    """
+    if not spans or not others:
+        return spans or others
+    merged: list[Found] = []
+    longest = 0
+    for begin, end, name in sorted([*spans, *others], key=lambda span: span[0]):
+        if not merged or begin >= merged[-1][1]:
+            merged.append((begin, end, name))
+            longest = end - begin
+            continue
+        last_begin, last_end, last_name = merged[-1]
+        is_longer = end - begin > longest or (end - begin == longest and (begin, end, name) in spans)
+        merged[-1] = (last_begin, max(end, last_end), name if is_longer else last_name)
+        longest = max(longest, end - begin)
+    return merged
