@@ -51,9 +51,13 @@ CREATE TABLE summaries (
     tokens_in   INTEGER,
     tokens_out  INTEGER,
     confidence  REAL,
-    words       TEXT                                    -- identifiers and paths of `text` split into words
+    words       TEXT,                                   -- identifiers and paths of `text` split into words
+    scope       TEXT    NOT NULL DEFAULT 'event' CHECK (scope IN ('event', 'turn', 'session')),  -- what it tells
+    waits_for   TEXT                                    -- the backend that is to write a better one
 );
 CREATE INDEX summaries_by_event ON summaries (event_id);
+CREATE INDEX summaries_waiting ON summaries (event_id) WHERE waits_for IS NOT NULL;
+CREATE INDEX summaries_of_sessions ON summaries (event_id) WHERE scope = 'session';
 
 CREATE TABLE summary_embeddings (
     summary_id INTEGER PRIMARY KEY REFERENCES summaries (id) ON DELETE CASCADE,
@@ -243,6 +247,7 @@ END;
 CREATE TRIGGER summaries_gone AFTER DELETE ON summaries BEGIN
     DELETE FROM summary_embeddings WHERE summary_id = old.id;
     DELETE FROM summary_supersedes WHERE newer_id = old.id OR older_id = old.id;
+    DELETE FROM provenance_edges WHERE src_kind = 'summary' AND src_id = old.id;
 END;
 CREATE TRIGGER memories_deleted AFTER DELETE ON memories BEGIN
     DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id = old.id;

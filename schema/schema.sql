@@ -119,7 +119,9 @@ CREATE TABLE summaries (
     tokens_in INTEGER,
     tokens_out INTEGER,
     confidence REAL,
-    words TEXT
+    words TEXT,
+    scope TEXT NOT NULL DEFAULT 'event' CHECK (scope IN ('event', 'turn', 'session')),
+    waits_for TEXT
 );
 
 CREATE VIRTUAL TABLE summaries_fts USING fts5 (
@@ -184,6 +186,10 @@ CREATE INDEX events_skipped ON events (id) WHERE status = 'skipped';
 CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
 
 CREATE INDEX summaries_by_event ON summaries (event_id);
+
+CREATE INDEX summaries_of_sessions ON summaries (event_id) WHERE scope = 'session';
+
+CREATE INDEX summaries_waiting ON summaries (event_id) WHERE waits_for IS NOT NULL;
 
 CREATE INDEX embeddings_by_embedder ON summary_embeddings (embedder);
 
@@ -254,6 +260,7 @@ END;
 CREATE TRIGGER summaries_gone AFTER DELETE ON summaries BEGIN
     DELETE FROM summary_embeddings WHERE summary_id = old.id;
     DELETE FROM summary_supersedes WHERE newer_id = old.id OR older_id = old.id;
+    DELETE FROM provenance_edges WHERE src_kind = 'summary' AND src_id = old.id;
 END;
 
 CREATE TRIGGER summaries_inserted AFTER INSERT ON summaries BEGIN

@@ -52,6 +52,8 @@ def _say_summary(summary: dict[str, Any]) -> None:
     _say_fields(
         {
             "by": f"{summary['model']}{confidence}",
+            "tells": "" if summary["scope"] == "event" else f"the {summary['scope']}",
+            "stands on": " ".join(summary["derives_from"]),
             "supersedes": _pairs(summary["supersedes"], "older_id"),
             "superseded by": _pairs(summary["superseded_by"], "newer_id"),
         }

@@ -17,11 +17,12 @@ import structlog
 
 from siftd.clock import Clock
 from siftd.consolidate.circuit import Circuit
+from siftd.consolidate.planning import Planned, plan_events, plan_sessions
 from siftd.embed.words import index_words
-from siftd.store import summaries
-from siftd.store.payload import find_object
-from siftd.store.summaries import NewSummary, RawEvent
-from siftd.summarise.contract import Backend, Cannot, Item, Summary, TryLater, Verdict, cache_key
+from siftd.store import stories, summaries
+from siftd.store.summaries import NewSummary
+from siftd.summarise.contract import Backend, Cannot, Item, Summary, TryLater, Verdict
+from siftd.summarise.extractive import in_own_words
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -30,7 +31,8 @@ ATTEMPTS_MAX = 3
 _PLAN_SIZE = 256
 _PLAN_SECONDS = 1.0
 """Raw ids are read ahead, and again after this: what a live session adds soon comes first, however slow the backend."""
-MS_PER_DAY = 86_400_000
+SESSION_IDLE_MS = 900_000
+"""After so long without an event a session gets its summary: before an idle daemon ends."""
 
 
 class Store(Protocol):
@@ -48,6 +50,8 @@ class DrainResult:
     processed: int = 0
     errors: int = 0
     embedded: int = 0
+    sessions: int = 0
+    """Sessions that got their summary."""
     pending: int = 0
     first_error: str | None = None
     parked: set[int] = field(default_factory=set)
@@ -55,15 +59,6 @@ class DrainResult:
     def note(self, reason: str) -> None:
         self.errors += 1
         self.first_error = self.first_error or reason
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    raw: RawEvent
-    item: Item
-    prompt_hash: str
-    cache_key: str
-    cached: Summary | None
 
 
 class Drainer:
@@ -105,15 +100,31 @@ class Drainer:
                     break
 
     async def _drain_batch(self, ids: Sequence[int], result: DrainResult) -> None:
-        planned = await self._store.read(lambda connection: self._plan(connection, ids))
+        planned = await self._store.read(lambda connection: plan_events(connection, self._backend, ids))
         result.parked.update(set(ids) - {each.raw.id for each in planned})
+        verdicts = await self._verdicts(planned)
+        await self._store.write(lambda connection: self._write(connection, planned, verdicts, result))
+
+    async def tell_sessions(self, result: DrainResult, *, goes_on: Callable[[], bool]) -> None:
+        """Write the summaries of sessions that are over, or have been idle for a while; newest first."""
+        while goes_on() and self._circuit.is_closed:
+            idle_since = self._clock.now_ms() - SESSION_IDLE_MS
+            due = await self._store.read(lambda c, t=idle_since: stories.list_sessions_due(c, t, self._batch_size))  # type: ignore[misc]
+            planned = await self._store.read(lambda c, ids=due: plan_sessions(c, self._backend, ids))  # type: ignore[misc]
+            verdicts = await self._verdicts(planned)
+            told = await self._store.write(lambda c, p=planned, v=verdicts: self._write_sessions(c, p, v))  # type: ignore[misc]
+            result.sessions += told
+            if told < self._batch_size:
+                return
+
+    async def _verdicts(self, planned: Sequence[Planned]) -> dict[int, Verdict]:
+        """Return each event's verdict: the cache's where it has one, the backend's for the rest."""
         asked = [each for each in planned if each.cached is None]
         items = [each.item for each in asked]
         verdicts = await (self._ask_within_cap(items) if self._backend.is_remote else self._ask(items))
-        by_id: dict[int, Verdict] = {each.raw.id: each.cached for each in planned if each.cached is not None}
-        by_id |= {each.raw.id: verdict for each, verdict in zip(asked, verdicts, strict=True)}
-        await self._store.write(lambda connection: self._write(connection, planned, by_id, result))
         self._note_circuit(verdicts)
+        known: dict[int, Verdict] = {each.raw.id: each.cached for each in planned if each.cached is not None}
+        return known | {each.raw.id: verdict for each, verdict in zip(asked, verdicts, strict=True)}
 
     async def _ask(self, items: list[Item]) -> list[Verdict]:
         """Return one verdict for each item. A backend that breaks its contract costs the event at which it does."""
@@ -143,34 +154,10 @@ class Drainer:
             spent += verdict.tokens_in + verdict.tokens_out
         return verdicts
 
-    def _plan(self, connection: sqlite3.Connection, ids: Sequence[int]) -> list[_Planned]:
-        planned = []
-        for event_id in ids:
-            raw = summaries.find_raw_event(connection, event_id)
-            if raw is None:
-                continue
-            item = as_item(raw)
-            prompt_hash = self._backend.prompt_hash(item)
-            key = cache_key(self._backend.name, prompt_hash, raw.input_hash)
-            found = summaries.find_cached(connection, key)
-            cached = (
-                Summary(
-                    text=found.text,
-                    confidence=found.confidence,
-                    tokens_in=found.tokens_in or 0,
-                    tokens_out=found.tokens_out or 0,
-                    model=found.model,
-                )
-                if found
-                else None
-            )
-            planned.append(_Planned(raw, item, prompt_hash, key, cached))
-        return planned
-
     def _write(
         self,
         connection: sqlite3.Connection,
-        planned: Sequence[_Planned],
+        planned: Sequence[Planned],
         verdicts: dict[int, Verdict],
         result: DrainResult,
     ) -> None:
@@ -193,11 +180,34 @@ class Drainer:
                     result.note(reason)
         summaries.insert_summaries(connection, new, now_ms)
         summaries.insert_edges(connection, [each.raw for each in planned], now_ms)
-        if spent and self._backend.is_remote:
-            summaries.spend(connection, _day(now_ms), self._backend.name, spent)
+        self._pay(connection, spent, now_ms)
         result.processed += len(new)
 
-    def _new_summary(self, planned: _Planned, summary: Summary) -> NewSummary:
+    def _write_sessions(
+        self, connection: sqlite3.Connection, planned: Sequence[Planned], verdicts: dict[int, Verdict]
+    ) -> int:
+        """Store the summaries of sessions; one that a backend cannot write is written by the built-in one."""
+        now_ms = self._clock.now_ms()
+        told = 0
+        for each in planned:
+            verdict = verdicts[each.raw.id]
+            if isinstance(verdict, TryLater):
+                continue
+            if not (each.cached and verdict is each.cached):
+                self._pay(connection, verdict.tokens_in + verdict.tokens_out, now_ms)
+            summary = verdict if isinstance(verdict, Summary) else in_own_words(each.item)
+            if connection.execute("SELECT 1 FROM events WHERE id = ?", (each.raw.id,)).fetchone() is None:
+                continue
+            summary_id = summaries.insert_summary(connection, self._new_summary(each, summary), now_ms)
+            stories.supersede_earlier(connection, summary_id, each.raw.session_id, now_ms)
+            told += 1
+        return told
+
+    def _pay(self, connection: sqlite3.Connection, tokens: int, now_ms: int) -> None:
+        if tokens and self._backend.is_remote:
+            summaries.spend(connection, _day(now_ms), self._backend.name, tokens)
+
+    def _new_summary(self, planned: Planned, summary: Summary) -> NewSummary:
         return NewSummary(
             event_id=planned.raw.id,
             model=summary.model or self._backend.name,
@@ -208,6 +218,8 @@ class Drainer:
             tokens_in=summary.tokens_in,
             tokens_out=summary.tokens_out,
             confidence=summary.confidence,
+            scope=planned.item.scope,
+            cites=tuple(each.event_id for each in planned.item.story if each.event_id != planned.raw.id),
         )
 
     async def _cap_reached(self, unwritten: int) -> str | None:
@@ -224,21 +236,6 @@ class Drainer:
             self._circuit.open(later[0].reason, later[0].after_seconds)
         elif verdicts:
             self._circuit.close()
-
-
-def as_item(raw: RawEvent) -> Item:
-    """Return the event as a backend sees it. A payload that a person has broken by hand becomes an empty one."""
-    prompt = (find_object(raw.prompt_json or "") or {}).get("prompt")
-    return Item(
-        event_id=raw.id,
-        tool=raw.tool,
-        payload=find_object(raw.payload_json) or {},
-        outcome=raw.outcome,
-        ts=raw.ts,
-        input_hash=raw.input_hash,
-        request=prompt if isinstance(prompt, str) else None,
-        cwd=raw.cwd,
-    )
 
 
 def _day(now_ms: int) -> str:

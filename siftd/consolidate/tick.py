@@ -141,6 +141,7 @@ class Consolidator:
             await self._take_spool()
             await self._index_new()
             await self._drainer.drain(result, limit=limit, goes_on=self._goes_on, on_batch=on_batch)
+            await self._drainer.tell_sessions(result, goes_on=self._goes_on)
             result.embedded += await self._embedding.run(self._goes_on)
             await self._supersede_if_due()
             result.pending = (await self._store.read(read.counts))["raw"]
@@ -155,6 +156,7 @@ class Consolidator:
             result = DrainResult()
             await self._index_new()
             await self._drainer.drain(result, limit=None, goes_on=goes_on, on_batch=_nothing)
+            await self._drainer.tell_sessions(result, goes_on=goes_on)
             result.embedded = await self._embedding.run(goes_on)
             await self._supersede_if_due()
             await self._upkeep()

@@ -30,7 +30,9 @@ _SESSIONS = """
 SELECT s.session_id, s.cwd, s.started_ts, s.last_ts, s.ended_ts, s.source,
        (SELECT count(*) FROM events e WHERE e.session_id = s.session_id) AS events,
        (SELECT substr(json_extract(e.payload_json, '$.prompt'), 1, 200) FROM events e
-        WHERE e.session_id = s.session_id AND e.tool = 'UserPromptSubmit' ORDER BY e.id LIMIT 1) AS asked
+        WHERE e.session_id = s.session_id AND e.tool = 'UserPromptSubmit' ORDER BY e.id LIMIT 1) AS asked,
+       (SELECT x.text FROM summaries x JOIN events e ON e.id = x.event_id
+        WHERE e.session_id = s.session_id AND x.scope = 'session' ORDER BY x.id DESC LIMIT 1) AS summary
 FROM sessions s ORDER BY s.last_ts DESC LIMIT ?
 """
 _COUNTS = """
@@ -117,7 +119,8 @@ def find_summary(connection: sqlite3.Connection, summary_id: int) -> dict[str, A
     rows = as_rows(
         connection.execute(
             "SELECT s.id, s.event_id, s.ts, s.model, s.prompt_hash, s.text, s.tokens_in, s.tokens_out, s.confidence,"
-            " v.embedder, v.dim FROM summaries s LEFT JOIN summary_embeddings v ON v.summary_id = s.id WHERE s.id = ?",
+            " s.scope, s.waits_for, v.embedder, v.dim"
+            " FROM summaries s LEFT JOIN summary_embeddings v ON v.summary_id = s.id WHERE s.id = ?",
             (summary_id,),
         )
     )
@@ -126,7 +129,13 @@ def find_summary(connection: sqlite3.Connection, summary_id: int) -> dict[str, A
     pairs = "SELECT newer_id, older_id, cosine, ts FROM summary_supersedes"
     supersedes = as_rows(connection.execute(f"{pairs} WHERE newer_id = ?", (summary_id,)))
     superseded_by = as_rows(connection.execute(f"{pairs} WHERE older_id = ?", (summary_id,)))
-    return rows[0] | {"supersedes": supersedes, "superseded_by": superseded_by}
+    cites = _edges(
+        connection,
+        "SELECT dst_id FROM provenance_edges WHERE src_kind = 'summary' AND src_id = ? AND dst_kind = 'event'"
+        " AND edge = 'derives_from' ORDER BY dst_id",
+        summary_id,
+    )
+    return rows[0] | {"supersedes": supersedes, "superseded_by": superseded_by, "derives_from": cites}
 
 
 def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, after: int) -> list[dict[str, Any]]:

@@ -7,21 +7,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from siftd.store.stories import cite
+
 _RAW_IDS = """
 SELECT e.id FROM events e LEFT JOIN sessions s USING (session_id) WHERE e.status = 'raw'
 ORDER BY coalesce(s.last_ts, e.ts) DESC, e.session_id, e.id LIMIT ?
 """
-_RAW_EVENT = """
+_EVENT = """
 SELECT e.id, e.ts, e.session_id, e.tool, e.payload_json, e.input_hash, e.outcome, e.agent_id, e.spawned_agent_id,
        e.attempts, s.cwd, (SELECT p.payload_json FROM events p WHERE p.session_id = e.session_id
        AND p.prompt_id = e.prompt_id AND p.tool = 'UserPromptSubmit' AND p.id <> e.id LIMIT 1),
        (SELECT p.id FROM events p WHERE p.session_id = e.session_id
        AND p.prompt_id = e.prompt_id AND p.tool = 'UserPromptSubmit' AND p.id <> e.id LIMIT 1)
-FROM events e LEFT JOIN sessions s USING (session_id) WHERE e.id = ? AND e.status = 'raw'
+FROM events e LEFT JOIN sessions s USING (session_id) WHERE e.id = ?
 """
 _INSERT = """
-INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, words)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, words, scope)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _CACHE = """
 INSERT OR REPLACE INTO summary_cache (cache_key, text, tokens_in, tokens_out, confidence, ts, model)
@@ -73,6 +75,9 @@ class NewSummary:
     tokens_in: int
     tokens_out: int
     confidence: float
+    scope: str = "event"
+    cites: tuple[int, ...] = ()
+    """The events that it stands on, beside its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,13 @@ def list_raw_ids(connection: sqlite3.Connection, limit: int) -> list[int]:
 
 def find_raw_event(connection: sqlite3.Connection, event_id: int) -> RawEvent | None:
     """Return the event if it is still raw."""
-    row = connection.execute(_RAW_EVENT, (event_id,)).fetchone()
+    row = connection.execute(f"{_EVENT} AND e.status = 'raw'", (event_id,)).fetchone()
+    return RawEvent(*row) if row else None
+
+
+def find_event(connection: sqlite3.Connection, event_id: int) -> RawEvent | None:
+    """Return an event as it is summarised, whatever its status."""
+    row = connection.execute(_EVENT, (event_id,)).fetchone()
     return RawEvent(*row) if row else None
 
 
@@ -116,27 +127,19 @@ def insert_summaries(connection: sqlite3.Connection, new: Sequence[NewSummary], 
             "UPDATE events SET status = 'summarized', last_error = NULL WHERE id = ? AND status = 'raw'",
             (each.event_id,),
         )
-        if flipped.rowcount == 0:
-            continue  # deleted, or summarised by hand meanwhile
-        cursor = connection.execute(
-            _INSERT,
-            (
-                each.event_id,
-                now_ms,
-                each.model,
-                each.prompt_hash,
-                each.text,
-                each.tokens_in,
-                each.tokens_out,
-                each.confidence,
-                each.words,
-            ),
-        )
-        ids.append(int(cursor.lastrowid or 0))
-        connection.execute(
-            _CACHE, (each.cache_key, each.text, each.tokens_in, each.tokens_out, each.confidence, now_ms, each.model)
-        )
+        if flipped.rowcount:  # else deleted, or summarised by hand meanwhile
+            ids.append(insert_summary(connection, each, now_ms))
     return ids
+
+
+def insert_summary(connection: sqlite3.Connection, new: NewSummary, now_ms: int) -> int:
+    """Store a summary of an event that exists, what it cites, and its place in the cache; return its id."""
+    tokens = new.tokens_in, new.tokens_out, new.confidence
+    row = (new.event_id, now_ms, new.model, new.prompt_hash, new.text, *tokens, new.words, new.scope)
+    summary_id = int(connection.execute(_INSERT, row).lastrowid or 0)
+    cite(connection, summary_id, new.cites, now_ms)
+    connection.execute(_CACHE, (new.cache_key, new.text, *tokens, now_ms, new.model))
+    return summary_id
 
 
 def insert_edges(connection: sqlite3.Connection, raw: Iterable[RawEvent], now_ms: int) -> None:

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
 MAX_SUMMARY_CHARS = 400
+Scope: TypeAlias = Literal["event", "turn", "session"]
+"""What a summary tells: its event alone, the turn that it ends, or the whole session up to it."""
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +35,15 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     request: str | None = None
     """The prompt that it served, where known."""
     cwd: str | None = None
+    scope: Scope = "event"
+    story: tuple[Item, ...] = ()
+    """What a turn's or a session's summary stands on, oldest first: prompts, changes, commands, closing words."""
+
+
+def story_hashes(item: Item) -> list[str]:
+    """Return what of a story decides a text about it, for `prompt_hash`; nothing for a single event."""
+    told = [f"{each.tool}|{each.outcome}|{each.input_hash}" for each in item.story]
+    return [item.scope, *told] if told else []
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):

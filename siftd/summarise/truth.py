@@ -34,10 +34,15 @@ class Source:
 
     @classmethod
     def of(cls, item: Item) -> Source:
-        """Take in the payload's names and values, the request, the folder, the outcome, and counts."""
+        """Take in the payload's names and values, the request, folder, outcome, counts, and the story's events."""
         spoken = item.tool.replace("__", " ").replace("plugin_", " ")
         parts = [spoken, item.tool, item.outcome or "", item.request or "", item.cwd or ""]
         _flatten(item.payload, parts)
+        if item.story:
+            parts.append(str(sum(told.tool == "UserPromptSubmit" for told in item.story)))
+            for told in item.story:
+                parts += [told.tool, told.outcome or ""]
+                _flatten(told.payload, parts, len(parts) + _MAX_PARTS)
         return cls("\n".join(parts))
 
     def has_number(self, number: str) -> bool:
@@ -111,10 +116,10 @@ def _joined(left: str, right: str) -> bool:
     return (left.isalnum() or left == "_") and (right.isalnum() or right == "_")
 
 
-def _flatten(value: Any, parts: list[str]) -> None:
+def _flatten(value: Any, parts: list[str], room: int = _MAX_PARTS) -> None:
     """Collect every key, string and number, and how many lines or entries each has; iterative, for depth is hostile."""
     pending = [value]
-    while pending and len(parts) < _MAX_PARTS:
+    while pending and len(parts) < room:
         part = pending.pop()
         if isinstance(part, dict):
             parts.append(str(len(part)))
@@ -128,3 +133,8 @@ def _flatten(value: Any, parts: list[str]) -> None:
             parts.append(str(part.count("\n") + (not part.endswith("\n"))))
         elif part is not None:
             parts.append(str(part))
+
+
+def has_concrete_name(text: str) -> bool:
+    """Whether a text names anything exact: a path, an identifier, a number, a command."""
+    return bool(_SPAN.search(text)) or any(_is_claim(match[0].rstrip("….,:;-/\\")) for match in _TOKEN.finditer(text))

@@ -38,7 +38,9 @@ CREATE TABLE summaries (
     tokens_in   INTEGER,
     tokens_out  INTEGER,
     confidence  REAL,
-    words       TEXT                                    -- identifiers and paths of `text` split into words
+    words       TEXT,                                   -- identifiers and paths of `text` split into words
+    scope       TEXT    NOT NULL DEFAULT 'event' CHECK (scope IN ('event', 'turn', 'session')),  -- what it tells
+    waits_for   TEXT                                    -- the backend that is to write a better one
 );
 CREATE TABLE summary_embeddings (
     summary_id INTEGER PRIMARY KEY REFERENCES summaries (id) ON DELETE CASCADE,
@@ -142,6 +144,8 @@ CREATE INDEX events_skipped ON events (id) WHERE status = 'skipped';
 CREATE INDEX events_by_prompt ON events (session_id, prompt_id) WHERE tool = 'UserPromptSubmit';
 CREATE INDEX events_by_spawned_agent ON events (session_id, spawned_agent_id) WHERE spawned_agent_id IS NOT NULL;
 CREATE INDEX summaries_by_event ON summaries (event_id);
+CREATE INDEX summaries_waiting ON summaries (event_id) WHERE waits_for IS NOT NULL;
+CREATE INDEX summaries_of_sessions ON summaries (event_id) WHERE scope = 'session';
 CREATE INDEX embeddings_by_embedder ON summary_embeddings (embedder);
 CREATE INDEX supersedes_by_older ON summary_supersedes (older_id);
 CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
@@ -207,6 +211,7 @@ END;
 CREATE TRIGGER summaries_gone AFTER DELETE ON summaries BEGIN
     DELETE FROM summary_embeddings WHERE summary_id = old.id;
     DELETE FROM summary_supersedes WHERE newer_id = old.id OR older_id = old.id;
+    DELETE FROM provenance_edges WHERE src_kind = 'summary' AND src_id = old.id;
 END;
 CREATE TRIGGER memories_deleted AFTER DELETE ON memories BEGIN
     DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id = old.id;
@@ -229,13 +234,13 @@ END;
 CREATE TRIGGER embeddings_deleted AFTER DELETE ON summary_embeddings BEGIN
     INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
 END;
-INSERT INTO migrations VALUES (1,'0001_store','38877e53d555867cd594f236fd6caa3058d58c90a96bf41b7a4933859b7329c1',1);
+INSERT INTO migrations VALUES (1,'0001_store','7732c7a8ff655854cc3bbd9a9b026fdd687859350e38ec335046e1d28090e11f',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO sessions VALUES ('s1','/src/demo',1000,3000,NULL,'claude-code');
-INSERT INTO summaries VALUES (1,1,1500,'extractive:1','p','Ran `make okapi`: ok',0,0,0.9,'ran make okapi ok');
-INSERT INTO summaries VALUES (2,2,2500,'extractive:1','p','Ran `make okapi`: ok',0,0,0.9,'ran make okapi ok');
+INSERT INTO summaries VALUES (1,1,1500,'extractive:1','p','Ran `make okapi`: ok',0,0,0.9,'ran make okapi ok','event',NULL);
+INSERT INTO summaries VALUES (2,2,2500,'extractive:1','p','Ran `make okapi`: ok',0,0,0.9,'ran make okapi ok','event',NULL);
 INSERT INTO summary_supersedes VALUES (2,1,1.0,2600);
 INSERT INTO summary_cache VALUES ('k','Ran `make okapi`: ok',0,0,0.9,1500,NULL);
 INSERT INTO meta VALUES ('applied_seq','3');

@@ -28,8 +28,10 @@ def item(case: dict[str, Any]) -> Item:
         tool=case["tool"],
         payload=case["payload"],
         outcome=case["outcome"],
-        cwd=case["cwd"],
-        request=case["request"],
+        cwd=case.get("cwd"),
+        request=case.get("request"),
+        scope=case.get("scope", "event"),
+        story=tuple(item({"cwd": case["cwd"], **told}) for told in case.get("story", ())),
     )
 
 

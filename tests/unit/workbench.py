@@ -19,7 +19,7 @@ from siftd.messages import Filters
 from siftd.model import Event, Outcome
 from siftd.search.engine import Found, SearchEngine
 from siftd.search.vectors import VectorIndex
-from siftd.summarise.contract import Item, Summary, Verdict
+from siftd.summarise.contract import Item, Summary, Verdict, story_hashes
 
 DAY_MS = 86_400_000
 NOON_MS = 20_000 * DAY_MS + DAY_MS // 2
@@ -53,7 +53,7 @@ class ScriptedBackend:
         self.during: Callable[[], Any] | None = None
 
     def prompt_hash(self, item: Item) -> str:
-        return f"prompt of {item.tool}"
+        return " ".join(["prompt of", item.tool, *story_hashes(item)])
 
     async def summarise(self, batch: Sequence[Item]) -> list[Verdict]:
         self.batches.append([item.event_id for item in batch])

@@ -10,12 +10,12 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 
-from siftd.summarise.contract import Cannot, Item, Summary, Verdict
-from siftd.summarise.extractive import files, lookups, planning, shell, words
+from siftd.summarise.contract import Cannot, Item, Summary, Verdict, story_hashes
+from siftd.summarise.extractive import files, lookups, planning, shell, story, words
 from siftd.summarise.extractive.other import failed, generic, is_rejection
 from siftd.summarise.extractive.text import Call, Line, call_of, finished
 
-VERSION = 1
+VERSION = 2
 NAME = f"extractive:{VERSION}"
 
 RENDERERS: dict[str, Callable[[Call], Line]] = {
@@ -77,11 +77,14 @@ RENDERERS: dict[str, Callable[[Call], Line]] = {
 """Tool names, lower-cased: clients spell them differently."""
 
 _TELL_THEIR_OWN_FAILURE = frozenset(name for name, renderer in RENDERERS.items() if renderer is shell.shell)
+_STORIES = {"turn": story.turn, "session": story.session}
 _SAID = {"UserPromptSubmit": words.prompt, "Stop": words.closing, "SubagentStop": words.closing}
 
 
 def render(item: Item) -> Line:
     """Return the summary of one event and its confidence, for any payload whatever."""
+    if item.story and (told := _STORIES.get(item.scope)):
+        return finished(told(item, RENDERERS))
     if said := _SAID.get(item.tool):
         return finished(said(item))
     call = call_of(item)
@@ -90,6 +93,17 @@ def render(item: Item) -> Line:
     if has_failed and (name not in _TELL_THEIR_OWN_FAILURE or is_rejection(call)):
         return finished(failed(call))
     return finished(RENDERERS.get(name, generic)(call))
+
+
+def in_own_words(item: Item) -> Summary:
+    """Return what this backend says of an item that another one cannot, or need not, be asked about."""
+    line = render(item)
+    return Summary(text=line.text, confidence=line.confidence, model=NAME)
+
+
+def is_telling(tool: str) -> bool:
+    """Whether events of this tool are what the story of a turn or a session is made of."""
+    return tool in ("UserPromptSubmit", "Stop") or RENDERERS.get(tool.lower()) in story.TELLING
 
 
 class Extractive:
@@ -101,7 +115,7 @@ class Extractive:
     def prompt_hash(self, item: Item) -> str:
         """Cover all that decides a text: the renderers, the tool, the outcome, the folder, a turn's request."""
         request = item.request if item.tool == "Stop" else None
-        deciding = json.dumps([NAME, item.tool, item.outcome, item.cwd, request])
+        deciding = json.dumps([NAME, item.tool, item.outcome, item.cwd, request, *story_hashes(item)])
         return hashlib.sha256(deciding.encode()).hexdigest()
 
     async def summarise(self, batch: Sequence[Item]) -> list[Verdict]:

@@ -130,6 +130,13 @@ def apply_patch(call: Call) -> Line:
     return _edited(touched, names, difference(gone, came, _BODY_CHARS - len(touched) // 2), around)
 
 
+def changed_files(call: Call) -> list[str]:
+    """Return the files that a call changed; a patch may name several."""
+    if named := _PATCH_FILE.findall(patch_text(call)[:200_000]) if call.tool.lower() == "apply_patch" else []:
+        return [relative(path.strip(), call.cwd) for _, path in named[:20]]
+    return [path] if (path := call.path(*PATH_KEYS) or relative(_told_path(call), call.cwd)) else []
+
+
 def patch_text(call: Call) -> str:
     return (
         first_text(call.input, "command", "patch", "input") or printed(call.input.get("command")) or string(call.given)

@@ -129,6 +129,12 @@ def ask_user(call: Call) -> Line:
     return Line(f"Asked the user: {body}" if body else "Asked the user a question", SEEN if reply else THIN)
 
 
+def answers(call: Call) -> list[str]:
+    """Return what the user answered, without the questions."""
+    given = mapping(mapping(call.response).get("answers")) or mapping(call.input.get("answers"))
+    return [clip(_answer(answer), 80) for answer in list(given.values())[:6]]
+
+
 def exit_plan(call: Call) -> Line:
     """The plan that was put to the user: its title, its sections, its first words."""
     plan = call.word("plan") or string(mapping(call.response).get("plan"))

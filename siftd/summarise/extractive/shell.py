@@ -55,6 +55,9 @@ _PULL_REQUEST = re.compile(
 )
 _FILE_CHANGES = re.compile(r"^ ?(\d+ files? changed[^\n]{0,60})", re.MULTILINE)
 _NO_SEMICOLON = re.compile(r"(&&|\||\bdo|\bthen|\belse|[({]); ")
+_IS_WELL = re.compile(
+    r"\bpass|\bok\b|\bOK\b|Ran \d|SUCCESS|no issues|checks passed|ompiled|Finished|built in|examples?,"
+)
 COMMAND_CHARS = 130
 _COMMAND_LOOKED_AT = 4_000
 
@@ -76,6 +79,32 @@ def shell(call: Call) -> Line:
     finding = understand(ended.output) if ended.output else Finding([], [], "", False)
     line = said or _result(bare(command), ended, finding)
     return Line(_with_purpose(line, call), _confidence(call, ended, finding, is_told=said is not None))
+
+
+class Deed(NamedTuple):
+    """A command as part of a longer story."""
+
+    text: str
+    commit: str
+    """The subject of what it committed, or of the pull request it opened."""
+    has_failed: bool
+    is_check: bool
+    """Whether a test, a check or a build said that all is well."""
+
+
+def deed(call: Call) -> Deed:
+    """Return what a command contributes to the story of a turn."""
+    command = command_of(call)
+    ended = _ended(call)
+    if said := _committed(command, ended) or _opened_pull_request(command, ended):
+        return Deed(said, commit_subject(command) or said.partition(": ")[2], has_failed=False, is_check=False)
+    if ended.note == "interrupted":
+        return Deed("", "", has_failed=False, is_check=False)
+    finding = understand(ended.output) if ended.output else Finding([], [], "", False)
+    has_failed = ended.has_failed or finding.is_bad
+    is_check = not has_failed and any(_IS_WELL.search(verdict) for verdict in finding.verdicts)
+    text = _result(clip(bare(command), 50), ended, finding) if has_failed or is_check else ""
+    return Deed(text, "", has_failed, is_check)
 
 
 def command_of(call: Call) -> str:

@@ -72,7 +72,7 @@ def closing(item: Item) -> Line:
     """What an agent said at the end, with the request that it answers: a line of history."""
     text = string(mapping(item.payload).get("last_assistant_message"))
     who = "Subagent ended" if item.tool == "SubagentStop" else "Turn ended"
-    request = _asked(item.request) if item.tool != "SubagentStop" else ""
+    request = asked(item.request, 110) if item.tool != "SubagentStop" else ""
     if not text.strip():
         return Line(f"{who} without closing words" + (f": {request}" if request else ""), THIN)
     if request:
@@ -145,10 +145,11 @@ def _whole(text: str, limit: int) -> str:
     return clip(line, limit)
 
 
-def _asked(request: str | None) -> str:
+def asked(request: str | None, limit: int) -> str:
+    """Return a request's words; "" for what a client sends in a request's place."""
     if not request or request.lstrip().startswith(("<", _INTERRUPTED, "This session is being continued")):
         return ""
-    return clip(_SYSTEM.sub(" ", request[:_LOOKED_AT]), 110)
+    return clip(_SYSTEM.sub(" ", request[:_LOOKED_AT]), limit)
 
 
 def _continued(text: str) -> str:

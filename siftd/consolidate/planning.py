@@ -1,0 +1,93 @@
+"""Planning: what a backend is to be asked about, and what is known already.
+
+An event becomes an item with the request it served; the end of a turn and the end of a session bring the events with
+them that their story stands on. The cache is asked for each alone, before anything is put together for a call.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from siftd.store import stories, summaries
+from siftd.store.payload import find_object
+from siftd.store.stories import StoryEvent
+from siftd.store.summaries import RawEvent
+from siftd.summarise.contract import Backend, Item, Scope, Summary, cache_key
+from siftd.summarise.extractive import is_telling
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One summary that is to be written."""
+
+    raw: RawEvent
+    item: Item
+    prompt_hash: str
+    cache_key: str
+    cached: Summary | None
+
+
+def plan_events(connection: sqlite3.Connection, backend: Backend, ids: Sequence[int]) -> list[Planned]:
+    """Return the plans for those of these events that are still raw."""
+    found = (summaries.find_raw_event(connection, event_id) for event_id in ids)
+    return [_plan(connection, backend, raw, _item(connection, raw)) for raw in found if raw is not None]
+
+
+def plan_sessions(connection: sqlite3.Connection, backend: Backend, last_ids: Sequence[int]) -> list[Planned]:
+    """Return the plans for the summaries of the sessions that end with these events."""
+    planned = []
+    for event_id in last_ids:
+        if (raw := summaries.find_event(connection, event_id)) is not None:
+            told = stories.list_session(connection, raw.session_id, raw.id, is_telling)
+            planned.append(_plan(connection, backend, raw, as_item(raw, "session", told)))
+    return planned
+
+
+def as_item(raw: RawEvent, scope: Scope = "event", story: Sequence[StoryEvent] = ()) -> Item:
+    """Return the event as a backend sees it. A payload that a person has broken by hand becomes an empty one."""
+    prompt = (find_object(raw.prompt_json or "") or {}).get("prompt")
+    return Item(
+        event_id=raw.id,
+        tool=raw.tool,
+        payload=find_object(raw.payload_json) or {},
+        outcome=raw.outcome,
+        ts=raw.ts,
+        input_hash=raw.input_hash,
+        request=prompt if isinstance(prompt, str) else None,
+        cwd=raw.cwd,
+        scope=scope,
+        story=tuple(_told(event, raw.cwd) for event in story),
+    )
+
+
+def _item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
+    if raw.tool != "Stop":
+        return as_item(raw)
+    return as_item(raw, "turn", stories.list_turn(connection, raw.session_id, raw.id, is_telling))
+
+
+def _told(event: StoryEvent, cwd: str | None) -> Item:
+    return Item(
+        event_id=event.id,
+        tool=event.tool,
+        payload=find_object(event.payload_json) or {},
+        outcome=event.outcome,
+        ts=event.ts,
+        input_hash=event.input_hash,
+        cwd=cwd,
+    )
+
+
+def _plan(connection: sqlite3.Connection, backend: Backend, raw: RawEvent, item: Item) -> Planned:
+    prompt_hash = backend.prompt_hash(item)
+    key = cache_key(backend.name, prompt_hash, raw.input_hash)
+    found = summaries.find_cached(connection, key)
+    if found is None:
+        return Planned(raw, item, prompt_hash, key, None)
+    tokens = found.tokens_in or 0, found.tokens_out or 0
+    cached = Summary(
+        text=found.text, confidence=found.confidence, tokens_in=tokens[0], tokens_out=tokens[1], model=found.model
+    )
+    return Planned(raw, item, prompt_hash, key, cached)

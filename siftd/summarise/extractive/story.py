@@ -1,0 +1,144 @@
+"""Summaries of a turn and of a session: what was asked, what came of it, and the deeds that prove it.
+
+    Asked: Expired tokens are accepted. → validate_token() rejects them now, because … — changed src/auth.py;
+    `pytest -q`: 12 passed; before: `pytest -q` failed (exit 1): 2 failed: test_login; committed: Reject expired tokens
+
+The words are those of the prompt, of the closing text and of the renderers of the turn's events; nothing is concluded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item
+from siftd.summarise.extractive import files, planning, shell
+from siftd.summarise.extractive.other import is_rejection
+from siftd.summarise.extractive.text import (
+    SEEN,
+    THIN,
+    TOLD,
+    Call,
+    Line,
+    call_of,
+    clip,
+    join_within,
+    mapping,
+    string,
+    unique,
+)
+from siftd.summarise.extractive.words import asked, telling
+
+PROMPT = "UserPromptSubmit"
+CHANGING = frozenset((files.edit, files.multi_edit, files.write, files.notebook_edit, files.apply_patch))
+"""Renderers of calls that change a file."""
+TELLING = CHANGING | {shell.shell, planning.ask_user, planning.exit_plan, planning.agent}
+"""Renderers of the calls that a story is made of; what only looks something up leaves no trace in it."""
+_ASKED_CHARS = 110
+_DEEDS_CHARS = 190
+_TELLING_PROMPT_CHARS = 20
+"""Shorter ones ("yes", "go on", "2") tell nothing without the words before them. Arbitrary."""
+
+
+class _Deeds(NamedTuple):
+    """What was done, as far as events prove it."""
+
+    files: list[str]
+    commits: list[str]
+    verdict: str
+    failure: str
+    answers: list[str]
+
+    def told(self, already: str, limit: int) -> str:
+        """Say the deeds that `already` does not tell, the most telling first."""
+        changed = [name for name in self.files if name.rsplit("/", 1)[-1] not in already]
+        commits = [clip(subject, 80) for subject in reversed(self.commits) if subject not in already]
+        parts = [
+            f"committed: {_fitting(commits, 110)}" if commits else "",
+            f"changed {join_within(changed, 90)}" if changed else "",
+            clip(self.verdict, 90),
+            f"before: {clip(self.failure, 110)}" if self.failure and self.verdict else clip(self.failure, 130),
+            f"the user chose {join_within(self.answers, 90, ' and ')}" if self.answers else "",
+        ]
+        return _fitting(parts, limit)
+
+
+def turn(item: Item, renderers: dict[str, Callable[[Call], Line]]) -> Line:
+    """The story of the turn that a `Stop` event ends."""
+    request = asked(item.request or _first_prompt(item.story), _ASKED_CHARS)
+    closing = string(mapping(item.payload).get("last_assistant_message"))
+    return _told(f"Asked: {request}" if request else "", closing, _deeds(item.story, renderers), "Turn ended")
+
+
+def session(item: Item, renderers: dict[str, Callable[[Call], Line]]) -> Line:
+    """The story of a whole session: what it was asked in turn, how the last turn ended, what was changed."""
+    prompts = [text for each in item.story if each.tool == PROMPT and (text := asked(_prompt_of(each), 150))]
+    closings = [
+        string(mapping(each.payload).get("last_assistant_message")) for each in item.story if each.tool == "Stop"
+    ]
+    closing = next((text for text in reversed(closings) if text.strip()), "")
+    head = (
+        f"Session of {len(prompts)} prompts: {_chosen(prompts)}" if len(prompts) > 1 else f"Session: {''.join(prompts)}"
+    )
+    return _told(head, closing, _deeds(item.story, renderers), "")
+
+
+def _told(head: str, closing: str, deeds: _Deeds, otherwise: str) -> Line:
+    """Join what was asked, what was said at the end and what proves it; `otherwise` where there is neither."""
+    already = f"{head} {closing}"[:4_000]
+    kept_for_proof = len(deeds.told(already, _DEEDS_CHARS))
+    said = telling(closing, MAX_SUMMARY_CHARS - len(head) - kept_for_proof - 8) if closing.strip() else ""
+    text = " → ".join(filter(None, (head, said or (otherwise if not kept_for_proof else ""))))
+    proof = deeds.told(already, MAX_SUMMARY_CHARS - len(text) - 4)
+    joined = " — ".join(filter(None, (text, proof)))
+    return Line(joined or otherwise, SEEN if proof and said else TOLD if proof or said else THIN)
+
+
+def _deeds(story: Sequence[Item], renderers: dict[str, Callable[[Call], Line]]) -> _Deeds:
+    changed: list[str] = []
+    commits: list[str] = []
+    answers: list[str] = []
+    verdict = failure = ""
+    for item in story:
+        renderer = renderers.get(item.tool.lower())
+        if renderer in CHANGING:
+            call = call_of(item)
+            if item.outcome != "failed" and call.error is None:
+                changed += files.changed_files(call)
+            elif is_rejection(call):
+                answers.append(f"not to edit {files.file_of(call)}")
+        elif renderer is shell.shell:
+            ran = shell.deed(call_of(item))
+            commits += [ran.commit] if ran.commit else []
+            if ran.has_failed:
+                failure, verdict = ran.text, ""
+            elif ran.is_check:
+                verdict = ran.text
+        elif renderer is planning.ask_user:
+            answers += planning.answers(call_of(item))
+    return _Deeds(unique(changed, 12), unique(commits, 4), verdict, failure, unique(answers, 3))
+
+
+def _fitting(parts: Sequence[str], limit: int) -> str:
+    """Join those that fit, in their order; an ellipsis for each that does not would tell nothing."""
+    text = ""
+    for part in filter(None, parts):
+        if len(text) + len(part) + 2 <= limit:
+            text += f"; {part}" if text else part
+    return text
+
+
+def _chosen(prompts: list[str]) -> str:
+    """Return the first prompt and as many of the last ones as fit: how it began and where it went."""
+    telling_ones = [text for text in prompts if len(text) >= _TELLING_PROMPT_CHARS and text[0] != "/"] or prompts
+    first = clip(telling_ones[0], 100)
+    last = join_within((clip(text, 60) for text in unique(reversed(telling_ones[1:]), 2)), 70, " / ")
+    return " / … / ".join(filter(None, (first, last.removesuffix(" / …"))))
+
+
+def _first_prompt(story: Sequence[Item]) -> str | None:
+    return next((_prompt_of(each) for each in story if each.tool == PROMPT), None)
+
+
+def _prompt_of(item: Item) -> str:
+    return string(mapping(item.payload).get("prompt"))

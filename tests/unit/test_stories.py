@@ -1,0 +1,247 @@
+"""What becomes of a turn and of a session: one summary each, standing on the events that it tells."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from opened_shop import NOW, Shop, opened
+from workbench import Workbench, nobody
+
+from siftd.model import Event, SessionChange
+from siftd.store import read
+from siftd.summarise.contract import Cannot, Item, TryLater
+from siftd.summarise.extractive import NAME, Extractive
+from siftd.summarise.prompt import prompt_for, prompt_hash
+from siftd.summarise.truth import Source, unsupported_claims
+
+CLOSING = "Expired tokens are rejected now, because validate_token compares exp with the clock."
+
+
+class Story:
+    """Tells turns into a workbench, one event after the other."""
+
+    def __init__(self, bench: Workbench, session: str = "s1") -> None:
+        self.bench = bench
+        self.session = session
+        self.prompts = 0
+
+    async def prompt(self, text: str) -> int:
+        self.prompts += 1
+        return await self._keep("UserPromptSubmit", {"prompt": text}, "prompt")
+
+    async def ran(self, command: str, stdout: str = "", *, tool: str = "Bash", **tool_input: Any) -> int:
+        payload = {"tool_input": {"command": command, **tool_input}, "tool_response": {"stdout": stdout}}
+        return await self._keep(tool, payload, "tool", outcome="ok")
+
+    async def edited(self, path: str) -> int:
+        payload = {"tool_input": {"file_path": path, "old_string": "a", "new_string": "b"}, "tool_response": {}}
+        return await self._keep("Edit", payload, "tool", outcome="ok")
+
+    async def stop(self, text: str = CLOSING) -> int:
+        return await self._keep("Stop", {"last_assistant_message": text}, "stop")
+
+    async def end(self) -> None:
+        change = SessionChange(client="x", session_id=self.session, change="end", ts=self.bench.clock.now_ms())
+        await self.bench.store.keep(change)
+
+    async def _keep(self, tool: str, payload: dict[str, Any], kind: str, **fields: Any) -> int:
+        self.bench.clock.forward(1)
+        self.bench._calls += 1
+        event = Event(
+            client="claude-code",
+            session_id=self.session,
+            tool=tool,
+            payload=payload,
+            ts=self.bench.clock.now_ms(),
+            identity=(kind, f"n{self.bench._calls}"),
+            native_id=f"n{self.bench._calls}",
+            prompt_id=f"p{self.session}{self.prompts}",
+            **fields,
+        )
+        (receipt,) = await self.bench.store.keep(event)
+        return receipt.event_id or 0
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
+    async with Workbench(tmp_path) as opened_bench:
+        opened_bench.backend = Extractive()  # type: ignore[assignment]
+        opened_bench.put_together()
+        yield opened_bench
+
+
+def told(bench: Workbench, scope: str) -> list[tuple[Any, ...]]:
+    return bench.rows(f"SELECT event_id, text FROM summaries WHERE scope = '{scope}' ORDER BY id")
+
+
+def cited(bench: Workbench, scope: str) -> list[int]:
+    sql = "SELECT p.dst_id FROM provenance_edges p JOIN summaries s ON s.id = p.src_id"
+    rows = bench.rows(
+        f"{sql} WHERE p.src_kind = 'summary' AND p.dst_kind = 'event' AND p.edge = 'derives_from'"
+        f" AND s.scope = '{scope}' ORDER BY s.id, p.dst_id"
+    )
+    return [row[0] for row in rows]
+
+
+async def test_a_turn_s_end_tells_what_was_asked_done_and_proved_and_cites_it(bench: Workbench) -> None:
+    story = Story(bench)
+    asked = await story.prompt("Find out why expired tokens are accepted.")
+    await story.ran("", tool="Read", file_path="/w/src/auth.py")
+    edited = await story.edited("/w/src/auth.py")
+    failed = await story.ran("pytest -q", "1 failed, 3 passed in 0.2s\nFAILED t.py::test_expired")
+    passed = await story.ran("pytest -q", "4 passed in 0.20s")
+    stop = await story.stop()
+    await bench.drain()
+    assert told(bench, "turn") == [
+        (
+            stop,
+            f"Asked: Find out why expired tokens are accepted. → {CLOSING} — changed /w/src/auth.py;"
+            " `pytest -q`: 4 passed; before: `pytest -q` reported failures: 1 failed, 3 passed: test_expired",
+        )
+    ]
+    assert cited(bench, "turn") == [asked, edited, failed, passed], "what only looked something up proves nothing"
+
+
+async def test_a_turn_begins_after_the_turn_before(bench: Workbench) -> None:
+    story = Story(bench)
+    await story.prompt("Mend the first thing.")
+    await story.edited("/w/one.py")
+    await story.stop("Done with the first.")
+    second = await story.prompt("Mend the second thing.")
+    edited = await story.edited("/w/two.py")
+    await story.stop("Done with the second.")
+    await Story(bench, "other").edited("/w/three.py")
+    await bench.drain()
+    _, (_, text) = told(bench, "turn")
+    assert text == "Asked: Mend the second thing. → Done with the second. — changed /w/two.py"
+    assert cited(bench, "turn")[-2:] == [second, edited]
+
+
+async def test_a_session_that_ended_has_one_summary_on_its_last_event(bench: Workbench) -> None:
+    story = Story(bench)
+    events = [await story.prompt("Find out why expired tokens are accepted."), await story.edited("/w/auth.py")]
+    last = await story.stop()
+    await bench.consolidator.drain(None, nobody)
+    assert told(bench, "session") == []
+    await story.end()
+    for _ in range(2):
+        await bench.consolidator.drain(None, nobody)
+    assert told(bench, "session") == [
+        (last, f"Session: Find out why expired tokens are accepted. → {CLOSING} — changed /w/auth.py")
+    ]
+    assert cited(bench, "session") == events
+    assert bench.rows("SELECT model FROM summaries WHERE scope = 'session'") == [(NAME,)]
+
+
+async def test_a_session_that_is_idle_is_told_and_told_anew_when_it_goes_on(bench: Workbench) -> None:
+    story = Story(bench)
+    await story.prompt("Find out why expired tokens are accepted.")
+    await story.stop()
+    bench.clock.forward(3600)
+    await bench.consolidator.drain(None, nobody)
+    assert len(told(bench, "session")) == 1
+    await story.prompt("Write it down in the documents too.")
+    last = await story.stop("Wrote it down.")
+    await bench.consolidator.drain(None, nobody)
+    assert len(told(bench, "session")) == 1, "it goes on"
+    bench.clock.forward(3600)
+    await bench.consolidator.drain(None, nobody)
+    (_, _), (event_id, text) = told(bench, "session")
+    assert (event_id, text) == (
+        last,
+        "Session of 2 prompts: Find out why expired tokens are accepted. / … / Write it down in the documents too."
+        " → Wrote it down.",
+    )
+    live = (
+        "SELECT text FROM summaries s WHERE scope = 'session' AND id NOT IN (SELECT older_id FROM summary_supersedes)"
+    )
+    assert bench.rows(live) == [(text,)]
+
+
+async def test_a_session_without_a_prompt_has_no_story(bench: Workbench) -> None:
+    await Story(bench).ran("make")
+    bench.clock.forward(3600)
+    await bench.consolidator.drain(None, nobody)
+    assert told(bench, "session") == []
+
+
+async def test_deleted_stories_come_back_word_for_word(bench: Workbench) -> None:
+    story = Story(bench)
+    await story.prompt("Find out why expired tokens are accepted.")
+    await story.edited("/w/auth.py")
+    await story.stop()
+    await story.end()
+    await bench.consolidator.drain(None, nobody)
+    before = bench.rows("SELECT event_id, scope, model, text, prompt_hash, confidence FROM summaries ORDER BY 1, 2")
+    bench.by_hand("DELETE FROM summaries", "UPDATE events SET status = 'raw'")
+    await bench.consolidator.drain(None, nobody)
+    after = bench.rows("SELECT event_id, scope, model, text, prompt_hash, confidence FROM summaries ORDER BY 1, 2")
+    assert after == before
+    assert bench.rows("SELECT count(*) FROM provenance_edges WHERE src_kind = 'summary' AND src_id NOT IN"
+                      " (SELECT id FROM summaries)") == [(0,)]  # fmt: skip
+
+
+async def test_a_backend_that_is_away_leaves_the_session_for_later_and_one_that_cannot_is_stood_in_for(
+    tmp_path: Path,
+) -> None:
+    async with Workbench(tmp_path) as bench:
+        story = Story(bench)
+        await story.prompt("Find out why expired tokens are accepted.")
+        await story.stop()
+        await bench.drain()
+        await story.end()
+        bench.backend.verdict = lambda item: TryLater(reason="away", after_seconds=5)
+        await bench.consolidator.drain(None, nobody)
+        assert told(bench, "session") == []
+        bench.backend.verdict = lambda item: Cannot(reason="no")
+        await bench.consolidator.drain(None, nobody)
+        assert len(told(bench, "session")) == 1
+        assert bench.rows("SELECT model FROM summaries WHERE scope = 'session'") == [(NAME,)]
+
+
+async def test_show_says_what_a_story_stands_on(bench: Workbench) -> None:
+    story = Story(bench)
+    asked = await story.prompt("Find out why expired tokens are accepted.")
+    stop = await story.stop()
+    await bench.drain()
+    event = read.find_event(bench.store.reader, stop)
+    assert event is not None
+    assert [(each["scope"], each["derives_from"]) for each in event["summaries"]] == [("turn", [f"e{asked}"])]
+
+
+async def test_forgetting_a_part_of_a_turn_has_its_story_told_anew(tmp_path: Path) -> None:
+    """Its words came from what is forgotten."""
+
+    async def tell(shop: Shop, number: int, tool: str, **payload: Any) -> int:
+        return await shop.capture(number, tool=tool, payload=payload, ts=NOW - 3_600_000 + number)
+
+    async with opened(tmp_path) as shop:
+        await tell(shop, 1, "UserPromptSubmit", prompt="Ask nobody about the budget.")
+        edit = {"file_path": "/w/zanzibar.py", "old_string": "a", "new_string": "b"}
+        edited = await tell(shop, 2, "Edit", tool_input=edit, tool_response={})
+        await tell(shop, 3, "Stop", last_assistant_message="Done as asked.")
+        await shop.ask("drain")
+        texts = "SELECT text FROM summaries WHERE scope <> 'event' ORDER BY id"
+        assert [("zanzibar" in text) for (text,) in await shop.rows(texts)] == [True, True]
+        await shop.ask("forget", ids=[f"e{edited}"], dryRun=False)
+        await shop.ask("drain")
+        assert [text for (text,) in await shop.rows(texts)] == [
+            "Asked: Ask nobody about the budget. → Done as asked.",
+            "Session: Ask nobody about the budget. → Done as asked.",
+        ]
+
+
+def test_a_model_is_given_the_story_and_its_text_is_checked_against_it() -> None:
+    edit = Item(event_id=2, tool="Edit", payload={"tool_input": {"file_path": "/w/auth_token.py"}}, outcome="ok")
+    stop = Item(event_id=3, tool="Stop", payload={"last_assistant_message": "Done."}, scope="turn", story=(edit,))
+    message = prompt_for(stop).message
+    assert "ends a turn" in message
+    assert "/w/auth_token.py" in message
+    assert unsupported_claims("Changed /w/auth_token.py.", Source.of(stop)) == []
+    assert unsupported_claims("Changed /w/other.py.", Source.of(stop)) == ["w/other.py"]
+    alone = msgspec.structs.replace(stop, story=())
+    assert prompt_hash(stop) != prompt_hash(alone)
