@@ -1,7 +1,8 @@
 """The tick: what the daemon does in the background, and at once when it is asked to drain.
 
 Every tick: take the spool in, summarise what is raw, embed what has no vector, keep log and store in order; less
-often: supersede and sweep. A tick gives itself at most half of its period, so that it never runs into the next.
+often: supersede and sweep. A tick gives summaries at most half of its period and superseding, after a flood, the
+other half at most, so that neither keeps the spool, the log and the summaries of a minute ago waiting for long.
 `drain` is the same work without that bound. One of both runs at a time.
 """
 
@@ -143,7 +144,7 @@ class Consolidator:
             await self._drainer.drain(result, limit=limit, goes_on=self._goes_on, on_batch=on_batch)
             await self._drainer.tell_sessions(result, goes_on=self._goes_on)
             result.embedded += await self._embedding.run(self._goes_on)
-            await self._supersede_if_due()
+            await self._supersede_if_due(self._goes_on)
             result.pending = (await self._store.read(read.counts))["raw"]
             return result
 
@@ -158,7 +159,8 @@ class Consolidator:
             await self._drainer.drain(result, limit=None, goes_on=goes_on, on_batch=_nothing)
             await self._drainer.tell_sessions(result, goes_on=goes_on)
             result.embedded = await self._embedding.run(goes_on)
-            await self._supersede_if_due()
+            share = self._clock.monotonic() + self._tick_seconds * SHARE_OF_TICK
+            await self._supersede_if_due(lambda: self._goes_on() and self._clock.monotonic() < share)
             await self._upkeep()
             if result.processed or result.errors or result.embedded:
                 log.info("tick", summarized=result.processed, errors=result.errors, embedded=result.embedded)
@@ -168,12 +170,14 @@ class Consolidator:
         while self._goes_on() and await self._indexer.run():
             pass
 
-    async def _supersede_if_due(self) -> None:
+    async def _supersede_if_due(self, goes_on: Callable[[], bool]) -> None:
+        """Supersede, if it is time; what a share of time does not suffice for goes on at the next tick."""
         now = self._clock.monotonic()
         if now - self._superseded_at < self._supersede_seconds and self._superseded_at:
             return
-        self._superseded_at = now
-        hidden = await self._superseder.run(self._goes_on)
+        hidden = await self._superseder.run(goes_on)
+        if goes_on():
+            self._superseded_at = now
         await self._mend_what_was_edited()
         if hidden:
             log.info("superseded", hidden=hidden)

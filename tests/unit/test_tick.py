@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -92,6 +93,26 @@ async def test_superseding_is_done_at_most_once_in_its_period(bench: Workbench) 
     assert await drained() == 1
     bench.clock.forward(1)
     assert await drained() == 5
+
+
+async def test_superseding_that_needs_more_than_its_share_of_a_tick_goes_on_at_the_next(bench: Workbench) -> None:
+    await bench.tell(*["the same"] * 40)
+    superseder = bench.consolidator._superseder
+    find_pairs = superseder._find_pairs
+    looked = []
+
+    def slow(connection: sqlite3.Connection) -> tuple[list[tuple[int, int, float]], int, bool]:
+        bench.clock.forward(0.3)
+        looked.append(find_pairs(connection))
+        return looked[-1]
+
+    superseder._find_pairs = slow  # type: ignore[method-assign]
+    await bench.consolidator._tick(bench.clock.monotonic() + 60)
+    assert len(looked) == 2, "half of a tick's second"
+    await bench.consolidator._tick(bench.clock.monotonic() + 60)
+    assert looked[-1][-1], "everything is compared"
+    await bench.consolidator._tick(bench.clock.monotonic() + 60)
+    assert len(looked) == 3, "and now it is not due for a while"
 
 
 async def test_a_stopped_consolidator_finishes_its_batch_and_begins_no_other(bench: Workbench) -> None:
