@@ -85,7 +85,7 @@ def stop_reading(*_: object) -> None:
     raise TimeoutError
 
 
-def main(env: dict[str, str]) -> None:
+def main(env: dict[str, str], run: str) -> None:
     signal(SIGALRM, stop_reading)
     setitimer(ITIMER_REAL, STDIN_SECONDS)
     pieces = []
@@ -98,8 +98,6 @@ def main(env: dict[str, str]) -> None:
     raw = b"".join(pieces) if size <= RAW_BYTES_MAX else b""
 
     folder = absolute(env.get("SIFTD_WORKSPACE") or env.get("CLAUDE_PROJECT_DIR") or posix.getcwd())
-    home = absolute(env.get("SIFTD_HOME") or (env.get("HOME") or user_home()) + "/.siftd")
-    run = home + "/" + (env.get("SIFTD_NS") or "default") + "/run"
     key = sha256(workspace_identity(folder).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     root = "".join(c if c >= " " and c not in '"\\' else f"\\u{ord(c):04x}" for c in folder)
@@ -109,21 +107,28 @@ def main(env: dict[str, str]) -> None:
     message = b"\x01" + len(head).to_bytes(2, "big") + head + raw
     frame = len(message).to_bytes(4, "big") + message
 
-    slow = False
-    try:
-        posix.chdir(run)
-        slow = time.time() - posix.stat(key + ".slow").st_mtime < SLOW_SECONDS
-    except OSError:
-        pass
-    if slow or len(raw) > LARGE_BYTES or not is_answered(frame, key):
-        sys.path.insert(0, __file__.rpartition("/")[0])
+    answer = ask(frame, key) if may_ask(run, key) and len(raw) <= LARGE_BYTES else b""
+    if not answer or not answer.startswith((b'{"ok":true', b'{"ok":false,"retry":false')):
         from courier import hand_over
 
-        hand_over(frame, raw, run, key, folder, env)
+        hand_over(frame, raw, run, key, folder, env, is_hung=answer is None)
 
 
-def is_answered(frame: bytes, key: str) -> bool:
-    """Whether the daemon took the frame, or refused it for good, within its 250 ms."""
+def may_ask(run: str, key: str) -> bool:
+    """Enter the folder of the sockets, which must be ours alone; false while a daemon there is known to be slow."""
+    try:
+        posix.chdir("/")  # nobody listens here, where that folder is not made yet
+        posix.chdir(run)
+        here = posix.stat(".")
+        if here.st_uid != posix.getuid() or here.st_mode & 0o022:
+            raise PermissionError
+        return time.time() - posix.stat(key + ".slow").st_mtime >= SLOW_SECONDS
+    except FileNotFoundError:
+        return True
+
+
+def ask(frame: bytes, key: str) -> bytes | None:
+    """Return how the daemon's answer begins: empty when nobody listens, None when none came within its 250 ms."""
     answer = b""
     try:
         deadline = time.monotonic() + ANSWER_SECONDS
@@ -133,25 +138,18 @@ def is_answered(frame: bytes, key: str) -> bool:
         conn.sendall(frame)
         while len(answer) < ANSWER_BYTES:
             conn.settimeout(max(deadline - time.monotonic(), 0.001))
-            piece = conn.recv(4096)
-            if not piece:
+            if not (piece := conn.recv(4096)):
                 break
             answer += piece
     except TimeoutError:
-        posix.close(posix.open(key + ".slow", posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC, 0o600))
+        return None
     except OSError:
         pass
-    return answer[4:].startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
+    return answer[4:]
 
 
 def absolute(path: str) -> str:
     return path if path[0] == "/" else posix.getcwd() + "/" + path
-
-
-def user_home() -> str:
-    from pwd import getpwuid
-
-    return getpwuid(posix.getuid()).pw_dir
 
 
 try:
@@ -160,8 +158,13 @@ try:
         for name, v in posix.environ.items()
     }
     if environ.get("SIFTD_OFF") != "1":
-        main(environ)
-except BaseException:
-    pass
+        sys.path.insert(0, __file__.rpartition("/")[0])
+        home = environ.get("SIFTD_HOME") or (environ.get("HOME") or __import__("courier").user_home()) + "/.siftd"
+        namespace = absolute(home) + "/" + (environ.get("SIFTD_NS") or "default")
+        main(environ, namespace + "/run")
+except BaseException as error:
+    from failure import note_failure
+
+    note_failure(namespace, CLIENT, type(error).__name__)
 finally:
     posix._exit(0)

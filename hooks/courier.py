@@ -17,6 +17,7 @@ import time
 from _signal import ITIMER_REAL, SIG_DFL, SIGALRM, setitimer, signal
 from _socket import AF_UNIX, SOCK_STREAM, socket
 
+NAME = "courier"
 LIFE_SECONDS = 5.0
 TRY_SECONDS = 2.0
 RELAY_SECONDS = 3.0  # then what was taken over still finds its way into the spool
@@ -29,6 +30,8 @@ ANSWER_BYTES = 29
 BACKOFF_SECONDS_MAX = 300
 POLL_SECONDS = 0.02
 ALREADY_RUNNING_STATUS = 5
+EXCLUDED_STATUS = 6
+OPENED = posix.O_CREAT | posix.O_NOFOLLOW  # a link planted at a name of ours leads nowhere
 DAEMON_ENVIRONMENT = (
     "HOME",
     "USER",
@@ -42,9 +45,10 @@ DAEMON_ENVIRONMENT = (
     "OLLAMA_HOST",
     "CLAUDE_CONFIG_DIR",
 )
+ALLOCATOR = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "1048576"}
 
 
-def hand_over(frame: bytes, raw: bytes, run: str, key: str, folder: str, env: dict[str, str]) -> None:
+def hand_over(frame: bytes, raw: bytes, run: str, key: str, folder: str, env: dict[str, str], *, is_hung: bool) -> None:
     """Give the frame to the listening courier, else become one in a detached child.
 
     Returns at once where no courier lives. Slot 0 is taken before the fork and its holder listens, so that of a burst
@@ -52,7 +56,9 @@ def hand_over(frame: bytes, raw: bytes, run: str, key: str, folder: str, env: di
     """
     posix.umask(0o077)
     make_folders(run)
-    posix.chdir(run)
+    enter(run)
+    if is_hung:
+        mark_slow(key)
     if b'"hook_event_name":"SessionStart"' in raw[:65536].replace(b": ", b":"):
         remove(key + ".hold")
     first = lock_slot(key, 0)
@@ -63,8 +69,41 @@ def hand_over(frame: bytes, raw: bytes, run: str, key: str, folder: str, env: di
             detach(first)
             slot = take_slot(key) if first is None else 0
             Courier(frame, run, key, folder, env).deliver_or_spool(slot)
+        except BaseException as error:
+            note(run, type(error).__name__)
         finally:
             posix._exit(0)
+
+
+def enter(run: str) -> None:
+    """Enter the folder of the sockets. Raises PermissionError unless it is ours and nobody else may write to it."""
+    posix.chdir(run)
+    here = posix.stat(".")
+    if here.st_uid != posix.getuid() or here.st_mode & 0o022:
+        raise PermissionError
+
+
+def note(run: str, what: str) -> None:
+    """Leave a line for `mem doctor`."""
+    from failure import note_failure
+
+    note_failure(run.rpartition("/")[0], NAME, what)
+
+
+def mark_slow(key: str) -> None:
+    """Let no hook wait for the daemon for a while. On a full disk each of them waits, and nothing else changes."""
+    try:
+        fd = posix.open(key + ".slow", posix.O_WRONLY | posix.O_TRUNC | OPENED, 0o600)
+        posix.close(fd)
+    except OSError:
+        pass
+
+
+def user_home() -> str:
+    """Return the user's home where the environment has none."""
+    from pwd import getpwuid
+
+    return getpwuid(posix.getuid()).pw_dir
 
 
 def make_folders(path: str) -> None:
@@ -87,7 +126,7 @@ def remove(name: str) -> None:
 
 def lock_slot(key: str, slot: int) -> int | None:
     """Return the descriptor that holds a slot, high enough to outlive `detach`; None while another courier has it."""
-    fd = posix.open(f"{key}.courier{slot}", posix.O_RDWR | posix.O_CREAT, 0o600)
+    fd = posix.open(f"{key}.courier{slot}", posix.O_RDWR | OPENED, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
@@ -134,6 +173,9 @@ def detach(kept: int | None) -> None:
     null = posix.open("/dev/null", posix.O_RDWR)
     for fd in (0, 1, 2):
         posix.dup2(null, fd)
+    from resource import RLIMIT_CORE, setrlimit
+
+    setrlimit(RLIMIT_CORE, (0, 0))  # for the daemon and the spool too: all of them hold raw frames
 
 
 class Courier:
@@ -144,6 +186,8 @@ class Courier:
         self.key = key
         self.folder = folder
         self.env = {name: env[name] for name in env if name in DAEMON_ENVIRONMENT or name.startswith("SIFTD_")}
+        self.env |= ALLOCATOR
+        self.run = run
         self.env["SIFTD_HOME"] = run.rpartition("/")[0].rpartition("/")[0]
         self.born = time.monotonic()
         self.relay: socket | None = None
@@ -288,7 +332,7 @@ class Courier:
 
     def backoff(self) -> tuple[int, int]:
         try:
-            fd = posix.open(self.key + ".start", posix.O_RDONLY)
+            fd = posix.open(self.key + ".start", posix.O_RDONLY | posix.O_NOFOLLOW)
             words = posix.read(fd, 4096).split(b" ", 2)
             posix.close(fd)
             return min(int(words[0]), 64), int(words[1])
@@ -297,7 +341,7 @@ class Courier:
 
     def start_daemon(self) -> None:
         """Start the daemon, once, under the start lock; while another one holds it there is nothing to do."""
-        lock = posix.open(self.key + ".start", posix.O_RDWR | posix.O_CREAT, 0o600)
+        lock = posix.open(self.key + ".start", posix.O_RDWR | OPENED, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -334,6 +378,8 @@ class Courier:
         line = f"{failures + 1} {int(time.time() * 1000)} ended with status {status >> 8 or status}: {said}\n"
         posix.ftruncate(lock, 0)
         posix.pwrite(lock, line.encode("utf-8", "replace"), 0)
+        if status >> 8 != EXCLUDED_STATUS:
+            note(self.run, "DaemonNotStarted")
         return True
 
     def watch_start(self) -> None:
@@ -388,6 +434,7 @@ class Courier:
             pass  # it has ended: its status tells
 
     def count_dropped(self, count: int) -> None:
-        fd = posix.open(self.key + ".dropped", posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND, 0o600)
+        note(self.run, "NotKept")
+        fd = posix.open(self.key + ".dropped", posix.O_WRONLY | posix.O_APPEND | OPENED, 0o600)
         posix.write(fd, b"%d\n" % int(time.time() * 1000) * count)
         posix.close(fd)

@@ -9,6 +9,7 @@
       <ns>/run/<key>.relay .dropped         the courier that takes other hooks' frames; what could not be kept
       <ns>/workspaces/<key>/                db.sqlite wal.ndjson spool/ secret brief snapshots/
       <ns>/logs/<key>.ndjson                the daemon's structured log
+      <ns>/logs/hooks.ndjson .seen          what hooks could not do, and what of it a person has seen
 
 `hooks/claude_code.py` builds the same names without importing this module; `tests/unit/test_hook_paths.py`
 holds the two together. The classes are plain ones, because `mem` would pay 10 ms for importing `dataclasses`.
@@ -72,6 +73,15 @@ class Home:
     @property
     def workspaces(self) -> str:
         return f"{self.folder}/workspaces"
+
+    @property
+    def hook_failures(self) -> str:
+        return f"{self.logs}/hooks.ndjson"
+
+    @property
+    def hook_failures_seen(self) -> str:
+        """When what is told there was acknowledged."""
+        return f"{self.logs}/hooks.seen"
 
     def for_workspace(self, key: str) -> WorkspacePaths:
         return WorkspacePaths(self, key)

@@ -56,11 +56,15 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     from siftd.cli.context import Context
+    from siftd.cli.hook_failures import tell_unseen
 
     verb, rest = choose(arguments)
     module = load(verb)
     options = parse(verb, module, rest)
-    status: int = module.run(Context.of(options, os.environ), options)
+    context = Context.of(options, os.environ)
+    if verb != "doctor":
+        tell_unseen(context.home)
+    status: int = module.run(context, options)
     return status
 
 

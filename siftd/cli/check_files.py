@@ -13,6 +13,7 @@ from pathlib import Path
 
 from siftd.cli.context import Context
 from siftd.cli.finding import Finding
+from siftd.cli.hook_failures import list_unseen
 from siftd.cli.output import count, format_duration, format_time
 from siftd.errors import ConfigInvalid, HomeUnusable, StoreError
 from siftd.home import check_owner, load_settings
@@ -72,6 +73,13 @@ def check_hooks(context: Context) -> Iterator[Finding]:
         yield Finding("hooks", "problem", problem.message, problem.remedy)
     if not problems:
         yield Finding("hooks", "ok", "Claude Code is wired to this siftd")
+
+
+def check_failures(context: Context) -> Iterator[Finding]:
+    """What hooks and couriers could not do before a daemon answered."""
+    for each in list_unseen(context.home):
+        message = f"{each.hook} failed {count(each.count, 'time')} ({each.error}), last {format_time(each.last_ts)}"
+        yield Finding("hooks", "problem", message, f"{each.remedy}; then `mem doctor --ack`")
 
 
 def check_marks(context: Context) -> Iterator[Finding]:

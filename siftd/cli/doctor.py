@@ -5,6 +5,7 @@ Never starts a daemon. Exit status 0 when all is well, 1 otherwise; a daemon tha
 
 from __future__ import annotations
 
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
@@ -12,6 +13,7 @@ from siftd.cli.check_daemon import check_daemon
 from siftd.cli.check_files import (
     check_config,
     check_database,
+    check_failures,
     check_home,
     check_hooks,
     check_log,
@@ -22,17 +24,21 @@ from siftd.cli.check_files import (
 from siftd.cli.check_moved import check_moved
 from siftd.cli.context import Context
 from siftd.cli.finding import Finding
+from siftd.cli.hook_failures import acknowledge
 from siftd.cli.output import clean, count, paint, say, say_json, tell
 
 _STYLES = {"ok": "green", "note": "cyan", "problem": "red"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    pass
+    parser.add_argument("--ack", action="store_true", help="what hooks failed at until now is read: tell it no more")
 
 
 def run(context: Context, options: Namespace) -> int:
+    asked_at_ms = time.time_ns() // 1_000_000
     findings = list(examine(context))
+    if options.ack:
+        acknowledge(context.home, asked_at_ms)
     problems = sum(finding.state == "problem" for finding in findings)
     if options.json:
         checks = [
@@ -53,6 +59,7 @@ def examine(context: Context) -> Iterator[Finding]:
     yield from check_home(context)
     yield from check_config(context)
     yield from check_hooks(context)
+    yield from check_failures(context)
     yield from check_marks(context)
     yield from check_daemon(context)
     yield from check_spool(context)

@@ -19,7 +19,7 @@ import pytest
 from daemons import Place, recorded_envelopes, session_start, tool_call, wait_until
 
 from siftd.frames import encode_hook
-from siftd.starting import ENVIRONMENT
+from siftd.starting import ALLOCATOR, ENVIRONMENT
 
 SECRET = "ghp_" + "a8Kq2LmN7pRtVw3XyZ5bCd6EfGh9JkM1nPqS"
 HOOK_SECONDS = 1.5
@@ -100,12 +100,13 @@ def test_a_daemon_that_a_hook_starts_keeps_only_named_variables(place: Place) ->
     names = {
         item.partition(b"=")[0].decode() for item in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if item
     }
-    assert {name for name in names if not name.startswith("SIFTD_")} <= set(ENVIRONMENT)
+    assert {name for name in names if not name.startswith("SIFTD_")} <= {*ENVIRONMENT, *ALLOCATOR}
     assert os.readlink(f"/proc/{pid}/cwd") == "/"
 
 
 def test_hook_and_command_line_hand_on_the_same_variables() -> None:
     source = (Path(__file__).parents[2] / "hooks" / "courier.py").read_text()
+    assert f"ALLOCATOR = {json.dumps(ALLOCATOR)}\n" in source
     names = source.partition("DAEMON_ENVIRONMENT = (")[2].partition(")")[0]
     assert tuple(name.strip().strip('"') for name in names.split(",") if name.strip()) == ENVIRONMENT
 
@@ -178,6 +179,8 @@ def test_a_daemon_that_cannot_start_leaves_a_reason_and_no_storm(place: Place, p
     assert abs(int(at_ms) / 1000 - time.time()) < 30
     assert reason.startswith("ended with status 1: ")
     assert ("nonsense" if problem == "wrong setting" else "schema 999") in reason
+    [told] = map(json.loads, Path(place.paths.home.hook_failures).read_bytes().splitlines())
+    assert (told["hook"], told["error"]) == ("courier", "DaemonNotStarted")
 
     Path(place.paths.start).write_text(f"1 {int(time.time() * 1000) + 20_000} {reason}")  # the back-off lasts
     with most_couriers(place) as most:

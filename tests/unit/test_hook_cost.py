@@ -244,6 +244,7 @@ def test_an_input_that_never_ends_is_given_up_after_two_seconds(stand: Stand) ->
         os.close(reader)
         os.close(writer)
     assert 1.9 < time.monotonic() - started < 4
+    assert b'"error":"TimeoutError"' in (stand.home / "default" / "logs" / "hooks.ndjson").read_bytes()
 
 
 def test_a_git_loop_of_links_is_no_failure(stand: Stand) -> None:

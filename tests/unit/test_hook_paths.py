@@ -23,17 +23,17 @@ HOOKS = Path(__file__).resolve().parents[2] / "hooks"
 PROBE = """
 import json, posix, sys
 sys.argv = ["claude_code.py"]
-source = open(sys.path.pop(), encoding="utf-8").read().partition("\\ntry:\\n    environ = ")[0]
-hook = {"__name__": "hook", "__file__": "claude_code.py"}
-exec(compile(source, "claude_code.py", "exec"), hook)
-reached = []
-hook["is_answered"] = lambda frame, key: reached.append((posix.getcwd(), key, frame.hex())) or True
+def ask(frame, key):
+    print(json.dumps({"run": posix.getcwd(), "key": key, "frame": frame.hex()}), flush=True)
+    return b'{"ok":true'
+source = open(sys.path.pop(), encoding="utf-8").read()
+assert "\\ndef ask(" in source
+posix.environ.update({k.encode(): v.encode() for k, v in json.loads(sys.stdin_text).items()})
 posix.dup2(posix.open("/dev/null", posix.O_RDONLY), 0)
-hook["main"](json.loads(sys.stdin_text))
-run, key, frame = reached[0]
-print(json.dumps({"run": run, "key": key, "frame": frame}))
+hook = {"__name__": "hook", "__file__": "claude_code.py", "ask": ask}
+exec(compile(source.replace("\\ndef ask(", "\\ndef _(", 1), "claude_code.py", "exec"), hook)
 """
-"""Runs the hook's own `main` up to the socket and tells where it would have connected."""
+"""Runs the hook up to the socket and tells where it would have connected."""
 
 
 @dataclass(frozen=True)
