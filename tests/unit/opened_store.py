@@ -38,6 +38,7 @@ class OpenedStore:
         self.paths = Home(str(folder)).for_workspace(KEY)
         self.opener = opener
         self.values = values or {}
+        self._people: list[sqlite3.Connection] = []
 
     async def __aenter__(self) -> OpenedStore:
         ensure_workspace(self.paths)
@@ -54,7 +55,8 @@ class OpenedStore:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.reader.close()
+        for connection in (*self._people, self.reader):
+            connection.close()
         await self.committer.stop()
 
     async def keep(self, *events: Any, **options: Any) -> list[Receipt]:
@@ -72,5 +74,6 @@ class OpenedStore:
         return self.reader.execute(sql).fetchall()
 
     def by_hand(self) -> sqlite3.Connection:
-        """A person's own connection."""
-        return sqlite3.connect(self.paths.database, isolation_level=None, timeout=0)
+        """A person's own connection; closed at the end, if not before."""
+        self._people.append(sqlite3.connect(self.paths.database, isolation_level=None, timeout=0))
+        return self._people[-1]

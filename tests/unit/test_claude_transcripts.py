@@ -273,7 +273,7 @@ def test_broken_lines_are_counted_and_cost_nothing_else() -> None:
         b"\n",
         b"\x00\x00\n",
         b'{"type":"user","sessionId":7}\n',
-        b"[" * 9_000,
+        b"[" * 9_000 + b"]" * 9_000,
     ]
     session.result("a", {"stdout": "a"}).result("again", {}, tool_use_id="t1")
     assert session.brief()[1:] == [("Bash", {"stdout": "a"})]
