@@ -1,8 +1,8 @@
 """Capture hook for Claude Code: hands the event on standard input to siftd's daemon, unparsed.
 
 Runs as `python3 -I -S claude_code.py` at every tool call, so it imports C modules only and is short: a script
-given by path is compiled at each run. Whatever needs more is in courier.py, loaded as cached bytecode. It always
-exits 0, prints nothing, and waits at most 250 ms for an answer.
+given by path is compiled at each run. Whatever needs more is in courier.py and recall.py, loaded as cached bytecode.
+It always exits 0, prints nothing but what recall.py has for the agent, and waits at most 250 ms for answers.
 """
 
 import posix
@@ -25,6 +25,7 @@ ANSWER_SECONDS = 0.25
 SLOW_SECONDS = 30.0
 ANSWER_BYTES = 29  # the length, and as much of an answer as tells a refusal for good from one to be repeated
 LARGE_BYTES = 256 * 1024
+HEAD_BYTES = 16 * 1024  # the event's name stands behind two paths
 RAW_BYTES_MAX = 16 * 1024 * 1024 - 0x10003  # beside the longest header this just fits a frame
 
 
@@ -107,8 +108,14 @@ def main(env: dict[str, str], run: str) -> None:
     message = b"\x01" + len(head).to_bytes(2, "big") + head + raw
     frame = len(message).to_bytes(4, "big") + message
 
-    answer = ask(frame, key) if may_ask(run, key) and len(raw) <= LARGE_BYTES else b""
-    if not answer or not answer.startswith((b'{"ok":true', b'{"ok":false,"retry":false')):
+    deadline = time.monotonic() + ANSWER_SECONDS
+    answer = ask(frame, key, deadline) if may_ask(run, key) and len(raw) <= LARGE_BYTES else b""
+    is_kept = answer is not None and answer.startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
+    if raw.find(b'"SessionStart"', 0, HEAD_BYTES) > 0 or raw.find(b'"UserPromptSubmit"', 0, HEAD_BYTES) > 0:
+        from recall import tell
+
+        frame = tell(frame, is_kept, run, key, deadline)
+    if not is_kept:
         from courier import hand_over
 
         hand_over(frame, raw, run, key, folder, env, is_hung=answer is None)
@@ -127,11 +134,10 @@ def may_ask(run: str, key: str) -> bool:
         return True
 
 
-def ask(frame: bytes, key: str) -> bytes | None:
+def ask(frame: bytes, key: str, deadline: float) -> bytes | None:
     """Return how the daemon's answer begins: empty when nobody listens, None when none came within its 250 ms."""
     answer = b""
     try:
-        deadline = time.monotonic() + ANSWER_SECONDS
         conn = socket(AF_UNIX, SOCK_STREAM)
         conn.settimeout(ANSWER_SECONDS)
         conn.connect(key + ".sock")

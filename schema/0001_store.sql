@@ -38,7 +38,8 @@ CREATE TABLE sessions (
     started_ts INTEGER NOT NULL,
     last_ts    INTEGER NOT NULL,
     ended_ts   INTEGER,
-    source     TEXT                                     -- the agent: claude-code, codex, ...
+    source     TEXT,                                    -- the agent: claude-code, codex, ...
+    compacted_ts INTEGER                                -- when its context was last compacted: what was before is lost to it
 );
 
 CREATE TABLE summaries (
@@ -126,6 +127,23 @@ CREATE TABLE memory_links (
     relation TEXT NOT NULL, ts INTEGER NOT NULL,
     PRIMARY KEY (from_id, to_id, relation)
 );
+
+-- What was given to an agent unasked: the ledger of recall and brief. No text: the piece has it.
+
+CREATE TABLE injections (
+    id         INTEGER PRIMARY KEY,
+    ts         INTEGER NOT NULL,
+    session_id TEXT    NOT NULL,
+    hook       TEXT    NOT NULL,                        -- SessionStart, UserPromptSubmit
+    piece      TEXT    NOT NULL,                        -- its id as cited: e12, s7, m3
+    event_id   INTEGER REFERENCES events (id) ON DELETE CASCADE,
+    memory_id  INTEGER REFERENCES memories (id) ON DELETE CASCADE,
+    after_id   INTEGER NOT NULL,                        -- the last event then: a later one may have touched the piece
+    why        TEXT    NOT NULL                         -- JSON: scores, or the brief's section
+);
+CREATE INDEX injections_by_session ON injections (session_id, ts);
+CREATE INDEX injections_by_event ON injections (event_id);
+CREATE INDEX injections_by_memory ON injections (memory_id);
 
 -- What the daemon keeps about itself.
 

@@ -54,6 +54,18 @@ CREATE TABLE forgets (
     done_ts INTEGER
 );
 
+CREATE TABLE injections (
+    id INTEGER PRIMARY KEY,
+    ts INTEGER NOT NULL,
+    session_id TEXT NOT NULL,
+    hook TEXT NOT NULL,
+    piece TEXT NOT NULL,
+    event_id INTEGER REFERENCES events (id) ON DELETE CASCADE,
+    memory_id INTEGER REFERENCES memories (id) ON DELETE CASCADE,
+    after_id INTEGER NOT NULL,
+    why TEXT NOT NULL
+);
+
 CREATE TABLE kept_apart (
     a_event INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
     b_event INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
@@ -106,7 +118,8 @@ CREATE TABLE sessions (
     started_ts INTEGER NOT NULL,
     last_ts INTEGER NOT NULL,
     ended_ts INTEGER,
-    source TEXT
+    source TEXT,
+    compacted_ts INTEGER
 );
 
 CREATE TABLE summaries (
@@ -182,6 +195,12 @@ CREATE INDEX events_by_ts ON events (ts);
 CREATE INDEX events_raw ON events (session_id, id) WHERE status = 'raw';
 
 CREATE INDEX events_skipped ON events (id) WHERE status = 'skipped';
+
+CREATE INDEX injections_by_event ON injections (event_id);
+
+CREATE INDEX injections_by_memory ON injections (memory_id);
+
+CREATE INDEX injections_by_session ON injections (session_id, ts);
 
 CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
 

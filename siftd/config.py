@@ -60,7 +60,8 @@ KEYS: tuple[Key, ...] = (
     Key("redact.emails", True, "bool", "replace email addresses"),
     Key("redact.phones", True, "bool", "replace phone numbers"),
     Key("redact.rules", [], "rules", "rules of one's own: a name, a pattern, an example that it catches"),
-    Key("recall.maxTokens", 800, "int", "the most that is given back for one prompt", 0, 2_400),
+    Key("recall.maxTokens", 800, "int", "the most that is given back for one prompt; 0 gives nothing", 0, 2_400),
+    Key("recall.briefTokens", 600, "int", "the most that is given at a session's start; 0 gives nothing", 0, 2_400),
 )
 _BY_NAME = {key.name: key for key in KEYS}
 

@@ -10,6 +10,9 @@ bytes, unparsed. `bytes` is how many there were: when they do not fit a frame, n
 
     01  00 3f  {"client":"claude-code","frameUid":"…","root":"/src/a","ts":…}  {"session_id":…}
 
+The same message with 02 for 01 asks what there is to tell the agent at this event (hooks/recall.py): the answer is
+`{"ok":true,"output":{…}}`, the output as the client wants it printed, or `{"ok":true}`.
+
 Answers come in the order of their requests and begin literally with `{"ok":true`, `{"ok":false,"retry":true`
 or `{"ok":false,"retry":false`, so that a hook reads them without a JSON parser; then `error{code,message,hint}`.
 Long work sends `{"progress":{…}}` frames before its answer. The end of the stream is no answer.
@@ -29,6 +32,7 @@ PROTOCOL = 1
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 LENGTH_BYTES = 4
 HOOK_MARK = 0x01
+TELL_MARK = 0x02
 _MAX_HEADER_BYTES = 0xFFFF
 
 

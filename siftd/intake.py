@@ -8,9 +8,13 @@ from __future__ import annotations
 import fnmatch
 from typing import Any
 
+import msgspec
+
 from siftd import own_rules
 from siftd.admission import Admission, Captured
 from siftd.clients import DECODERS
+from siftd.clients.own import MARK as BLOCK_MARK
+from siftd.clients.own import without_blocks
 from siftd.config import Settings
 from siftd.env_files import EnvValues
 from siftd.errors import EnvelopeRejected, PayloadTooLarge
@@ -63,7 +67,8 @@ class Intake:
             raise EnvelopeRejected("unknown_client", "no decoder for the client of this hook")
         if header.bytes > len(raw):
             raise PayloadTooLarge
-        return self.admit(decode(raw, ts=header.ts), frame_uid=header.frame_uid, raw_bytes=len(raw))
+        event = decode(raw, ts=header.ts)
+        return self.admit(event, frame_uid=header.frame_uid, raw_bytes=len(raw), may_hold_block=BLOCK_MARK in raw)
 
     def from_capture(self, request: Capture, raw_bytes: int) -> Captured:
         """Return what a `capture` request says; a `uid` makes a repeat harmless."""
@@ -80,14 +85,23 @@ class Intake:
         )
         return self.admit(event, raw_bytes=raw_bytes)
 
-    def admit(self, event: Event | SessionChange, *, frame_uid: str | None = None, raw_bytes: int = 0) -> Captured:
-        """Return the event redacted, or say why it is not to be kept."""
+    def admit(
+        self,
+        event: Event | SessionChange,
+        *,
+        frame_uid: str | None = None,
+        raw_bytes: int = 0,
+        may_hold_block: bool = True,
+    ) -> Captured:
+        """Return the event redacted and without what siftd gave the agent, or say why it is not to be kept."""
         if raw_bytes > MAX_MESSAGE_BYTES:
             raise PayloadTooLarge
         if isinstance(event, SessionChange):
             return self.admission.admit_change(event, frame_uid=frame_uid)
         if self._ignored and self._is_ignored(event):
             raise Ignored("ignored", "capture.ignore says that this is not captured")
+        if may_hold_block:
+            event = msgspec.structs.replace(event, payload=without_blocks(event.payload))
         return self.admission.admit(event, frame_uid=frame_uid, raw_bytes=raw_bytes)
 
     def _is_ignored(self, event: Event) -> bool:

@@ -134,6 +134,24 @@ class Recall(Request, tag="recall", frozen=True, kw_only=True):
     max_tokens: int | None = None
 
 
+class Brief(Request, tag="brief", frozen=True, kw_only=True):
+    """What a session is given at its start, as a marked block. Answers `text`, `items` and `tokens`.
+
+    Without `session_id` it is what any new session would get. `max_tokens` may lower the configured bound.
+    """
+
+    session_id: str | None = None
+    max_tokens: int | None = None
+
+
+class Injections(Request, tag="injections", frozen=True, kw_only=True):
+    """What was given to agents unasked, newest first: one piece (`id`), one session, or all. Answers `injections`."""
+
+    id: str | None = None
+    session: str | None = None
+    limit: int = 50
+
+
 class Export(Request, tag="export", frozen=True, kw_only=True):
     """Write everything into a new file (mode 0600) at an absolute path. Streams progress; answers `path`, `counts`."""
 
@@ -202,6 +220,8 @@ AnyRequest = (
     | Undo
     | Remember
     | Recall
+    | Brief
+    | Injections
     | Export
     | Import
     | Forget
@@ -221,6 +241,8 @@ class HookHeader(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     ts: int
     bytes: int = 0
     """How long the client's input was. More than follows the header: it did not fit a frame."""
+    told: str = ""
+    """The ids in the kept brief that the hook printed while no daemon answered."""
 
 
 _decoder: msgspec.json.Decoder[AnyRequest] = msgspec.json.Decoder(AnyRequest)

@@ -144,6 +144,11 @@ class WorkspacePaths:
         return f"{self.folder}/spool"
 
     @property
+    def brief(self) -> str:
+        """The kept brief, which a hook prints while no daemon answers: a line of ids, then the output."""
+        return f"{self.folder}/brief"
+
+    @property
     def secret(self) -> str:
         return f"{self.folder}/secret"
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from siftd.clients.own import ids_alone, is_own_call
 from siftd.model import Event, Outcome
 
 CLIENT = "claude-code"
@@ -47,6 +48,8 @@ def tool_event(
     origin: Origin, tool: str, tool_use_id: str | None, tool_input: Any, answer: Payload, outcome: Outcome
 ) -> Event:
     """A finished tool call; `answer` is {"tool_response": ...} or {"error": ...}."""
+    if "tool_response" in answer and is_own_call(tool, tool_input):
+        answer = {"tool_response": ids_alone(answer["tool_response"])}
     response = answer.get("tool_response")
     spawned = response.get("agentId") if tool in ("Agent", "Task") and isinstance(response, dict) else None
     return _event(

@@ -15,12 +15,13 @@ from siftd.daemon.remembering import Remembering
 from siftd.errors import RequestInvalid
 from siftd.frames import PROTOCOL
 from siftd.messages import progress
-from siftd.store import memories, read, summaries
+from siftd.store import ledger, memories, read, summaries
 
 if TYPE_CHECKING:
     from siftd.backfill.result import BackfillResult
     from siftd.consolidate.drain import DrainResult
     from siftd.daemon.workshop import Workshop
+    from siftd.search.block import Given
 
 _ID = re.compile(r"([esm]?)([0-9]{1,18})")
 _FIND = {
@@ -63,8 +64,11 @@ class Handlers:
             case messages.Remember():
                 return await self._remembering.remember(request)
             case messages.Recall():
-                recalled = await self._shop.recall(request)
-                return {"text": recalled.text, "items": recalled.items, "tokens": recalled.tokens}
+                return _given(await self._shop.telling.recall(request))
+            case messages.Brief():
+                return _given(await self._shop.telling.brief(request))
+            case messages.Injections():
+                return await self._injections(request)
             case messages.Forget():
                 return await self._shop.forget(request)
             case messages.Prune():
@@ -123,6 +127,15 @@ class Handlers:
             raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
         return {"events": events}
 
+    async def _injections(self, request: messages.Injections) -> dict[str, Any]:
+        piece = None if request.id is None else "{}{}".format(*split_id(request.id))
+        limit = max(1, min(request.limit, 500))
+        return {
+            "injections": await self._shop.store.read(
+                lambda c: ledger.list_injections(c, piece, request.session, limit)
+            )
+        }
+
     async def _drain(self, request: messages.Drain, answer: Answer) -> dict[str, Any]:
         limit = None if request.limit is None else max(0, request.limit)
         total = await self._shop.store.read(lambda c: read.counts(c)["raw"])
@@ -173,6 +186,10 @@ class Handlers:
             answer.progress(progress(done=done, total=total, **result.as_json()))
 
         return (await self._shop.backfill(request, on_progress)).as_json()
+
+
+def _given(given: Given) -> dict[str, Any]:
+    return {"text": given.text, "items": given.items, "tokens": given.tokens}
 
 
 def split_id(text: str) -> tuple[str, int]:

@@ -7,12 +7,13 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from siftd.admission import Captured
+from siftd.admission import Captured, RedactedEvent
 from siftd.clock import Clock, SystemClock
 from siftd.daemon import logs
 from siftd.daemon.captures import Captures
@@ -21,9 +22,22 @@ from siftd.daemon.endpoint import Endpoint
 from siftd.daemon.handlers import Handlers
 from siftd.daemon.workshop import Workshop
 from siftd.errors import RequestInvalid, SiftdError
-from siftd.frames import HOOK_MARK
+from siftd.frames import HOOK_MARK, TELL_MARK
 from siftd.home import LoadedSettings
-from siftd.messages import AnyRequest, Capture, decode_request, ok, refused
+from siftd.messages import (
+    AnyRequest,
+    Backfill,
+    Capture,
+    Drain,
+    Forget,
+    Import,
+    Prune,
+    Remember,
+    Undo,
+    decode_request,
+    ok,
+    refused,
+)
 from siftd.paths import WorkspacePaths
 from siftd.workspace import Workspace
 
@@ -32,6 +46,10 @@ log = structlog.get_logger()
 IN_FLIGHT_SECONDS = 5.0
 """How long a stop waits for requests in flight. A hook waits for 0.25 s, a courier for 2."""
 CONNECTIONS_MAX = 512
+TOLD_FIELD = b',"told":"'
+_HEADER_BYTES = 8_192
+CHANGING = (Backfill, Drain, Forget, Import, Prune, Remember, Undo)
+"""Requests after which the kept brief may say something else."""
 
 
 def serve_until_stopped(
@@ -95,6 +113,7 @@ class Daemon:
         self._tasks.start_soon(self._watch_idleness)
         self._tasks.start_soon(self._shop.consolidator.run)
         self._tasks.start_soon(self._shop.consolidator.run_indexer)
+        self._tasks.start_soon(self._shop.telling.run)
 
     async def finish(self) -> None:
         """Stop accepting, answer what is in flight, finish the batch that runs; nothing new is summarised."""
@@ -116,6 +135,11 @@ class Daemon:
         try:
             if message[0] == HOOK_MARK:
                 self._captures.take_hook(message, answer)
+                if message.find(TOLD_FIELD, 0, _HEADER_BYTES) > 0:
+                    self._tasks.start_soon(self._note_printed, message)
+                return
+            if message[0] == TELL_MARK:
+                self._tasks.start_soon(self._tell, message, answer)
                 return
             request = decode_request(message)
         except SiftdError as error:
@@ -127,11 +151,29 @@ class Daemon:
         else:
             self._tasks.start_soon(self._answer, request, answer)
 
+    async def _tell(self, message: bytes, answer: Answer) -> None:
+        """Answer a hook that asks for the agent; whatever fails here is nothing to tell."""
+        told: dict[str, Any] = {}
+        try:
+            told = await self._shop.telling.answer_hook(message)
+        except Exception:
+            log.exception("telling_failed")
+        answer.send(ok(**told))
+
+    async def _note_printed(self, message: bytes) -> None:
+        try:
+            await self._shop.telling.note_printed(message)
+        except SiftdError as error:
+            log.info("printed_brief_unnoted", reason=error.code)
+
     async def _answer(self, request: AnyRequest, answer: Answer) -> None:
         """A request's boundary: whatever fails here costs this request only."""
         self._in_flight += 1
         try:
-            answer.send(ok(**await self._handlers.answer(request, answer)))
+            fields = await self._handlers.answer(request, answer)
+            if isinstance(request, CHANGING):
+                self._shop.telling.note_change()
+            answer.send(ok(**fields))
         except SiftdError as error:
             answer.send(refused(error))
         except Exception as error:
@@ -143,8 +185,10 @@ class Daemon:
             self._in_flight -= 1
             self._idle_since = self._clock.monotonic()
 
-    def _note_kept(self, _: Captured) -> None:
+    def _note_kept(self, captured: Captured) -> None:
         self._shop.consolidator.note_capture()
+        if isinstance(captured, RedactedEvent) and captured.tool == "Stop":
+            self._shop.telling.note_change()
 
     async def _stop(self, hold: bool) -> None:
         if hold:

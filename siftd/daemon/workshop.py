@@ -29,6 +29,7 @@ from siftd.daemon.commit import Committer
 from siftd.daemon.forgetting import Forgetter
 from siftd.daemon.opening import open_store
 from siftd.daemon.reading import StoreAccess
+from siftd.daemon.telling import Telling
 from siftd.daemon.upkeep import Upkeep
 from siftd.embed.embedder import make_embedder
 from siftd.errors import RequestInvalid, SiftdError
@@ -36,7 +37,7 @@ from siftd.home import LoadedSettings, ensure_secret
 from siftd.intake import Intake
 from siftd.log.segments import segments
 from siftd.log.writer import LogWriter
-from siftd.messages import Backfill, Filters, Forget, Recall
+from siftd.messages import Backfill, Filters, Forget
 from siftd.paths import WorkspacePaths
 from siftd.spool import count_files, iter_spool, readmit
 from siftd.store import events, read
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from siftd.backfill.result import BackfillResult
     from siftd.exchange.result import ImportResult
     from siftd.search.engine import Found, SearchEngine
-    from siftd.search.recall import Recalled
 
 log = structlog.get_logger()
 
@@ -100,6 +100,7 @@ class Workshop:
             store=self.store,
             forgetter=self._forgetter,
         )
+        self.telling = Telling(self)
         self.consolidator = Consolidator(
             store=self.store,
             settings=self.settings,
@@ -118,7 +119,7 @@ class Workshop:
                 self.store, self.store.index, clock, cosine=self.settings["memory.consolidator.supersedeCosine"]
             ),
             take_spool=self.take_spool,
-            upkeep=self._upkeep.run,
+            upkeep=self._keep_up,
         )
 
     def uptime_ms(self) -> int:
@@ -126,19 +127,7 @@ class Workshop:
 
     async def search(self, query: str, k: int, filters: Filters) -> Found:
         """Search in the reading thread."""
-        return await self.store.read(lambda connection: self._search_engine(connection).search(query, k, filters))
-
-    async def recall(self, request: Recall) -> Recalled:
-        """Return what bears on a prompt, from the reading thread."""
-        from siftd.search.recall import recall
-
-        allowed = self.settings["recall.maxTokens"]
-        max_tokens = allowed if request.max_tokens is None else min(allowed, request.max_tokens)
-        return await self.store.read(
-            lambda c: recall(
-                self._search_engine(c), c, request.prompt, max_tokens=max_tokens, session_id=request.session_id
-            )
-        )
+        return await self.store.read(lambda connection: self.search_engine(connection).search(query, k, filters))
 
     async def embed_memories(self) -> None:
         """Give memories without a vector theirs; one that cannot be made now is made at a later tick."""
@@ -161,6 +150,10 @@ class Workshop:
     async def forget(self, request: Forget) -> dict[str, Any]:
         """Forget what a person wants forgotten, or say what that would be."""
         return await self.consolidator.alone(lambda: self._forgetter.forget(request))
+
+    async def _keep_up(self) -> None:
+        await self._upkeep.run()
+        self.telling.note_change()
 
     async def prune(self) -> dict[str, Any]:
         """Forget what the configuration says is too old."""
@@ -301,7 +294,8 @@ class Workshop:
         self.store.close()
         await self.committer.stop()
 
-    def _search_engine(self, connection: sqlite3.Connection) -> SearchEngine:
+    def search_engine(self, connection: sqlite3.Connection) -> SearchEngine:
+        """Return the engine of the reading thread."""
         if self._engine is None:
             from siftd.search.engine import SearchEngine
 

@@ -21,11 +21,13 @@ INSERT INTO events (id, ts, session_id, tool, input_hash, payload_json, tokens_e
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _TOUCH_SESSION = """
-INSERT INTO sessions (session_id, cwd, started_ts, last_ts, ended_ts, source) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+INSERT INTO sessions (session_id, cwd, started_ts, last_ts, ended_ts, source, compacted_ts)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, CASE WHEN ?7 = 'compact' THEN ?4 END)
 ON CONFLICT (session_id) DO UPDATE SET
     cwd = coalesce(cwd, excluded.cwd), source = coalesce(source, excluded.source),
     started_ts = min(started_ts, excluded.started_ts), last_ts = max(last_ts, excluded.last_ts),
-    ended_ts = CASE WHEN ?7 = 'end' THEN ?4 WHEN ?7 = 'start' AND ?3 >= ended_ts THEN NULL ELSE ended_ts END
+    ended_ts = CASE WHEN ?7 = 'end' THEN ?4 WHEN ?7 = 'start' AND ?3 >= ended_ts THEN NULL ELSE ended_ts END,
+    compacted_ts = coalesce(max(compacted_ts, excluded.compacted_ts), excluded.compacted_ts, compacted_ts)
 """
 _COUNT = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value"
 _REJECT = """
@@ -176,7 +178,7 @@ def _make_way(connection: sqlite3.Connection, seq: int) -> None:
         return
     free = max(last_id(connection), seq) + 1
     connection.execute("PRAGMA defer_foreign_keys = ON")
-    for table in ("summaries", "event_words", "event_facets"):
+    for table in ("summaries", "event_words", "event_facets", "injections"):
         connection.execute(f"UPDATE {table} SET event_id = ? WHERE event_id = ?", (free, seq))  # noqa: S608
     connection.execute("UPDATE events SET id = ? WHERE id = ?", (free, seq))
     # An update does not count as an id given.

@@ -31,6 +31,10 @@ _SHOWN = """
 SELECT m.id, m.ts, m.updated_ts, m.type, m.text, m.tags, m.project, m.importance, m.confidence, m.valid_from,
        m.valid_to, m.session_id, m.source, m.pinned, m.uid FROM memories m
 """
+PINNED = f"""
+{_SHOWN} WHERE m.pinned AND {_VALID} AND {_LIVE} ORDER BY m.importance DESC, m.updated_ts DESC, m.id DESC LIMIT 50
+"""
+"""The standing instructions that hold at a moment, given twice."""
 _UNEMBEDDED = """
 SELECT m.id, m.text FROM memories m LEFT JOIN embeddings v
 ON v.owner_kind = 'memory' AND v.owner_id = m.id AND v.embedder = ?
@@ -227,6 +231,7 @@ def _make_way(connection: sqlite3.Connection, seq: int) -> None:
     connection.execute("PRAGMA defer_foreign_keys = ON")
     for column in ("from_id", "to_id"):
         connection.execute(f"UPDATE memory_links SET {column} = ? WHERE {column} = ?", (free, seq))  # noqa: S608
+    connection.execute("UPDATE injections SET memory_id = ?1, piece = 'm' || ?1 WHERE memory_id = ?2", (free, seq))
     connection.execute("UPDATE memories SET id = ? WHERE id = ?", (free, seq))
     connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'memories'", (free,))
 

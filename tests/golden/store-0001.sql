@@ -26,7 +26,8 @@ CREATE TABLE sessions (
     started_ts INTEGER NOT NULL,
     last_ts    INTEGER NOT NULL,
     ended_ts   INTEGER,
-    source     TEXT                                     -- the agent: claude-code, codex, ...
+    source     TEXT,                                    -- the agent: claude-code, codex, ...
+    compacted_ts INTEGER                                -- when its context was last compacted: what was before is lost to it
 );
 CREATE TABLE summaries (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -99,6 +100,17 @@ CREATE TABLE memory_links (
     relation TEXT NOT NULL, ts INTEGER NOT NULL,
     PRIMARY KEY (from_id, to_id, relation)
 );
+CREATE TABLE injections (
+    id         INTEGER PRIMARY KEY,
+    ts         INTEGER NOT NULL,
+    session_id TEXT    NOT NULL,
+    hook       TEXT    NOT NULL,                        -- SessionStart, UserPromptSubmit
+    piece      TEXT    NOT NULL,                        -- its id as cited: e12, s7, m3
+    event_id   INTEGER REFERENCES events (id) ON DELETE CASCADE,
+    memory_id  INTEGER REFERENCES memories (id) ON DELETE CASCADE,
+    after_id   INTEGER NOT NULL,                        -- the last event then: a later one may have touched the piece
+    why        TEXT    NOT NULL                         -- JSON: scores, or the brief's section
+);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE rejections (reason TEXT PRIMARY KEY, count INTEGER NOT NULL, last_ts INTEGER NOT NULL) WITHOUT ROWID;
@@ -149,6 +161,9 @@ CREATE INDEX summaries_of_sessions ON summaries (event_id) WHERE scope = 'sessio
 CREATE INDEX embeddings_by_embedder ON summary_embeddings (embedder);
 CREATE INDEX supersedes_by_older ON summary_supersedes (older_id);
 CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
+CREATE INDEX injections_by_session ON injections (session_id, ts);
+CREATE INDEX injections_by_event ON injections (event_id);
+CREATE INDEX injections_by_memory ON injections (memory_id);
 CREATE UNIQUE INDEX tombstones_by_key ON tombstones (kind, key, coalesce(until, 0), coalesce(since, 0));
 CREATE INDEX tombstones_of_memories ON tombstones (detail) WHERE kind = 'memory';
 CREATE TRIGGER summaries_inserted AFTER INSERT ON summaries BEGIN
@@ -234,14 +249,15 @@ END;
 CREATE TRIGGER embeddings_deleted AFTER DELETE ON summary_embeddings BEGIN
     INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
 END;
-INSERT INTO migrations VALUES (1,'0001_store','7732c7a8ff655854cc3bbd9a9b026fdd687859350e38ec335046e1d28090e11f',1);
+INSERT INTO migrations VALUES (1,'0001_store','db550a837d5dba6f9a37249221e5a0c2fa310a5948e03e2e175a902438d6ef22',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO sessions VALUES ('s1','/src/demo',1000,3000,NULL,'claude-code');
+INSERT INTO sessions VALUES ('s1','/src/demo',1000,3000,NULL,'claude-code',NULL);
 INSERT INTO summaries VALUES (1,1,1500,'extractive:1','p','Ran `make okapi`: ok',0,0,0.9,'ran make okapi ok','event',NULL);
 INSERT INTO summaries VALUES (2,2,2500,'extractive:1','p','Ran `make okapi`: ok',0,0,0.9,'ran make okapi ok','event',NULL);
 INSERT INTO summary_supersedes VALUES (2,1,1.0,2600);
 INSERT INTO summary_cache VALUES ('k','Ran `make okapi`: ok',0,0,0.9,1500,NULL);
+INSERT INTO injections VALUES (1,2900,'s2','UserPromptSubmit','s2',2,NULL,2,'{"score":0.02}');
 INSERT INTO meta VALUES ('applied_seq','3');
 INSERT INTO meta VALUES ('store','6f1c8a7e-0000-4000-8000-000000000001');

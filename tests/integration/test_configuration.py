@@ -304,6 +304,17 @@ def test_recall_max_tokens_is_the_most_that_is_given_back(desk: Callable[..., De
     assert recalled["tokens"] <= most
 
 
+@pytest.mark.parametrize(("most", "is_given"), [(600, True), (0, False)])
+def test_recall_brief_tokens_is_the_most_that_a_start_is_given(
+    desk: Callable[..., Desk], most: int, is_given: bool
+) -> None:
+    asked = desk(recall__briefTokens=most)
+    asked.ask({"kind": "remember", "text": "Never push to main without a review.", "pin": True})
+    brief = asked.ask({"kind": "brief"})
+    assert bool(brief["items"]) == is_given
+    assert brief["tokens"] <= most
+
+
 def test_every_key_has_a_test_here() -> None:
     source = Path(__file__).read_text(encoding="utf-8")
     for key in KEYS:

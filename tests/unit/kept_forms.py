@@ -136,7 +136,7 @@ def _dumped(connection: sqlite3.Connection) -> Iterator[str]:
 
 _ROWS = """
 INSERT INTO meta VALUES ('store', '6f1c8a7e-0000-4000-8000-000000000001'), ('applied_seq', '3');
-INSERT INTO sessions VALUES ('s1', '/src/demo', 1000, 3000, NULL, 'claude-code');
+INSERT INTO sessions VALUES ('s1', '/src/demo', 1000, 3000, NULL, 'claude-code', NULL);
 INSERT INTO events (id, ts, session_id, tool, input_hash, payload_json, status, tokens_est, uid, outcome) VALUES
   (1, 1000, 's1', 'Bash', 'h1', '{"tool_input":{"command":"make okapi"}}', 'summarized', 10, 'u1', 'ok'),
   (2, 2000, 's1', 'Bash', 'h2', '{"tool_input":{"command":"make okapi"}}', 'summarized', 10, 'u2', 'ok'),
@@ -144,6 +144,7 @@ INSERT INTO events (id, ts, session_id, tool, input_hash, payload_json, status, 
 INSERT INTO summaries (id, event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, words) VALUES
   (1, 1, 1500, 'extractive:1', 'p', 'Ran `make okapi`: ok', 0, 0, 0.9, 'ran make okapi ok'),
   (2, 2, 2500, 'extractive:1', 'p', 'Ran `make okapi`: ok', 0, 0, 0.9, 'ran make okapi ok');
+INSERT INTO injections VALUES (1, 2900, 's2', 'UserPromptSubmit', 's2', 2, NULL, 2, '{"score":0.02}');
 INSERT INTO summary_supersedes VALUES (2, 1, 1.0, 2600);
 INSERT INTO summary_cache (cache_key, text, tokens_in, tokens_out, confidence, ts)
   VALUES ('k', 'Ran `make okapi`: ok', 0, 0, 0.9, 1500);

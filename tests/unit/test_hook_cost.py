@@ -22,7 +22,8 @@ from siftd.workspace import find_workspace
 HOOK = Path(__file__).resolve().parents[2] / "hooks" / "claude_code.py"
 LINES_MAX = 170
 """The script is compiled at each run; whatever needs more belongs into courier.py."""
-ENVELOPE = b'{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"hello"}'
+ENVELOPE = b'{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"make"}}'
+PROMPT = b'{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"hello"}'
 AS_NOBODY = """
 import fcntl, posix, sys, _signal, _socket
 try:
@@ -100,9 +101,9 @@ def is_silent(done: subprocess.CompletedProcess[bytes]) -> bool:
     return (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def imported(stand: Stand, program: list[str]) -> set[str]:
+def imported(stand: Stand, program: list[str], raw: bytes = ENVELOPE) -> set[str]:
     command = [sys.executable, "-I", "-S", "-X", "importtime", *program]
-    done = subprocess.run(command, env=stand.env, input=ENVELOPE, capture_output=True, timeout=10, check=True)
+    done = subprocess.run(command, env=stand.env, input=raw, capture_output=True, timeout=10, check=True)
     lines = done.stderr.decode().splitlines()
     return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")} - {"imported package"}
 
@@ -112,6 +113,13 @@ def test_a_delivering_hook_imports_c_modules_only(stand: Stand) -> None:
         extra = imported(stand, [str(HOOK)]) - imported(stand, ["-c", "pass"])
     assert taken
     assert extra <= {"_socket", "_sha2", "_sha256", "_signal"}
+
+
+def test_a_hook_that_asks_for_the_agent_imports_c_modules_only(stand: Stand) -> None:
+    with answering_daemon(stand, b'{"ok":true,"id":"e1","eventId":1,"tokensEst":1}') as taken:
+        extra = imported(stand, [str(HOOK)], PROMPT) - imported(stand, ["-c", "pass"])
+    assert taken
+    assert extra <= {"_socket", "_sha2", "_sha256", "_signal", "recall"}
 
 
 def test_the_courier_imports_c_modules_only(stand: Stand) -> None:

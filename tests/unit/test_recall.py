@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from opened_shop import DAY, NOW, Shop, opened
 
 from siftd.clients.claude_facts import typed_prompt
-from siftd.search.recall import TAG, _harmless
+from siftd.search.block import TAG
+from siftd.search.block import harmless as as_harmless
 
 MEMORIES = {
     "redis": ("decision", "Replaced Redis with Postgres LISTEN/NOTIFY for the job queue, to run one service less"),
@@ -152,7 +153,7 @@ async def test_a_prompt_of_a_megabyte_or_of_operators_is_plain_text(shop: Shop) 
 
 @given(st.text())
 def test_no_text_keeps_a_tag_or_a_line_break(text: str) -> None:
-    harmless = _harmless(text)
+    harmless = as_harmless(text)
     assert "<" not in harmless
     assert len(f"{harmless}.".splitlines()) == 1
 

@@ -1,0 +1,68 @@
+"""What a hook gives the agent at the two events at which the client listens: a session's start and a prompt.
+
+The daemon has it when it gets the hook's frame a second time, marked 02 instead of 01: its answer is
+`{"ok":true,"output":{…}}`, the output as the client wants it printed, or `{"ok":true}` for nothing. Without a
+daemon a session's start gets the kept brief, `workspaces/<key>/brief`: a line with the ids in it, then the output.
+A prompt gets nothing then. Nothing here fails a hook, and nothing waits beyond the hook's own deadline.
+"""
+
+import posix
+import time
+from _socket import AF_UNIX, SOCK_STREAM, socket
+
+OUTPUT = b'{"ok":true,"output":'
+OUTPUT_BYTES_MAX = 256 * 1024
+
+
+def tell(frame: bytes, is_kept: bool, run: str, key: str, deadline: float) -> bytes:
+    """Print what there is for the agent; return the frame, which says what of the kept brief was printed."""
+    try:
+        if is_kept:
+            answer = ask(frame, key, deadline)
+            if answer.startswith(OUTPUT):
+                write(answer[len(OUTPUT) : -1])
+        elif frame.find(b'"SessionStart"', 0, 65536) > 0:
+            ids, _, output = read_brief(run, key).partition(b"\n")
+            if output:
+                write(output)
+                return with_told(frame, ids)
+    except OSError:
+        pass
+    return frame
+
+
+def ask(frame: bytes, key: str, deadline: float) -> bytes:
+    """Return the daemon's answer to the frame marked 02; empty when it is not there in time."""
+    conn = socket(AF_UNIX, SOCK_STREAM)
+    conn.settimeout(max(deadline - time.monotonic(), 0.001))
+    conn.connect(key + ".sock")
+    conn.sendall(frame[:4] + b"\x02" + frame[5:])
+    answer = b""
+    while len(answer) < 4 or len(answer) < 4 + int.from_bytes(answer[:4], "big"):
+        conn.settimeout(max(deadline - time.monotonic(), 0.001))
+        piece = conn.recv(65536)
+        if not piece or len(answer) > OUTPUT_BYTES_MAX:
+            return b""
+        answer += piece
+    return answer[4:]
+
+
+def read_brief(run: str, key: str) -> bytes:
+    fd = posix.open(run.rpartition("/")[0] + "/workspaces/" + key + "/brief", posix.O_RDONLY | posix.O_NOFOLLOW)
+    try:
+        return posix.read(fd, 65536)
+    finally:
+        posix.close(fd)
+
+
+def write(output: bytes) -> None:
+    while output:
+        output = output[posix.write(1, output) :]
+
+
+def with_told(frame: bytes, ids: bytes) -> bytes:
+    """Return the frame with the ids in its header, so that the daemon knows what the session has been given."""
+    end = 7 + int.from_bytes(frame[5:7], "big")
+    head = frame[7 : end - 1] + b',"told":"' + ids + b'"}'
+    message = frame[4:5] + len(head).to_bytes(2, "big") + head + frame[end:]
+    return len(message).to_bytes(4, "big") + message

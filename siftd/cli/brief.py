@@ -1,0 +1,27 @@
+"""`mem brief`: what a session would be given at its start."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.context import Context
+from siftd.cli.output import clean, say, say_json, tell
+from siftd.workspace import find_workspace
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("path", nargs="?", metavar="PATH", help="a folder of the workspace (default: where you are)")
+
+
+def run(context: Context, options: Namespace) -> int:
+    if options.path:
+        context = Context(context.home, find_workspace(options.path), context.environ, context.user_home)
+    answer = context.ask({"kind": "brief"})
+    if options.json:
+        say_json(answer)
+    elif answer["text"]:
+        say(clean(answer["text"]))
+        tell(f"mem: about {answer['tokens']} tokens")
+    else:
+        tell("mem: there is nothing to say at a session's start")
+    return 0

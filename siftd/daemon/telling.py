@@ -1,0 +1,176 @@
+"""What an agent is given unasked: the brief at a session's start, recall for a prompt, and the brief kept in a file.
+
+The kept brief is for the first session of the morning, when no daemon runs yet: `workspaces/<key>/brief` (0600) has a
+line with the ids in it, then the output as the client wants it printed. It is made anew after each turn's end and after
+each tick, and is not there while there is nothing to say.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import msgspec
+import structlog
+
+from siftd.admission import RedactedEvent, RedactedSessionChange
+from siftd.errors import SiftdError
+from siftd.frames import split_hook
+from siftd.messages import Brief, Recall, decode_header
+from siftd.store import ledger
+from siftd.store.ledger import Injection
+
+if TYPE_CHECKING:
+    from siftd.daemon.workshop import Workshop
+    from siftd.search.block import Given
+
+log = structlog.get_logger()
+
+START = "SessionStart"
+PROMPT = "UserPromptSubmit"
+REST_SECONDS = 0.2
+"""Turn ends that come together make one brief. Arbitrary."""
+_ID = re.compile(r"[esm][0-9]{1,18}")
+
+
+class Telling:
+    """Tells agents what one workspace knows, and keeps the ledger of it."""
+
+    def __init__(self, shop: Workshop) -> None:
+        self._shop = shop
+        self._stale = anyio.Event()
+        self._kept: bytes | None = None
+
+    async def answer_hook(self, message: bytes) -> dict[str, Any]:
+        """Return the fields of the answer to a hook frame marked 02; what cannot be told is nothing, not an error."""
+        try:
+            captured = self._shop.intake.from_hook(message)
+            if isinstance(captured, RedactedEvent) and captured.tool == PROMPT:
+                prompt = str(msgspec.json.decode(captured.payload_json).get("prompt", ""))
+                given = await self._recall(Recall(prompt=prompt, session_id=captured.session_id), is_told=True)
+                hook = PROMPT
+            elif isinstance(captured, RedactedSessionChange) and captured.change == "start":
+                given = await self._brief(Brief(session_id=captured.session_id), is_told=True)
+                hook = START
+            else:
+                return {}
+        except SiftdError as error:
+            log.info("nothing_told", reason=error.code)
+            return {}
+        if not given.text:
+            return {}
+        injections = [Injection(piece.id, piece.event_id, piece.why) for piece in given.pieces]
+        await self._note(captured.session_id, hook, injections)
+        log.info("told", hook=hook, session=captured.session_id, pieces=len(injections), tokens=given.tokens)
+        return {"output": output_of(hook, given.text)}
+
+    async def recall(self, request: Recall) -> Given:
+        """Return what bears on a prompt."""
+        return await self._recall(request, is_told=False)
+
+    async def brief(self, request: Brief) -> Given:
+        """Return what a session would be given at its start."""
+        return await self._brief(request, is_told=False)
+
+    async def note_printed(self, message: bytes) -> None:
+        """Note what a hook printed of the kept brief while no daemon answered."""
+        session_id = self._shop.intake.from_hook(message).session_id
+        ids = [each for each in decode_header(split_hook(message)[0]).told.split() if _ID.fullmatch(each)]
+        if ids:
+            events = await self._shop.store.read(lambda c: [ledger.find_event_of(c, each) for each in ids])
+            kept = [Injection(each, event, {"section": "kept"}) for each, event in zip(ids, events, strict=True)]
+            await self._note(session_id, START, kept)
+
+    # The kept brief
+
+    def note_change(self) -> None:
+        """Something happened that may change the brief."""
+        self._stale.set()
+
+    async def run(self) -> None:
+        """Keep the file current until cancelled."""
+        while True:
+            await self._stale.wait()
+            self._stale = anyio.Event()
+            await self.keep()
+            await anyio.sleep(REST_SECONDS)
+
+    async def keep(self) -> None:
+        """Make the kept brief anew; the file is replaced whole, and only when it changes."""
+        try:
+            given = await self._brief(Brief(), is_told=False)
+            self._write(given)
+        except (SiftdError, OSError) as error:
+            log.warning("brief_not_kept", error=getattr(error, "code", type(error).__name__))
+
+    def _write(self, given: Given) -> None:
+        path = Path(self._shop.paths.brief)
+        ids = " ".join(piece.id for piece in given.pieces).encode()
+        data = ids + b"\n" + msgspec.json.encode(output_of(START, given.text)) if given.text else b""
+        if data == self._kept and path.exists() == bool(data):
+            return
+        self._kept = data
+        if not data:
+            path.unlink(missing_ok=True)
+            return
+        fresh = path.with_name(".brief.new")
+        fresh.unlink(missing_ok=True)
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+        fresh.rename(path)
+
+    async def _recall(self, request: Recall, *, is_told: bool) -> Given:
+        from siftd.search.recall import recall
+
+        shop, session = self._shop, request.session_id
+        max_tokens = _bounded(shop.settings["recall.maxTokens"], request.max_tokens)
+        if max_tokens <= 0:
+            return _nothing()
+
+        def read(connection: sqlite3.Connection) -> Given:
+            state = ledger.session_state(connection, session) if is_told and session else None
+            engine = shop.search_engine(connection)
+            return recall(engine, connection, request.prompt, max_tokens=max_tokens, session_id=session, state=state)
+
+        return await shop.store.read(read)
+
+    async def _brief(self, request: Brief, *, is_told: bool) -> Given:
+        from siftd.search.brief import FRESH, brief
+
+        shop, session = self._shop, request.session_id
+        max_tokens = _bounded(shop.settings["recall.briefTokens"], request.max_tokens)
+        if max_tokens <= 0:
+            return _nothing()
+
+        def read(connection: sqlite3.Connection) -> Given:
+            state = ledger.session_state(connection, session) if is_told and session else FRESH
+            return brief(connection, shop.clock.now_ms(), max_tokens=max_tokens, session_id=session, state=state)
+
+        return await shop.store.read(read)
+
+    async def _note(self, session_id: str, hook: str, given: list[Injection]) -> None:
+        now_ms = self._shop.clock.now_ms()
+        try:
+            await self._shop.store.write(lambda c: ledger.insert(c, session_id, hook, given, now_ms))
+        except SiftdError as error:  # a person holds the lock, or a piece was just forgotten
+            log.warning("ledger_not_kept", error=error.code)
+
+
+def output_of(hook: str, text: str) -> dict[str, Any]:
+    """Return what Claude Code reads on a hook's standard output."""
+    return {"hookSpecificOutput": {"hookEventName": hook, "additionalContext": text}}
+
+
+def _bounded(allowed: int, wanted: int | None) -> int:
+    return allowed if wanted is None else min(allowed, wanted)
+
+
+def _nothing() -> Given:
+    from siftd.search.block import NOTHING
+
+    return NOTHING

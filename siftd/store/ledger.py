@@ -1,0 +1,118 @@
+"""The ledger: what was given to an agent unasked, in which session, why, and whether the session then touched it.
+
+A session touched a piece when it later worked on a file or symbol that the piece is about, or asked for the piece by
+its id. That is worked out when somebody asks, from the events that followed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from siftd.store.summaries import as_rows
+
+_STATE = "SELECT coalesce(compacted_ts, 0) FROM sessions WHERE session_id = ?"
+_TOLD = "SELECT piece, 'e' || event_id FROM injections WHERE session_id = ? AND ts >= ?"
+_INSERT = """
+INSERT INTO injections (ts, session_id, hook, piece, event_id, memory_id, after_id, why)
+VALUES (?, ?, ?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM events), ?)
+"""
+_LIST = """
+SELECT i.id, i.ts, i.session_id, i.hook, i.piece, i.event_id, i.memory_id, i.after_id, i.why,
+       coalesce(m.text, (SELECT s.text FROM summaries s
+                         WHERE s.id = CAST(substr(i.piece, 2) AS INTEGER) AND s.event_id = i.event_id),
+                (SELECT s.text FROM summaries s WHERE s.event_id = i.event_id ORDER BY s.id DESC LIMIT 1)) AS text
+FROM injections i LEFT JOIN memories m ON m.id = i.memory_id
+WHERE (?1 IS NULL OR i.piece = ?1) AND (?2 IS NULL OR i.session_id GLOB ?2 || '*') ORDER BY i.id DESC LIMIT ?3
+"""
+_TOUCHING = """
+SELECT min(e.id) FROM event_facets a
+JOIN event_facets b ON b.facet = a.facet AND b.value = a.value
+JOIN events e ON e.id = b.event_id WHERE a.event_id = ?1 AND e.session_id = ?2 AND e.id > ?3
+"""
+_ASKING = r"""
+SELECT min(id) FROM events WHERE session_id = ?1 AND id > ?2 AND tool LIKE 'mcp\_\_%siftd%' ESCAPE '\'
+AND json_extract(payload_json, '$.tool_input.id') = ?3
+"""
+_FACETS_AFTER = """
+SELECT f.value, min(e.id) FROM events e JOIN event_facets f ON f.event_id = e.id
+WHERE e.session_id = ? AND e.id > ? GROUP BY f.value ORDER BY 2
+"""
+_NAME_CHARS_MIN = 4
+"""A file or symbol with a shorter name is in a text by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """What a session still has before it: nothing that was told or done before its context was compacted."""
+
+    compacted_ts: int
+    told: frozenset[str]
+    """The ids of what it was given, those of the events behind summaries too: a summary may be written anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """One piece that is given, and why."""
+
+    piece: str
+    event_id: int | None
+    why: dict[str, Any]
+
+
+def session_state(connection: sqlite3.Connection, session_id: str) -> SessionState:
+    row = connection.execute(_STATE, (session_id,)).fetchone()
+    compacted_ts = int(row[0]) if row else 0
+    told = connection.execute(_TOLD, (session_id, compacted_ts)).fetchall()
+    return SessionState(compacted_ts, frozenset(each for row in told for each in row if each))
+
+
+def insert(connection: sqlite3.Connection, session_id: str, hook: str, given: Sequence[Injection], now_ms: int) -> None:
+    """Note what a session is given."""
+    for each in given:
+        memory_id = int(each.piece[1:]) if each.piece[0] == "m" else None
+        why = json.dumps(each.why, separators=(",", ":"))
+        connection.execute(_INSERT, (now_ms, session_id, hook, each.piece, each.event_id, memory_id, why))
+
+
+def find_event_of(connection: sqlite3.Connection, piece: str) -> int | None:
+    """Return the event that a cited summary or event stands for; None for a memory."""
+    number = int(piece[1:])
+    if piece[0] != "s":
+        return number if piece[0] == "e" else None
+    row = connection.execute("SELECT event_id FROM summaries WHERE id = ?", (number,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def list_injections(
+    connection: sqlite3.Connection, piece: str | None, session: str | None, limit: int
+) -> list[dict[str, Any]]:
+    """Return what was given, newest first, with its text now and the event that touched it (None: none did)."""
+    rows = as_rows(connection.execute(_LIST, (piece, session, limit)))
+    for row in rows:
+        row["why"] = json.loads(row["why"])
+        row["touched_by"] = _touched_by(connection, row)
+    return rows
+
+
+def _touched_by(connection: sqlite3.Connection, row: dict[str, Any]) -> int | None:
+    after = row["session_id"], row["after_id"]
+    asked = connection.execute(_ASKING, (*after, row["piece"])).fetchone()[0]
+    if row["event_id"] is not None:
+        touched = connection.execute(_TOUCHING, (row["event_id"], *after)).fetchone()[0]
+    else:
+        touched = _first_named(row["text"] or "", connection.execute(_FACETS_AFTER, after).fetchall())
+    return min((int(each) for each in (asked, touched) if each is not None), default=None)
+
+
+def _first_named(text: str, facets: Sequence[tuple[str, int]]) -> int | None:
+    """Return the first event that worked on a file or a symbol that the text names."""
+    for value, event_id in facets:
+        name = value.rpartition("/")[2]
+        if len(name) >= _NAME_CHARS_MIN and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+            return event_id
+    return None
