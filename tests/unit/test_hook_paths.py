@@ -23,7 +23,7 @@ HOOKS = Path(__file__).resolve().parents[2] / "hooks"
 PROBE = """
 import json, posix, sys
 sys.argv = ["claude_code.py"]
-def ask(frame, key):
+def ask(frame, key, deadline):
     print(json.dumps({"run": posix.getcwd(), "key": key, "frame": frame.hex()}), flush=True)
     return b'{"ok":true'
 source = open(sys.path.pop(), encoding="utf-8").read()
