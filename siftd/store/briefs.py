@@ -23,6 +23,11 @@ _FIRST_PROMPT = """
 SELECT id, ts, json_extract(payload_json, '$.prompt') AS text FROM events
 WHERE session_id = ? AND tool = 'UserPromptSubmit' AND json_valid(payload_json) ORDER BY id LIMIT 1
 """
+_STORY = """
+SELECT s.id, e.id AS event_id, e.ts, s.text FROM events e JOIN summaries s ON s.event_id = e.id AND s.scope = 'session'
+WHERE e.session_id = ? AND NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)
+ORDER BY e.id DESC LIMIT 1
+"""
 _COMMANDS = """
 SELECT id, ts, outcome, json_extract(payload_json, '$.tool_input.command') AS command FROM
 (SELECT * FROM events WHERE ts >= ?1 ORDER BY ts DESC, id DESC LIMIT ?3)
@@ -44,11 +49,16 @@ def list_pinned(connection: sqlite3.Connection, now_ms: int) -> list[dict[str, A
 
 
 def find_ending(connection: sqlite3.Connection, except_session: str | None) -> list[dict[str, Any]]:
-    """Return what was asked first and said last in the latest session: rows of `id`, `event_id`, `ts`, `text`."""
+    """Return the story of the latest session, or else what was asked first and said last in it.
+
+    Rows of `id` (as cited), `event_id`, `ts`, `text`.
+    """
     rows = connection.execute(_LAST, (except_session, _RECENT)).fetchall()
     if not rows:
         return []
     session = rows[0][1]
+    if story := as_rows(connection.execute(_STORY, (session,))):
+        return [story[0] | {"id": f"s{story[0]['id']}"}]
     last = next((row for row in rows if row[1] == session and row[2] == "Stop"), rows[0])
     asked = as_rows(connection.execute(_FIRST_PROMPT, (session,)))
     found = [_shown(connection, row["id"], row["ts"], row["text"]) for row in asked if row["text"]]
