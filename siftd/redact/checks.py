@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from siftd.redact.names import Kind, kind_of_name
+from siftd.redact.names import Kind, kind_of_name, names_provider
 
 Match = re.Match[str]
 
@@ -38,7 +38,12 @@ def always(match: Match) -> bool:
 
 def is_random(match: Match) -> bool:
     """Refuse what is drawn (`ghp_xxxx…`) or spelled out (`npm_install_…`) rather than generated."""
-    return entropy_bits(match[0]) >= TOKEN_ENTROPY_BITS
+    text = match[0]
+    return (entropy_bits(text) >= TOKEN_ENTROPY_BITS and "EXAMPLE" not in text) or _REPEATED.search(text) is not None
+
+
+_REPEATED = re.compile(r"([A-WYZ])\1{9}")
+"""One capital over and over, as tests have it; `x` and `0` stand for any letter and draw a token."""
 
 
 def has_digit(match: Match) -> bool:
@@ -62,15 +67,8 @@ def is_mixed_case(match: Match) -> bool:
 
 def is_command_password(match: Match) -> bool:
     """Accept the password of `name:password` on a command line, unless it is the word for one."""
-    return not _is_stand_in(match[1]) and match[1].lower() not in {
-        "password",
-        "pass",
-        "passwd",
-        "pwd",
-        "token",
-        "secret",
-        "key",
-    }
+    value = match[match.lastindex or 0]
+    return not _is_stand_in(value) and value.lower() not in _NO_PASSWORDS | {"pass", "pwd", "token", "key", "yyy"}
 
 
 def is_basic_auth(match: Match) -> bool:
@@ -123,13 +121,35 @@ def is_key_line(match: Match) -> bool:
     return has_digit(match) and not text.islower() and not text.isupper() and entropy_bits(text) >= 4.6
 
 
-def is_generated(match: Match) -> bool:
-    """Accept what no person wrote: neither words nor a path, a version, a hash in hexadecimal or a UUID."""
-    value = match[1]
-    return _looks_generated(value) and not _HASH.fullmatch(value) and is_plausible_value("secret", value, bare=True)
+def is_said_secret(match: Match) -> bool:
+    """Accept what follows a telling word in prose, the more readily the more is said.
+
+    A hash or a UUID is a secret where a service is named, the words shout (`SECRET 5f…`) or are two (`access token`).
+    """
+    value, said = match[1], match.string[match.start() : match.start(1)]
+    if not is_plausible_value("secret", value, bare=True):
+        return len(value) >= 16 and value.isalnum() and said[:3].isupper() and _is_of_provider(match, said)
+    is_of_provider = _is_of_provider(match, said)
+    if not is_of_provider and len(value) < 16:
+        return False
+    is_loud = said[:3].isupper() or len(_WORDS_SAID.findall(said)) > 1
+    if _HASH.fullmatch(value):
+        return is_of_provider or is_loud
+    if is_of_provider:
+        return _digits_in(value) >= 1 and (_mixed(value) or len(value) >= 20)
+    if is_loud:
+        return _digits_in(value) >= 3 and _mixed(value) and "." not in value[:-8]
+    return said[:3].lower() != "key" and _looks_generated(value)
 
 
-_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_WORDS_SAID = re.compile(r"(?i)secret|token|private|access|key|code|api")
+
+
+def _is_of_provider(match: Match, said: str) -> bool:
+    return names_provider(match.string[max(0, match.start() - 24) : match.start()] + said)
+
+
+_HASH = re.compile(r"(?i)[0-9a-f]{32,128}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
 
 def _looks_generated(value: str) -> bool:
@@ -154,7 +174,22 @@ def is_assigned_secret(match: Match) -> bool:
     if quoted is not None:
         return is_plausible_value(kind, quoted)
     bare = match["bare"]
+    if kind == "password" and _is_configured(match, bare):
+        return len(bare) >= 4 and not _is_stand_in(bare) and bare.lower() not in _NO_PASSWORDS
     return (not _CODE.search(bare) or _digits_in(bare) >= 4) and is_plausible_value(kind, bare, bare=True)
+
+
+def _is_configured(match: Match, bare: str) -> bool:
+    """Whether a word without quotes is a value and not code: `DB_PASSWORD=blue`, `Uid=a;Pwd=blue;`."""
+    if not bare.isalnum() or match.string[match.start("bare") - 1] != "=":
+        return False
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    return (match["name"].isupper() and "_" in match["name"]) or before == ";" or match.string[match.end() :][:1] == ";"
+
+
+_NO_PASSWORDS = frozenset(
+    ["password", "passwd", "secret", "true", "false", "null", "none", "string", "undefined", "required"]
+)
 
 
 def _digits_in(text: str) -> int:
@@ -168,7 +203,7 @@ _STAND_IN = re.compile(
     r"(?i)\[REDACTED|^\$(?!aact_)|^\[|\$\{|\$\(|\{\{|^<|^%\w*%?$|^%[({]|#\{|^\{|^\.\.\.|…|process\.env|os\.environ|getenv|"
     r"^(?:your|my|the|some|an?|insert|enter|replace|change|add|put|use|paste)[-_ ]|"
     r"[-_ ](?:here|placeholder)\b|placeholder|redacted|"
-    r"^(?:x{3,}|\*+|•+|-+|_+|\.+|0+|1234567890)$|x{6}|\*{3}|example_|_example|dummy|changeme"
+    r"^(?:x{3,}|\*+|•+|-+|_+|\.+|0+|1234567890)$|x{6}|\*{3}|example_|_example|dummy|changeme|\.\.$"
 )
 
 
@@ -187,7 +222,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 def is_plausible_value(kind: Kind, value: str, *, bare: bool = False) -> bool:
     """Decide whether `value` under a name of `kind` is a secret rather than a word, a path or a stand-in."""
     value = value.strip()
-    if len(value) < (5 if kind == "password" else 8) or _is_stand_in(value):
+    if len(value) < (5 if kind == "password" else 12) or _is_stand_in(value):
         return False
     if (value.isdigit() and len(value) < 20) or _PATH.search(value[:LONGEST_MEASURED]) or _DATE.match(value):
         return False
@@ -205,3 +240,45 @@ def is_plausible_value(kind: Kind, value: str, *, bare: bool = False) -> bool:
     if digits == len(value):
         return digits >= 20
     return _looks_generated(value) if _WORDS.fullmatch(value) or not digits else _mixed(value)
+
+
+def is_suffixed_hash(match: Match) -> bool:
+    """Tell a key made of a hash and a random end from a file name made of a hash."""
+    end = match[0].rpartition(".")[2]
+    return any(c.isupper() for c in end) and any(c.isdigit() for c in end)
+
+
+def is_encoded_key(match: Match) -> bool:
+    """Tell a private key in base64 from a certificate."""
+    text = re.sub(r"\\[nr]|[^A-Za-z0-9+/]", "", match[0])[:120]
+    return b"PRIVATE KEY" in binascii.a2b_base64(text[: len(text) // 4 * 4])
+
+
+def is_header_value(match: Match) -> bool:
+    """Accept what a header carries, unless it is a word or a variable."""
+    return is_plausible_value("secret", match[1], bare=True) and not match[1].startswith(("http", "function"))
+
+
+def is_cookie(match: Match) -> bool:
+    """Accept cookies of which one is generated; a theme and a language are none of our business."""
+    values = [part.partition("=")[2].strip() for part in match[1][:LONGEST_MEASURED].split(";")]
+    return any(len(value) >= 16 and is_plausible_value("secret", value, bare=True) for value in values)
+
+
+def is_element_value(match: Match) -> bool:
+    """As `is_assigned_secret`, for `<add key="…" value="…"/>`, where a password may be a plain word."""
+    kind = kind_of_name(match["name"].rpartition(":")[2])
+    value = match[2]
+    if kind == "password":
+        return len(value) >= 5 and not _is_stand_in(value) and value.lower() not in _NO_PASSWORDS
+    return kind is not None and is_plausible_value(kind, value)
+
+
+def is_kubernetes_secret(match: Match) -> bool:
+    """Whether the block belongs to a document of kind Secret, which may be said before or after it."""
+    before = match.string[max(0, match.start() - 2048) : match.start()].rpartition("\n---")[2]
+    after = match.string[match.end() : match.end() + 1024].partition("\n---")[0]
+    return _KIND_SECRET.search(before + " " + after) is not None and "[REDACTED:" not in match[1]
+
+
+_KIND_SECRET = re.compile(r"(?i)\bkind[\"']?:[ ]?[\"']?secret\b")

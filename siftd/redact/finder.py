@@ -10,9 +10,9 @@ from string import ascii_letters, digits
 
 from siftd.redact.found import Found
 from siftd.redact.gate import Gate, gate_bytes, open_gate
-from siftd.redact.names import LONGEST_NAME, kind_of_name
+from siftd.redact.names import kind_of_name
 from siftd.redact.private import PRIVATE_HEAD, private_spans
-from siftd.redact.rules import RULES, Rule
+from siftd.redact.rules import RULES, Lane, Rule
 
 PLACEHOLDER = r"\[REDACTED:[a-z0-9-]{1,40}(?::[0-9a-f]{4})?\]"
 """What a secret leaves behind. The gate finds it before any rule, so that no rule looks inside one."""
@@ -22,6 +22,9 @@ SEPARATOR = "\0"
 
 Matched = tuple[Rule, int, int, re.Match[str]]
 """The rule, begin and end of what it replaces, and its match."""
+
+LONGEST_REACH = 96
+"""How far before its head a match may begin: a name, or the 82 characters before the mark of an Azure key."""
 
 LONGEST_BOUNDED = 256
 """From this length on a bounded repetition may have been cut short."""
@@ -65,7 +68,7 @@ class _Armed:
     def match(self, text: str, start: int, floor: int) -> tuple[int, int, re.Match[str]] | None:
         """Try the rule at a head that starts at `start`; nothing before `floor` may belong to the match."""
         if self._reach is not None:
-            before = text[max(floor, start - LONGEST_NAME) : start]
+            before = text[max(floor, start - LONGEST_REACH) : start]
             start -= len(before) - len(before.rstrip(self._reach))
         match = self._pattern.match(text, start)
         if match is None or not self.rule.check(match):
@@ -120,10 +123,7 @@ class Finder:
 
     def __init__(self, off: frozenset[str], *, pure: bool) -> None:
         rules = [rule for rule in RULES if rule.name not in off]
-        self._lanes = [
-            _Lane([_Armed(rule) for rule in rules if rule.lane == lane], pure=pure)
-            for lane in ("token", "name", "run", "place")
-        ]
+        self._lanes = [_Lane([_Armed(rule) for rule in rules if rule.lane == lane], pure=pure) for lane in LANES]
         self._marks = open_gate([PLACEHOLDER, f"(?i:{PRIVATE_HEAD})"], pure=pure)
         self._gates = [self._marks, *(lane.gate for lane in self._lanes)]
 
@@ -176,14 +176,29 @@ class Finder:
                 matched = self._lanes[index - 1].first_match(text, data, start, place.end(), floor)
                 if matched is not None:
                     span = self._span(text, data, matched)
-                    found.append(span)
-                    position = floor = span[1]
+                    position = matched[2]
+                    if span is not None:
+                        found.append(span)
+                        position = floor = span[1]
+                elif index == RUN_GATE:
+                    position = self._end_of_run(text, start)
             places[index] = place = self._gates[index].search(data, position)
             starts[index] = beyond if place is None else place.start()
         return found
 
-    def _span(self, text: str, data: bytes, matched: Matched) -> Found:
+    @staticmethod
+    def _end_of_run(text: str, start: int) -> int:
+        """A run that is no secret is none from its middle either, and would be read once for each letter."""
+        run = _RUN.match(text, start)
+        return run.end() if run and run.end() > start else start + 1
+
+    def _span(self, text: str, data: bytes, matched: Matched) -> Found | None:
         rule, begin, end, match = matched
+        if rule.decode is not None:
+            decoded = rule.decode(match[0])
+            inner = [name for _, _, name in self.find(decoded)] if decoded else []
+            name = next((name for name in inner if name not in PEOPLE), None)
+            return (begin, end, name) if name else None
         if not rule.general:
             return begin, end, rule.name
         specific = self._lanes[0].whole_match(text, data, begin, end)
@@ -195,6 +210,13 @@ def _name(rule: Rule, match: re.Match[str]) -> str:
     if "name" in match.re.groupindex:
         return "password" if kind_of_name(match["name"]) == "password" else "secret"
     return rule.name
+
+
+LANES: tuple[Lane, ...] = ("token", "name", "run", "place")
+RUN_GATE = 1 + LANES.index("run")
+_RUN = re.compile(r"[A-Za-z0-9+/_-]*+")
+PEOPLE = frozenset(["email", "phone", "private"])
+"""What is no secret inside an encoded text: a picture of a business card is left alone."""
 
 
 @cache

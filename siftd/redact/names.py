@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from siftd.redact.providers import PROVIDERS
+
 Kind = Literal["password", "secret", "key"]
 """A password may be a short human word with a twist; any other secret is generated; a key may be no secret at all."""
 
@@ -44,6 +46,7 @@ _TRAILERS = frozenset(
         "default",
         "s",
         "v",
+        "b",
     }
 )
 _KEY_OWNERS = frozenset(
@@ -168,6 +171,20 @@ def kind_of_name(name: str) -> Kind | None:
         return None
     if last.endswith(_SECRETS) or last in {"auth", "authentication", "authtoken"}:
         return "secret"
-    if last == "key" and (owner in _KEY_OWNERS or owner.endswith(("secret", "token"))):
+    if last == "key" and (owner in _KEY_OWNERS or owner in PROVIDERS or owner.endswith(("secret", "token"))):
         return "secret"
     return "key" if last == "key" and owner and owner not in _HARMLESS_KEYS else None
+
+
+_LETTERS = re.compile(r"[a-z0-9]+")
+_TELLING_ENDS = ("key", "token", "secret", "private", "access", "api")
+
+
+def names_provider(text: str) -> bool:
+    """Whether one of the words of `text` is the name of a service, alone or with a telling word grown onto it."""
+    for word in _LETTERS.findall(text.lower()):
+        for _ in range(3):
+            if word in PROVIDERS:
+                return True
+            word = next((word.removesuffix(end) for end in _TELLING_ENDS if word.endswith(end)), "")
+    return False

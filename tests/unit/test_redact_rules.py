@@ -21,7 +21,10 @@ def test_every_rule_says_what_it_finds_catches_its_example_and_leaves_its_near_m
     assert rule.near_miss
     for redactor in ENGINES:
         redacted = redactor.text(rule.example)
-        assert f"[REDACTED:{rule.name}:" in redacted or (rule.name == "password" and "[REDACTED:secret:" in redacted)
+        names = (
+            ("",) if rule.decode else (rule.name + ":", "secret:") if rule.name == "password" else (rule.name + ":",)
+        )
+        assert any(f"[REDACTED:{name}" in redacted for name in names)
         assert redactor.text(rule.near_miss) == rule.near_miss
 
 

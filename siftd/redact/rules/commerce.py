@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from siftd.redact import checks
-from siftd.redact.rules.row import A_UUID, END, HEX, MIXED, UUID, Rule, token
+from siftd.redact.rules.row import A_UUID, END, HEX, MIXED, UUID, Rule, prefixed, token
 
 COMMERCE: tuple[Rule, ...] = (
     token("stripe-key", "Stripe key or webhook secret", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ pk_live_ pk_test_ whsec_", r"(?:[srp]k_(?:live|test|prod)_[A-Za-z0-9]{10,247}|whsec_[A-Za-z0-9+/=]{24,64})",
           "sk" "_live_" + MIXED[:24], "sk" "_live_",
           "https://docs.stripe.com/keys", checks.has_digit),
-    token("square-token", "Square access token or secret", "sq0atp- sq0csp- EAAA", r"(?:sq0(?:atp-[\w-]{22}|csp-[\w-]{43})|EAAA[\w-]{60})(?![\w-])",
+    token("square-token", "Square access token or secret", "sq0atp- sq0idp- sq0csp- EAAA", r"(?:sq0(?:(?:atp|idp)-[\w-]{22}|csp-[\w-]{43})|EAAA[\w-]{60})(?![\w-])",
           "sq0" "atp-" + MIXED[:22], "sq0" "atp-" + MIXED[:9],
           "https://developer.squareup.com/docs/build-basics/access-tokens"),
     token("shopify-token", "Shopify token or secret", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}" + END,
@@ -35,4 +35,34 @@ COMMERCE: tuple[Rule, ...] = (
     token("asaas-key", "Asaas API key", "$aact_", r"\$aact_[\w=:-]{16,}+",
           "$a" "act_prod_" + MIXED[:40], "$a" "act_prod",
           "https://docs.asaas.com/docs/authentication-2"),
+    token("paypal-token", "PayPal or Braintree access token", "access_token$", r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}" + END,
+          "access_token" "$production$1a2b3c4d5e6f7g8h$" + HEX[:32], "access_token" "$production$",
+          "https://developer.paypal.com/braintree/docs/guides/authorization/overview"),
+    token("coinbase-key", "Coinbase Developer Platform key", "=organizations/[0-9a-f]{8}-", rf"organizations/{UUID}/apiKeys/{UUID}",
+          f"organizations/{A_UUID}/api" f"Keys/{A_UUID}", f"organizations/{A_UUID}/members",
+          "https://docs.cdp.coinbase.com/get-started/authentication/cdp-api-keys"),
+    token("paddle-key", "Paddle API key", "pdl_live_apikey_ pdl_sdbx_apikey_", r"pdl_(?:live|sdbx)_apikey_[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}" + END,
+          "pdl" "_live_apikey_01" + "b4f6h8j1l3n5p7r9b4f6h8j1" + "_" + MIXED[:22] + "_a1B", "pdl" "_live_apikey_",
+          "https://developer.paddle.com/api-reference/about/api-keys"),
+    token("ebay-token", "eBay user or application token", "v^1.1#", r"v\^1\.1#[ip]\^[\w^#+/=-]{60,}+",
+          "v^1" ".1#i^1#f^0#t^" + MIXED, "v^1" ".1#i^1",
+          "https://developer.ebay.com/api-docs/static/oauth-tokens.html"),
+    token("adyen-key", "Adyen API key", "AQE", r"AQE[mhyx][A-Za-z0-9+/=_-]{60,240}(?:-[A-Za-z0-9+/=]{16,80}){0,2}",
+          "AQ" "Em" + MIXED + "-" + MIXED[:44], "AQ" "Em" + MIXED[:9],
+          "https://docs.adyen.com/development-resources/api-credentials/"),
+    token("midtrans-key", "Midtrans server key", "Mid-server-", r"(?:SB-)?Mid-server-[\w-]{20,40}(?![\w-])",
+          "Mid" "-server-" + MIXED[:24], "Mid" "-server-side",
+          "https://docs.midtrans.com/docs/midtrans-account", checks.has_digit),
+    token("mercury-token", "Mercury API token", "secret-token:mercury_", r"secret-token:mercury_[a-z]{3,12}_\w{20,80}",
+          "secret-token" ":mercury_production_wma_" + MIXED[:44], "secret-token" ":mercury_",
+          "https://docs.mercury.com/docs/getting-started"),
+    prefixed("razorpay-key", "Razorpay key", "rzp_live_ rzp_test_", "[A-Za-z0-9]", 14, 14, "https://razorpay.com/docs/api/authentication/"),
+    prefixed("xendit-key", "Xendit API key", "xnd_production_ xnd_development_", "[A-Za-z0-9]", 40, 64, "https://docs.xendit.co/docs/authentication"),
+    prefixed("omise-key", "Omise secret key", "skey_ skey_test_", "[a-z0-9]", 19, 19, "https://docs.omise.co/api-authentication"),
+    prefixed("polar-token", "Polar access token", "polar_oat_ polar_pat_ polar_at_u_ polar_at_o_ polar_rt_ polar_ort_", "[A-Za-z0-9]", 36, 60, "https://polar.sh/docs/integrate/authentication"),
+    prefixed("pagarme-key", "Pagar.me key", "ak_live_ ek_live_ ak_test_ ek_test_", "[A-Za-z0-9]", 24, 40, "https://docs.pagar.me/reference/autenticacao"),
+    prefixed("fleetbase-key", "Fleetbase API key", "flb_live_ flb_test_", "[A-Za-z0-9]", 20, 40, "https://docs.fleetbase.io/"),
+    prefixed("flexport-token", "Flexport token", "shltm_", r"[\w-]", 40, 60, "https://developers.flexport.com/"),
+    prefixed("rainforest-key", "Rainforest Pay API key", "apikey_ sbx_apikey_", "[a-f0-9]", 64, 64, "https://docs.rainforestpay.com/"),
+    prefixed("checkout-key", "Checkout.com secret key", "sk_sbox_", "[a-z0-9]", 26, 32, "https://www.checkout.com/docs/developer-resources/api/manage-api-keys"),
 )  # fmt: skip

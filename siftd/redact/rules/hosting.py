@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from siftd.redact import checks
-from siftd.redact.rules.row import END, HEX, MIXED, Rule, token
+from siftd.redact.rules.row import A_UUID, BASE32, END, HEX, MIXED, Rule, prefixed, token
 
 HOSTING: tuple[Rule, ...] = (
     token("github-token", "GitHub token of any kind", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,251}" + END,
@@ -59,4 +59,26 @@ HOSTING: tuple[Rule, ...] = (
     token("sonar-token", "SonarQube token", "squ_ sqp_ sqa_", r"sq[upa]_[a-z0-9]{40}" + END,
           "sq" "p_" + HEX[:40], "sq" "p_" + HEX[:9],
           "https://docs.sonarsource.com/sonarqube-server/latest/user-guide/managing-tokens/"),
+    token("sourcegraph-token", "Sourcegraph access token", "sgp_ slk_ sgd_", r"(?:sgp_(?:(?:[a-fA-F0-9]{16}|local)_)?[a-fA-F0-9]{40}|slk_[a-f0-9]{64}|sgd_[a-f0-9]{64})(?![A-Za-z0-9_-])",
+          "sg" "p_" + HEX[:40], "sg" "p_" + HEX[:9],
+          "https://sourcegraph.com/docs/cli/how-tos/creating_an_access_token"),
+    token("npm-registry-token", "token of a registry in .npmrc", "=_(?:authToken|auth|password)[ ]?=", r"_(?:authToken|auth|password)[ ]?=[ ]?[\"']?(?![$<{])[\w+/=-]{16,}+",
+          "//registry.example.com/:_auth" "Token=" + A_UUID, "_auth" "Token=${NPM_TOKEN}",
+          "https://docs.npmjs.com/cli/configuring-npm/npmrc", checks.has_digit),
+    token("jetbrains-token", "JetBrains permanent token", "perm: perm-", r"perm[:-][A-Za-z0-9=]{8,64}\.[A-Za-z0-9=_-]{2,64}\.[A-Za-z0-9]{30,60}" + END,
+          "perm" ":" + MIXED[:12] + "." + MIXED[:8] + "." + MIXED[:40], "perm" ":read.write.x",
+          "https://www.jetbrains.com/help/youtrack/devportal/Manage-Permanent-Token.html", checks.has_digit),
+    token("octopus-key", "Octopus Deploy API key", "API-", r"API-[A-Z0-9]{25,32}(?![A-Za-z0-9-])",
+          "AP" "I-" + BASE32[:26], "AP" "I-GATEWAY",
+          "https://octopus.com/docs/octopus-rest-api/how-to-create-an-api-key", checks.has_digit),
+    token("vercel-blob-token", "Vercel Blob read-write token", "vercel_blob_rw_", r"vercel_blob_rw_[A-Za-z0-9]{12,24}_[A-Za-z0-9]{24,48}" + END,
+          "vercel_blob" "_rw_" + MIXED[:16] + "_" + MIXED[:30], "vercel_blob" "_rw_token",
+          "https://vercel.com/docs/vercel-blob"),
+    token("snyk-token", "Snyk token", "snyk_uat. snyk_sat.", r"snyk_[us]at\.[a-z0-9]{8}\.[\w.-]{40,}+",
+          "snyk" "_uat.1a2b3c4d." + MIXED[:64], "snyk" "_uat.short",
+          "https://docs.snyk.io/snyk-api/authentication-for-api"),
+    prefixed("packagist-token", "Private Packagist token", "packagist_uut_ packagist_out_ packagist_ort_ packagist_ouk_", "[a-f0-9]", 60, 70, "https://packagist.com/docs/composer-authentication"),
+    prefixed("dependency-track-key", "OWASP Dependency-Track API key", "odt_", "[A-Za-z0-9]", 32, 48, "https://docs.dependencytrack.org/integrations/rest-api/"),
+    prefixed("depot-token", "Depot token", "depot_org_ depot_project_ depot_user_", "[a-f0-9]", 64, 64, "https://depot.dev/docs/cli/authentication"),
+    prefixed("ionic-token", "Ionic personal access token", "ion_", "[A-Za-z0-9]", 42, 42, "https://ionic.io/docs/appflow/personal-access-tokens"),
 )  # fmt: skip

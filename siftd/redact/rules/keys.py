@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from siftd.redact import checks
-from siftd.redact.rules.row import BASE32, HEX, MIXED, RUN, Rule, token
+from siftd.redact.rules.row import BASE32, END, HEX, LEFT, MIXED, RUN, Rule, token
 
 _BASE64_LINE = (
     r"(?>(?:\\{1,4}[rn]|[\r\n])++[ \t>*#|+-]*+(?:[0-9]{1,6}[ \t]*+(?:[\t|:]|\u2192))?+[ \t\"'+,-]*+"
@@ -20,7 +20,9 @@ KEYS: tuple[Rule, ...] = (
     token("ntlm-token", "NTLM message of a handshake", "TlRMTVNTUA", r"TlRMTVNTUA[A-Za-z0-9+/]{40,}+={0,2}",
           "Tl" "RMTVNTUA" + MIXED, "Tl" "RMTVNTUA" + MIXED[:9],
           "https://learn.microsoft.com/openspecs/windows_protocols/ms-nlmp/"),
-    token("password-hash", "hash of a password", "$2a$ $2b$ $2y$ $argon2 $6$ $5$ $krb5", r"\$(?:2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}|argon2i?d?\$v=[0-9]++\$[\w=,]++\$[\w+/=]{8,}+\$[\w+/=]{16,}+|[56]\$(?:rounds=[0-9]++\$)?[./\w]{4,16}\$[./A-Za-z0-9]{43,86}|krb5[a-z]++\$[0-9]++\$[^\s]{32,}+)",
+    token("password-hash", "hash of a password", "$2a$ $2b$ $2y$ $argon2 $6$ $5$ $1$ $8$ $9$ $apr1$ $y$ $gy$ $krb5",
+          r"\$(?:2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}|argon2i?d?\$v=[0-9]++\$[\w=,]++\$[\w+/=]{8,}+\$[\w+/=]{16,}+|[56]\$(?:rounds=[0-9]++\$)?[./\w]{4,16}\$[./A-Za-z0-9]{43,86}|"
+          r"(?:1|apr1)\$[./\w]{1,8}\$[./A-Za-z0-9]{22}|[89]\$[./A-Za-z0-9]{14}\$[./A-Za-z0-9]{43}|g?y\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}|krb5[a-z]++\$[0-9]++\$[^\s]{32,}+)",
           "$2" "b$12$" + MIXED[:53], "$2" "b$12$" + MIXED[:9],
           "https://man7.org/linux/man-pages/man5/crypt.5.html"),
     Rule(name="private-key", finds="private key in PEM form, whole or cut", docs="https://datatracker.ietf.org/doc/html/rfc7468",
@@ -41,4 +43,19 @@ KEYS: tuple[Rule, ...] = (
          check=checks.is_key_line,
          example="2026-04-26 12:36:01 " + "wFXOY77MgB3VwMRcCoTMNwoBswcJeZRy" + "NL+cHLZZcK0kpEJbBY60W5pHUceKrDDJ",
          near_miss=HEX[:64]),
+    token("putty-key", "PuTTY private key", "PuTTY-User-Key-File-", r"PuTTY-User-Key-File-[23]:(?:(?!Private-MAC)[^\x00]){20,8000}?Private-MAC:[ ]?[a-f0-9]{40,64}",
+          "PuTTY-User-Key" "-File-3: ssh-ed25519\nEncryption: none\nPrivate-Lines: 1\n" + MIXED[:48] + "\nPrivate-MAC: " + HEX[:64], "PuTTY-User-Key" "-File-3: the first line",
+          "https://the.earth.li/~sgtatham/putty/latest/htmldoc/AppendixC.html"),
+    token("minisign-key", "minisign secret key", "RWRTY0Iy", r"RWRTY0Iy[A-Za-z0-9+/]{100,}+={0,2}",
+          "RW" "RTY0Iy" + MIXED + MIXED, "RW" "RTY0Iy" + MIXED[:9],
+          "https://jedisct1.github.io/minisign/"),
+    token("wallet-key", "extended private key of a wallet", "xprv", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,112}" + END,
+          "xpr" "v9" + (MIXED * 2).replace("0", "2")[:106], "xpr" "v_name",
+          "https://github.com/bitcoin/bips/blob/master/bip-0032.mediawiki"),
+    Rule(name="private-key", finds="private key in PEM form, encoded in base64", docs="https://datatracker.ietf.org/doc/html/rfc7468",
+         keywords="LS0tLS1CRUdJTi", pattern=LEFT + r"LS0tLS1CRUdJTi(?:[A-Za-z0-9+/]|\\?[\r\n][ \t]{0,16}|\\[nr]){20,}+={0,2}", check=checks.is_encoded_key,
+         example="LS0tLS1CRUdJTi" "BQUklWQVRFIEtFWS0tLS0tCk1JSUV2UUlCQURBTkJn", near_miss="LS0tLS1CRUdJTi" "BDRVJUSUZJQ0FURS0tLS0tCk1JSURkekNDQWwrZ0F3"),
+    Rule(name="static-key", finds="static key of OpenVPN", docs="https://openvpn.net/community-resources/static-key-mini-howto/",
+         keywords="-----BEGIN", pattern=r"-----BEGIN OpenVPN Static key V1-----[0-9a-f\s\\nr\d\t|\u2192>*#+-]{64,2000}+(?:-----END OpenVPN Static key V1-----)?",
+         example="-----BEGIN OpenVPN Static" " key V1-----\n" + HEX[:32] + "\n" + HEX[32:64] + "\n" + HEX[:32], near_miss="-----BEGIN OpenVPN Static" " key V1----- is its first line"),
 )  # fmt: skip

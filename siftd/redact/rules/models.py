@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from siftd.redact import checks
-from siftd.redact.rules.row import END, HEX, MIXED, Rule, token
+from siftd.redact.rules.row import A_UUID, END, HEX, MIXED, UUID, Rule, prefixed, token
 
 MODELS: tuple[Rule, ...] = (
     token("anthropic-key", "Anthropic API key", "sk-ant-", r"sk-ant-(?:[a-z]{2,8}[0-9]{2}-)?[\w-]{20,}+",
@@ -17,7 +17,7 @@ MODELS: tuple[Rule, ...] = (
     token("openrouter-key", "OpenRouter API key", "sk-or-", r"sk-or-v1-[a-f0-9]{40,64}" + END,
           "sk-" "or-v1-" + HEX[:64], "sk-" "or-v1-" + HEX[:9],
           "https://openrouter.ai/docs/api-reference/authentication"),
-    token("openai-key", "OpenAI API key", r"=sk-(?:lf-|live-|test-)?[A-Za-z0-9]{16}", r"sk-(?:lf-|live-|test-)?[A-Za-z0-9]{20,128}" + END,
+    token("openai-key", "OpenAI API key", r"=sk-(?:live-|test-)?[A-Za-z0-9]{16}", r"sk-(?:live-|test-)?[A-Za-z0-9]{20,128}" + END,
           "sk-" + MIXED[:48], "sk-" "learn-extra-datasets",
           "https://platform.openai.com/docs/api-reference/authentication", checks.has_digit),
     token("huggingface-token", "Hugging Face user or organisation token", "hf_ api_org_", r"(?:hf_|api_org_)[A-Za-z]{34}" + END,
@@ -26,7 +26,7 @@ MODELS: tuple[Rule, ...] = (
     token("groq-key", "Groq API key", "gsk_", r"gsk_[A-Za-z0-9]{48,56}" + END,
           "gs" "k_" + MIXED[:52], "gs" "k_" + MIXED[:9],
           "https://console.groq.com/docs/quickstart"),
-    token("replicate-token", "Replicate API token", "r8_", r"r8_[A-Za-z0-9]{37}" + END,
+    token("replicate-token", "Replicate API token", "r8_", r"r8_[A-Za-z0-9]{37,45}" + END,
           "r" "8_" + MIXED[:37], "r" "8_" + MIXED[:9],
           "https://replicate.com/docs/reference/http"),
     token("perplexity-key", "Perplexity API key", "pplx-", r"pplx-[A-Za-z0-9]{48}" + END,
@@ -59,4 +59,28 @@ MODELS: tuple[Rule, ...] = (
     token("devin-key", "Devin API key", "cog_ apk_", r"(?:cog_[a-z0-9]{52}|apk_[A-Za-z0-9=_-]{60,}+)",
           "ap" "k_" + MIXED, "ap" "k_" + MIXED[:9],
           "https://docs.devin.ai/api-reference/authentication"),
+    prefixed("voyage-key", "Voyage AI API key", "pa-", r"[\w-]", 43, 43, "https://docs.voyageai.com/docs/api-key-and-installation"),
+    prefixed("jina-key", "Jina AI API key", "jina_", r"[\w-]", 60, 60, "https://jina.ai/embeddings/"),
+    prefixed("elevenlabs-key", "ElevenLabs API key", "sk_", "[a-f0-9]", 48, 48, "https://elevenlabs.io/docs/api-reference/authentication"),
+    prefixed("cerebras-key", "Cerebras API key", "csk-", "[a-z0-9]", 48, 48, "https://inference-docs.cerebras.ai/quickstart"),
+    prefixed("anyscale-key", "Anyscale API key", "esecret_", "[a-z0-9]", 26, 40, "https://docs.anyscale.com/"),
+    token("langfuse-key", "Langfuse key", "sk-lf- pk-lf-", rf"[sp]k-lf-{UUID}" + END,
+          "sk-" "lf-" + A_UUID, "sk-" "lf-" + A_UUID[:13],
+          "https://langfuse.com/docs/api-and-data-platform/features/public-api"),
+    prefixed("cursor-key", "Cursor API key", "crsr_", "[a-f0-9]", 64, 64, "https://docs.cursor.com/en/account/teams/admin-api"),
+    prefixed("firecrawl-key", "Firecrawl API key", "fc-", "[a-f0-9]", 32, 32, "https://docs.firecrawl.dev/api-reference/introduction"),
+    prefixed("e2b-key", "E2B API key", "e2b_ sk_e2b_", "[a-f0-9]", 40, 40, "https://e2b.dev/docs/api-key"),
+    prefixed("mem0-key", "Mem0 API key", "m0-", "[A-Za-z0-9]", 40, 40, "https://docs.mem0.ai/api-reference"),
+    prefixed("friendli-token", "Friendli token", "flp_", "[A-Za-z0-9]", 46, 46, "https://friendli.ai/docs/guides/personal_access_tokens"),
+    prefixed("wandb-key", "Weights & Biases API key", "wandb_v1_", r"[\w-]", 60, 100, "https://docs.wandb.ai/support/find_api_key/"),
+    prefixed("promptlayer-key", "PromptLayer API key", "pl_", "[a-f0-9]", 32, 32, "https://docs.promptlayer.com/reference/rest-api-reference"),
+    prefixed("gretel-key", "Gretel API key", "grtu grtr", "[a-f0-9]", 64, 64, "https://docs.gretel.ai/"),
+    prefixed("nomic-key", "Nomic API key", "nk-", r"[\w-]", 43, 43, "https://docs.nomic.ai/"),
+    prefixed("wundergraph-key", "WunderGraph Cosmo API key", "cosmo_", "[a-f0-9]", 32, 32, "https://cosmo-docs.wundergraph.com/studio/api-keys"),
+    token("gemini-key", "Google AI Studio key of the new form", "AQ.A", r"AQ\.A[\w-]{45,60}(?![\w-])",
+          "AQ" ".A" + MIXED[:50], "AQ" ".A" + MIXED[:9],
+          "https://ai.google.dev/gemini-api/docs/api-key", checks.has_digit),
+    token("zai-key", "Z.ai API key", "=[a-f0-9]{32}\\.[A-Za-z0-9]{8}", r"[a-f0-9]{32}\.[A-Za-z0-9]{16}(?![\w.])",
+          HEX[:32] + "." + MIXED[:16], HEX[:32] + "." "json",
+          "https://docs.z.ai/guides/overview/quick-start", checks.is_suffixed_hash),
 )  # fmt: skip

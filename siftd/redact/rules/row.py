@@ -12,6 +12,7 @@ them here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -59,6 +60,8 @@ class Rule(NamedTuple):
     rest: str = ""
     """A class: once accepted, a value that may have been cut by its bound goes on through it, however long."""
     check: Callable[[Match], bool] = checks.is_random
+    decode: Callable[[str], str | None] | None = None
+    """Makes of the match a text that holds a secret of another rule; without one the match is none."""
     general: bool = False
     """Yields to a rule that knows the whole value by its own form."""
 
@@ -78,4 +81,31 @@ def token(
     return Rule(
         name=name, finds=finds, keywords="" if is_head else begins, head=begins[1:] if is_head else "",
         pattern=LEFT + body, example=example, near_miss=near_miss, docs=docs, check=check,
+    )  # fmt: skip
+
+
+SAMPLES = {
+    "[A-Za-z0-9]": MIXED,
+    r"[\w-]": MIXED,
+    "[a-zA-Z0-9+/=_-]": MIXED,
+    "[a-f0-9]": HEX,
+    "[a-fA-F0-9]": HEX,
+    "[a-z0-9]": "b4f6h8j1l3n5p7r9" * 8,
+    "[A-Z0-9]": BASE32,
+    "[A-Z2-7]": BASE32,
+}
+"""For each alphabet that `prefixed` knows, what its examples are cut from."""
+
+
+def prefixed(name: str, finds: str, prefixes: str, alphabet: str, least: int, most: int, docs: str) -> Rule:
+    """Return the rule of a token that is one of some prefixes and then `least` to `most` characters of an alphabet."""
+    words = prefixes.split()
+    many = f"{{{least}}}" if least == most else f"{{{least},{most}}}"
+    begins = "|".join(re.escape(word) for word in words)
+    body = SAMPLES[alphabet] * 8
+    return token(
+        name, finds, prefixes if min(map(len, words)) > 4 else f"=(?:{begins}){alphabet}{{8}}",
+        f"(?:{begins}){alphabet}{many}(?![A-Za-z0-9_-])",
+        words[0] + body[:least], words[0] + body[: min(least // 3, 9)], docs,
+        checks.has_digit,
     )  # fmt: skip

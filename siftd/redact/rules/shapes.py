@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from siftd.redact import checks
-from siftd.redact.rules.row import MIXED, Rule
+from siftd.redact import checks, encoded
+from siftd.redact.rules.row import HEX, MIXED, Rule
 
 _QUOTE = r"(?:\\{0,4}[\"'`])"
 _NAME = r"(?P<name>[\w.-]{1,64}+(?:[ ](?i:key)\b)?)"
@@ -22,6 +22,11 @@ _VALUE = (
     r"(?:\\{1,4}[\"'`](?P<escaped>[^\"'`\\\r\n]{1,512})|\"(?P<double>(?:[^\"\\\r\n]|\\.){1,512})|'(?P<single>(?:[^'\\\r\n]|\\.){1,512})|"
     r"`(?P<back>[^`\r\n]{1,512})|(?P<bare>(?:[^\s\"'`\\,;&<>]|[,;&](?![\w.-]{1,40}=|[\s\"'`]|\Z)){1,512}))"
 )
+_SAID = (
+    r"(?i:secret|token|private|access|key|credential|api)(?i:[ \t_-]?(?:key|token|secret|access|private|code|api)){0,2}"
+    r"[ \t\r\n\"'=:>._-]{1,5}"
+)
+"""As people say it: `todoist SECRET 5f…`, `the access token 5f…`."""
 
 SHAPES: tuple[Rule, ...] = (
     Rule(name="bearer-token", finds="bearer token of a header", docs="https://datatracker.ietf.org/doc/html/rfc6750",
@@ -48,10 +53,10 @@ SHAPES: tuple[Rule, ...] = (
          example="postgres://app:s3cr3t-pass" "@db.internal:5432/app",
          near_miss="http://localhost:8080/user@example"),
     Rule(name="curl-user", finds="password of a curl command", docs="https://curl.se/docs/manpage.html#-u",
-         head=r"-(?:u|-user)[ =]{1,3}[\"']?[A-Za-z0-9_.@+-]{1,64}:", lane="place",
+         head=r"-(?:u|-user)[ =]{1,3}[\\\"']{0,4}[^ \t\r\n\\\"':<]{0,64}[\"']?:", lane="place",
          general=True,
-         pattern=r"-(?:u|-user)[ =]{1,3}[\"']?[\w.@+-]{1,64}:([^\s\"'`@]{3,256})(?![^\s\"'`])",
-         group=1,
+         pattern=r"-(?:u|-user)[ =]{1,3}[\\\"']{0,4}(?:[^\s\\\"':<]{0,64}[\"']?:[\\\"']{0,4}(?![$({])([^\s\\\"'`]{3,256})(?=[\s\\\"'`]|\Z)|(?![$({])([^\s\\\"'`:$]{8,256}):[\"'])",
+         group=-1,
          check=checks.is_command_password,
          example="curl -u alice:" "open-sesame9 https://host/",
          near_miss="curl -u username:password https://host/"),
@@ -75,12 +80,12 @@ SHAPES: tuple[Rule, ...] = (
          example="deploy --api-token " + MIXED[:20],
          near_miss="deploy --api-token $TOKEN"),
     Rule(name="secret", finds="value said to be a secret in plain words", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_password",
-         head=r"(?i:secret|token|private|access|api)(?i:[ _-]?key)?[ -]{1,2}[A-Za-z0-9_+/.-]{16}", lane="name",
+         head=_SAID + r"[A-Za-z0-9][A-Za-z0-9_+/.=~-]{11}", lane="name",
          general=True,
-         pattern=r"(?i:secret|token|private|access|api)(?i:[ _-]?key)?[ -]{1,2}([\w+/.-]{16,512}+=*+)(?![\w(:@])",
+         pattern=_SAID + r"([A-Za-z0-9][\w+/.~=-]{11,511})(?![\w(@])",
          group=1,
-         check=checks.is_generated,
-         rest=r"[\w+/.-]*+",
+         check=checks.is_said_secret,
+         rest=r"[\w+/.~=-]*+",
          example="the access token " + MIXED[:32],
          near_miss="the token validation_middleware_v2 reads it"),
     Rule(name="email", finds="email address", docs="https://datatracker.ietf.org/doc/html/rfc5322#section-3.4",
@@ -97,4 +102,39 @@ SHAPES: tuple[Rule, ...] = (
          check=checks.is_phone,
          example="call +1 (555) " "234-5678",
          near_miss="at 1763688700123 from 192.168.100.200"),
+    Rule(name="auth-header", finds="credential of an Authorization or API key header", docs="https://datatracker.ietf.org/doc/html/rfc9110#section-11.6.2",
+         head=r"(?i:authorization|x-[a-z]{0,16}-?(?:api-?key|auth|token|secret)[a-z-]{0,12})[\\\"']{0,4}[ ]?[:=,]", lane="name", general=True,
+         pattern=r"(?i:authorization|x-[a-z]{0,16}-?(?:api-?key|auth|token|secret)[a-z-]{0,12})[\\\"']{0,4}[ ]?[:=,][ ]{0,4}[\\\"'`]{0,4}(?!(?i:bearer|basic)\b)(?:[A-Za-z][A-Za-z0-9-]{1,20}[ ]{1,4})?(?![$<{\[%])([^\s\"'`\\,;<>{}()]{12,1024})",
+         group=1, rest=r"[^\s\"'`\\,;<>{}()]*+", check=checks.is_header_value, example="curl -H 'Authorization: Token " + HEX[:40] + "'", near_miss="Authorization: Bearer $ACCESS_TOKEN"),
+    Rule(name="cookie", finds="values of a Cookie header", docs="https://datatracker.ietf.org/doc/html/rfc6265#section-4",
+         head=r"(?i:cookie)[\\\"']{0,4}[ ]?:[ ]", lane="name", pattern=r"(?i:cookie)[\\\"']{0,4}[ ]?:[ ]{1,2}[\\\"']{0,2}([\w.-]{1,64}=[^\r\n\"'\\]{16,2000})", group=1, rest=r"[^\r\n\"'\\]*+",
+         check=checks.is_cookie, example="Cookie: lang=en; session" "id=" + MIXED[:32], near_miss="Set-Cookie: theme=light-and-friendly; Path=/"),
+    Rule(name="netrc", finds="password in .netrc", docs="https://everything.curl.dev/usingcurl/netrc.html",
+         head=r"(?:machine[ \t]{1,4}[A-Za-z0-9.-]{1,80}[ \t\r\n]{1,8}|default[ ])login[ \t]", lane="name",
+         pattern=r"(?:machine[ \t]{1,4}[A-Za-z0-9.-]{1,80}|default)\s{1,8}login[ \t]{1,4}[^\s]{1,128}\s{1,8}password[ \t]{1,4}([^\s\"'\\]{3,256})", group=1,
+         check=checks.is_url_password, example="machine git.example.com login alice password " "open-sesame", near_miss="machine git.example.com login alice password $TOKEN"),
+    Rule(name="pgpass", finds="password in .pgpass", docs="https://www.postgresql.org/docs/current/libpq-pgpass.html",
+         head=r":(?:[0-9]{4,5}|\*):[A-Za-z_*][A-Za-z0-9_*-]{0,62}:[A-Za-z_*]", lane="place", reach=".*-_",
+         pattern=r"(?<![^\s\"'])[\w.*-]{1,96}:(?:[0-9]{4,5}|\*):[A-Za-z_*][\w*-]{0,62}:[A-Za-z_*][\w.@*-]{0,62}:([^\s\"':/]{4,128})(?=[\s\"']|\Z)", group=1,
+         check=checks.is_url_password, example="db.internal:5432:shop:app:" "open-sesame9", near_miss="main.rs:1042:warning:unused: variable"),
+    Rule(name="password", finds="password of an openssl command", docs="https://docs.openssl.org/master/man1/openssl-passphrase-options/",
+         head=r"-pass(?:in|out)?[ =]{1,2}[\"']?pass:", lane="name", pattern=r"-pass(?:in|out)?[ =]{1,2}[\"']?pass:([^\s\"'`]{3,256})", group=1,
+         check=checks.is_url_password, example="openssl rsa -in k.pem -passin pass:" "n4-open-sesame", near_miss="openssl rsa -in k.pem -passin pass:$SECRET"),
+    Rule(name="password", finds="text that PowerShell makes a secure string of", docs="https://learn.microsoft.com/powershell/module/microsoft.powershell.security/convertto-securestring",
+         head=r"ConvertTo-SecureString[ ]", lane="name", pattern=r"ConvertTo-SecureString[ ](?:-(?:String|AsPlainText|Force)[ ]){0,3}[\\\"']{0,4}(?![$(-])([^\s\"'`\\]{4,256})", group=1,
+         check=checks.is_url_password, example="ConvertTo-SecureString " "'4yd21JKH~GE8dkd' -AsPlainText", near_miss="ConvertTo-SecureString $password -AsPlainText"),
+    Rule(name="password", finds="value of an XML element whose key names a secret", docs="https://learn.microsoft.com/nuget/reference/nuget-config-file#packagesourcecredentials",
+         head=r"(?i:key|name)=[\\\"']{1,4}[\w.:-]{0,40}" + _TELLING_WORD + r"[\\\"']{1,4}[ ]{1,4}(?i:value)=", lane="name",
+         pattern=r"(?i:key|name)=[\\\"']{1,4}(?P<name>[\w.:-]{1,64})[\\\"']{1,4}[ ]{1,4}(?i:value)=[\\\"']{1,4}([^\"'\\<>]{4,512})", group=2,
+         check=checks.is_element_value, example='<add key="ClearTextPassword" value="' 'open-sesame9" />', near_miss='<add key="ApiToken" value="%TOKEN%" />'),
+    Rule(name="kubernetes-secret", finds="data of a Kubernetes Secret", docs="https://kubernetes.io/docs/concepts/configuration/secret/",
+         head=r"(?:string)?[dD]ata[\"']?:[ ]?(?:\\n|[\r\n{])", lane="name",
+         pattern=r"(?<![A-Za-z])(?:string)?[dD]ata[\"']?:[ ]?\{?((?:(?:\\n|\r?\n)(?:[ \t]|\\t){1,12}(?:#[^\r\n\\]{0,300}|[\"']?[\w./-]{1,100}[\"']?:[ ]{0,4}(?:[|>][+-]?)?[^\r\n\\]{0,4096}|[A-Za-z0-9+/=]{4,4096}))++)", group=1,
+         check=checks.is_kubernetes_secret, example="kind: Secret\ndata:\n  key: " "bXlwYXNzd29yZA==\n", near_miss="kind: ConfigMap\ndata:\n  key: bXlwYXNzd29yZA==\n"),
+    Rule(name="encoded", finds="secret of another rule in base64", docs="https://datatracker.ietf.org/doc/html/rfc4648#section-4",
+         head=r"[A-Za-z0-9+/_-]{44}", lane="run", pattern=r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{44,65536}+={0,2}", check=checks.always, decode=encoded.from_base64,
+         example="Z2l0aHViIHRva2VuIGlzIGdo" "cF9hQjNkRTVnSDdqSzltTjFwUTRzVDZ2Vzh5WjBiQzJmRzRoSjYgbm93", near_miss="aW4gdGhpcyB0ZXh0IG5vIHRva2VuIG9mIGFueSBraW5kIGlzIGhpZGRlbg=="),
+    Rule(name="encoded", finds="secret of another rule in a URL's encoding", docs="https://datatracker.ietf.org/doc/html/rfc3986#section-2.1",
+         head=r"%(?:2[BbDdEeFf]|3[AaDd]|5[Ff]|7[Ee])", lane="place", reach="._~+%-", pattern=r"[\w.~+%-]{16,4096}+", check=checks.always, decode=encoded.from_url,
+         example="state=gh" "p%5FaB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2fG4hJ6", near_miss="https%3A%2F%2Fexample.com%2Fdocs%2Findex.html"),
 )  # fmt: skip
