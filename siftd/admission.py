@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 import secrets
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -36,6 +37,12 @@ KEY_CHARS = 16
 """Half of a uid: it begins like the native key that it belongs to, so that one index finds both."""
 _JSX = (".jsx", ".tsx")
 _DOOR = object()
+_MADE_UID = re.compile(r"[0-9a-f]{1,64}")
+"""What hooks and this house make: no text of anybody's."""
+_WITHOUT_TEXT = frozenset({"forget", "retry", "undo", "link", "scrub"})
+"""Intents of keyed hashes, ids and times alone. A rule that took a hash for a secret would unmake a tombstone."""
+_TOLD = ("session_id", "tool", "cwd", "client", "detail", "prompt_id", "agent_id", "spawned_agent_id")
+"""What a kept record holds of a client's words besides its payload."""
 
 encode_canonical: Callable[[Any], bytes] = msgspec.json.Encoder(order="sorted").encode
 
@@ -101,6 +108,16 @@ class RedactedIntent(msgspec.Struct, frozen=True, kw_only=True):
             raise TypeError("a RedactedIntent is made by Admission only")
 
 
+class ScrubbedEvent(NamedTuple):
+    """What a stored event's row becomes by today's rules."""
+
+    session_id: str
+    tool: str
+    payload_json: str
+    input_hash: str
+    tokens_est: int
+
+
 Captured = RedactedEvent | RedactedSessionChange
 """What a client tells."""
 Redacted = Captured | RedactedIntent
@@ -136,29 +153,29 @@ class Admission:
         if raw_bytes > RAW_TEXT_MAX:
             payload = cut_raw(payload, functools.partial(self._redactor.text, jsx=jsx), jsx=jsx)
         # One look of the gate at everything: four cost 12 of a capture's 200 microseconds more.
-        payload, session_id, tool, cwd = self._redactor.value(
-            (payload, event.session_id, event.tool, event.cwd), jsx=jsx
-        )
-        payload_json = self._stamped(payload, event)
+        told = event.session_id, event.tool, event.cwd, event.client
+        native = event.prompt_id, event.agent_id, event.spawned_agent_id
+        payload, session_id, tool, cwd, client, *ids = self._redactor.value((payload, *told, *native), jsx=jsx)
+        payload_json = self._stamped(payload, event, client)
         key = self._native_key(event)
         return RedactedEvent(
             door=_DOOR,
             uid=self._uid(event, key),
-            frame_uid=frame_uid,
+            frame_uid=self._safe_uid(frame_uid),
             ts=event.ts,
             session_id=session_id,
             tool=tool,
             payload_json=payload_json,
             input_hash=hashlib.sha256(payload_json).hexdigest(),
             tokens_est=estimate_tokens(payload_json),
-            client=event.client,
+            client=client,
             outcome=event.outcome,
             cwd=cwd or None,
             native_key=key,
             input_key=self._input_key(event),
-            prompt_id=event.prompt_id,
-            agent_id=event.agent_id,
-            spawned_agent_id=event.spawned_agent_id,
+            prompt_id=ids[0],
+            agent_id=ids[1],
+            spawned_agent_id=ids[2],
             from_transcript=event.from_transcript,
         )
 
@@ -168,27 +185,32 @@ class Admission:
         _check_time(change.ts)
         return RedactedSessionChange(
             door=_DOOR,
-            frame_uid=frame_uid,
+            frame_uid=self._safe_uid(frame_uid),
             ts=change.ts,
             session_id=self._redactor.text(change.session_id),
-            client=change.client,
+            client=self._redactor.text(change.client),
             change=change.change,
             cwd=self._redactor.text(change.cwd) if change.cwd else None,
             detail=self._redactor.text(change.detail) if change.detail else None,
         )
 
     def admit_intent(self, kind: str, payload: dict[str, Any], *, ts: int, session_id: str = "") -> RedactedIntent:
-        """Return an intent with every string of its payload redacted."""
+        """Return an intent with every string of its payload redacted, save the hashes and ids that we made."""
+        if kind not in _WITHOUT_TEXT:
+            uid = payload.get("uid")
+            kept = {"uid": uid} if isinstance(uid, str) and _MADE_UID.fullmatch(uid) else {}
+            payload = self._redactor.value({name: value for name, value in payload.items() if name not in kept}) | kept
         return RedactedIntent(
             door=_DOOR,
             kind=kind,
             ts=ts,
-            payload_json=encode_canonical(self._redactor.value(payload)),
+            payload_json=encode_canonical(payload),
             session_id=self._redactor.text(session_id),
         )
 
     def readmit(self, kept: dict[str, Any]) -> Captured:
         """Return what `as_kept` wrote (a spool file, a log record), redacted once more by today's rules."""
+        kept = kept | {name: self.scrub_text(text) for name in _TOLD if isinstance(text := kept.get(name), str)}
         if kept["kind"] == "session":
             return RedactedSessionChange(door=_DOOR, **_fields(RedactedSessionChange, kept))
         payload_json = encode_canonical(self._redactor.value(kept["payload"], jsx=_is_jsx(kept["payload"])))
@@ -199,8 +221,37 @@ class Admission:
         }
         return RedactedEvent(door=_DOOR, **fields)
 
-    def _stamped(self, payload: dict[str, Any], event: Event) -> bytes:
-        stamped = {**payload, "_source": event.client}
+    def scrub_event(self, session_id: str, tool: str, payload_json: str) -> ScrubbedEvent | None:
+        """Return a stored event by today's rules; None when nothing of it changes. Text that is no JSON is text."""
+        try:
+            payload = msgspec.json.decode(payload_json)
+        except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+            new_json = self._redactor.text(payload_json)
+        else:
+            new = self._redactor.value(payload, jsx=isinstance(payload, dict) and _is_jsx(payload))
+            new_json = payload_json if new is payload else encode_canonical(new).decode()
+        names = self._redactor.text(session_id), self._redactor.text(tool)
+        if (*names, new_json) == (session_id, tool, payload_json):
+            return None
+        encoded = new_json.encode("utf-8", "surrogatepass")
+        return ScrubbedEvent(*names, new_json, hashlib.sha256(encoded).hexdigest(), (len(new_json) + 3) // 4)
+
+    def scrub_text(self, text: str) -> str:
+        """Return a stored text by today's rules."""
+        return self._redactor.text(text)
+
+    def take_rules(self, redactor: Redactor) -> None:
+        """Go on with another redactor: the configuration has other rules now."""
+        self._redactor = redactor
+
+    def _safe_uid(self, frame_uid: str | None) -> str | None:
+        """Return a frame's uid as hooks make it; whatever else stands there may be anything, and is hashed."""
+        if frame_uid is None or _MADE_UID.fullmatch(frame_uid):
+            return frame_uid
+        return self._hash("frame", frame_uid)
+
+    def _stamped(self, payload: dict[str, Any], event: Event, client: str) -> bytes:
+        stamped = {**payload, "_source": client}
         # A subagent's transcript lacks the response: without it here too, hook and backfill stamp the same.
         told = payload if event.agent_id is None else {"tool_input": payload.get("tool_input")}
         if symbols := symbols_of(event.tool, told):
@@ -208,7 +259,7 @@ class Admission:
         payload_json = encode_canonical(stamped)
         if len(payload_json) <= self._max_payload_bytes:
             return payload_json
-        return encode_canonical(shorten(stamped, encode_canonical, self._max_payload_bytes) | {"_source": event.client})
+        return encode_canonical(shorten(stamped, encode_canonical, self._max_payload_bytes) | {"_source": client})
 
     def _uid(self, event: Event, key: str | None) -> str | None:
         if not event.identity:

@@ -89,6 +89,7 @@ class LoadedSettings:
 
     settings: config.Settings
     problem: str | None = None
+    flags: tuple[str, ...] = ()
 
 
 def load_settings(home: Home, environ: Mapping[str, str], flags: Sequence[str] = ()) -> LoadedSettings:
@@ -100,7 +101,7 @@ def load_settings(home: Home, environ: Mapping[str, str], flags: Sequence[str] =
     values, problem = read_config(home)
     values |= config.parse_environment(environ)
     values |= config.parse_flags(flags)
-    return LoadedSettings(config.Settings(values), problem)
+    return LoadedSettings(config.Settings(values), problem, tuple(flags))
 
 
 def read_config(home: Home) -> tuple[dict[str, object], str | None]:

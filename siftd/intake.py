@@ -36,27 +36,22 @@ class Ignored(EnvelopeRejected):
     code = "ignored"
 
 
-def make_redactor(secret: bytes, settings: Settings, root: str | None) -> Redactor:
-    """Return the redactor that the settings ask for: the table's rules, one's own, and the values of the workspace."""
-    searchers: list[Searcher] = (
-        [OwnRules(own_rules.parse(settings["redact.rules"]))] if settings["redact.rules"] else []
-    )
-    if root is not None:
-        searchers.append(EnvValues(root))
-    return Redactor(
-        secret, emails=settings["redact.emails"], phones=settings["redact.phones"], searchers=tuple(searchers)
-    )
-
-
 class Intake:
     """One workspace's way in. Safe to use from several threads."""
 
     def __init__(self, paths: WorkspacePaths, settings: Settings, *, root: str | None = None) -> None:
         """`root` is the workspace's folder; the values of its `.env`-like files are redacted too."""
         secret = ensure_secret(paths)
-        self.redactor = make_redactor(secret, settings, root)
+        self._secret = secret
+        self._values = None if root is None else EnvValues(root)
+        self.redactor = self._make_redactor(settings)
         self.admission = Admission(secret, self.redactor, max_payload_bytes=settings["capture.maxPayloadBytes"])
         self._ignored: list[str] = settings["capture.ignore"]
+
+    def take_rules(self, settings: Settings) -> None:
+        """Redact by the rules of other settings from now on."""
+        self.redactor = self._make_redactor(settings)
+        self.admission.take_rules(self.redactor)
 
     def from_hook(self, message: bytes) -> Captured:
         """Return what a hook frame says. Raises EnvelopeRejected, RequestInvalid or Ignored."""
@@ -104,12 +99,24 @@ class Intake:
             event = msgspec.structs.replace(event, payload=without_blocks(event.payload))
         return self.admission.admit(event, frame_uid=frame_uid, raw_bytes=raw_bytes)
 
+    def _make_redactor(self, settings: Settings) -> Redactor:
+        return make_redactor(self._secret, settings, self._values)
+
     def _is_ignored(self, event: Event) -> bool:
         tool_input = event.payload.get("tool_input")
         names = [event.tool]
         if isinstance(tool_input, dict):
             names += [value for field in _PATH_FIELDS if isinstance(value := tool_input.get(field), str)]
         return any(fnmatch.fnmatchcase(name, glob) for name in names for glob in self._ignored)
+
+
+def make_redactor(secret: bytes, settings: Settings, values: EnvValues | None) -> Redactor:
+    """Return the redactor that the settings ask for: the table's rules, one's own, and the workspace's values."""
+    own = own_rules.parse(settings["redact.rules"])
+    searchers: list[Searcher] = [OwnRules(own)] if own else []
+    if values is not None:
+        searchers.append(values)
+    return Redactor(secret, emails=settings["redact.emails"], phones=settings["redact.phones"], searchers=searchers)
 
 
 def plain(value: Any, depth: int = 0) -> Any:

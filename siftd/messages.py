@@ -180,6 +180,15 @@ class Forget(Request, tag="forget", frozen=True, kw_only=True):
     dry_run: bool = True
 
 
+class Scrub(Request, tag="scrub", frozen=True, kw_only=True):
+    """Apply the rules of the configuration as it is now to everything stored. With `dry_run` nothing changes.
+
+    Answers `changed` (rows by table, `records` of the log), `byRule` and `pending` (what still holds something).
+    """
+
+    dry_run: bool = True
+
+
 class Prune(Request, tag="prune", frozen=True, kw_only=True):
     """Forget what is older than `store.keepDays` and `log.keepDays` now. Answers `events`, `segments`, `pending`."""
 
@@ -226,6 +235,7 @@ AnyRequest = (
     | Import
     | Forget
     | Prune
+    | Scrub
     | Backup
     | Backfill
     | Stop

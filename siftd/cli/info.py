@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+RULES_SHOWN = 8
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     pass
 
@@ -73,6 +76,7 @@ def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
             f"{captures['accepted']:,} accepted, {captures['duplicates']:,} duplicates,"
             f" {captures['rejected']:,} rejected, {captures['spooled']:,} by the spool",
         ),
+        ("redacted", _redacted(state["redactions"])),
         ("waiting", f"{count(state['spool']['files'], 'file')} in the spool, {state['dropped']:,} dropped"),
         (
             "log",
@@ -90,12 +94,19 @@ def _daemon(daemon: dict[str, Any]) -> str:
     return f"runs for {since}, pid {daemon['pid']}, {size}, version {daemon['version']}"
 
 
+def _redacted(by_rule: dict[str, int]) -> str:
+    shown = [f"{name} {number:,}" for name, number in by_rule.items()]
+    more = f", {len(shown) - RULES_SHOWN} more rules in --json" if len(shown) > RULES_SHOWN else ""
+    return f"{sum(by_rule.values()):,}" + (f": {', '.join(shown[:RULES_SHOWN])}{more}" if shown else "")
+
+
 def _problems(state: dict[str, Any]) -> list[str]:
     problems = [str(problem) for problem in state.get("problems", [])]
     if state.get("config", {}).get("problem"):
         problems.append(state["config"]["problem"])
     problems += [f"{count(each['count'], 'capture')} rejected: {each['reason']}" for each in state["rejections"]]
     problems += [f"{count(each['count'], 'event')} {each['status']}: {each['reason']}" for each in state["parked"]]
+    problems += [f"not everything is scrubbed yet: {each}" for each in state.get("scrub", {}).get("pending", ())]
     if state["dropped"]:
         problems.append(f"{count(state['dropped'], 'capture')} could not be kept; `mem doctor` says why")
     return problems

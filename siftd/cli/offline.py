@@ -38,6 +38,7 @@ def read_files(context: Context) -> dict[str, Any]:
         },
         "captures": stored["captures"],
         "spool": {"files": sum(1 for _ in Path(paths.spool).glob("[0-9]*.json"))},
+        "redactions": stored["redactions"],
         "rejections": stored["rejections"],
         "parked": stored["parked"],
         "problems": [store_problem] if store_problem else [],
@@ -57,6 +58,7 @@ def _read_database(path: str) -> tuple[dict[str, Any], str | None]:
     nothing = {
         "counts": dict.fromkeys(_COUNTS, 0),
         "captures": dict.fromkeys(_COUNTERS, 0),
+        "redactions": {},
         "rejections": [],
         "parked": [],
         "appliedSeq": 0,
@@ -69,6 +71,7 @@ def _read_database(path: str) -> tuple[dict[str, Any], str | None]:
             return {
                 "counts": read.counts(connection),
                 "captures": read.counters(connection),
+                "redactions": read.redactions(connection),
                 "rejections": read.rejections(connection),
                 "parked": read.parked(connection),
                 "appliedSeq": events.applied_seq(connection),

@@ -36,6 +36,8 @@ VERBS = {
     "retry": "summarise again what was skipped",
     "undo": "bring a superseded summary back for good",
     "forget": "forget for good: ids, a session, a file, a text, a time",
+    "redact": "show what would be replaced in a file, and why",
+    "scrub": "apply today's redaction rules to everything stored",
     "prune": "forget now what the configuration says is too old",
     "rebuild": "make the database anew from the log",
     "backup": "copy the database into a file of your own",

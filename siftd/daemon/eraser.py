@@ -8,23 +8,18 @@ and everything is done again. Out of reach: files made by `mem backup`, and the 
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
+from siftd.daemon import traces
 from siftd.log import sealing
 from siftd.paths import WorkspacePaths
-from siftd.store import erasing, snapshots
+from siftd.store import erasing
 from siftd.store.connection import open_reader, translate
 from siftd.store.tombstones import Tombstones, note_done, pending_seq
 
 T = TypeVar("T")
-_SET_ASIDE = ("db.sqlite.damaged-*", "db.sqlite.new", ".*.new", "spool/*.bad", "brief")
-_LEFTOVER_SECONDS = 60
-"""A half-written spool file older than this is a dead courier's: a living one has ended long before."""
 
 
 class Eraser:
@@ -65,36 +60,15 @@ class Eraser:
             tombstones = Tombstones(connection, self._secret)
             erasing.erase_rows(connection, tombstones)
             sealing.rewrite(self._paths.wal, tombstones.covers)
-            self._remove_set_aside()
+            traces.remove_set_aside(self._paths)
             erasing.compact(connection)
         if not erasing.empty_wal(connection):
             self._waits_for_reader = seq
             programs = erasing.holders(self._paths.database) or ["another program"]
             return [f"a reader of the database: {each}" for each in programs]
-        self._renew_snapshots()
+        traces.renew_snapshots(self._paths)
         note_done(connection, seq, now_ms)
         return []
-
-    def _remove_set_aside(self) -> None:
-        folder = Path(self._paths.folder)
-        for pattern in _SET_ASIDE:
-            for each in folder.glob(pattern):
-                each.unlink(missing_ok=True)
-        for each in folder.glob("spool/.*.new"):
-            if time.time() - each.stat().st_mtime > _LEFTOVER_SECONDS:
-                each.unlink(missing_ok=True)
-        shutil.rmtree(self._paths.quarantine, ignore_errors=True)
-
-    def _renew_snapshots(self) -> None:
-        """Replace the snapshots by one of the database as it is now. The old ones go only when that is safe."""
-        folder = self._paths.snapshots
-        snapshots.remove_leftovers(folder)
-        if not (old := snapshots.list_snapshots(folder)):
-            return
-        fresh = snapshots.make_snapshot(self._paths.database, folder)
-        for each in old:
-            if each.seq != fresh.seq:
-                each.path.unlink(missing_ok=True)
 
     def _ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
         try:

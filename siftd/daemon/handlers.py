@@ -71,6 +71,8 @@ class Handlers:
                 return await self._injections(request)
             case messages.Forget():
                 return await self._shop.forget(request)
+            case messages.Scrub():
+                return await self._shop.scrub(request.dry_run)
             case messages.Prune():
                 return await self._shop.prune()
             case messages.Backup():

@@ -12,6 +12,7 @@ from siftd.clock import Clock
 from siftd.config import MS_PER_DAY, Settings
 from siftd.daemon.forgetting import Forgetter
 from siftd.daemon.reading import StoreAccess
+from siftd.daemon.scrubbing import Scrubber
 from siftd.errors import SiftdError, StoreCorrupt
 from siftd.log import sealing
 from siftd.paths import WorkspacePaths
@@ -36,6 +37,7 @@ class Upkeep:
         clock: Clock,
         store: StoreAccess,
         forgetter: Forgetter,
+        scrubber: Scrubber,
     ) -> None:
         self._root = root
         self._store = store
@@ -45,6 +47,7 @@ class Upkeep:
         self._keep_ms: int | None = settings["log.keepDays"] and settings["log.keepDays"] * MS_PER_DAY
         self._clock = clock
         self._forgetter = forgetter
+        self._scrubber = scrubber
 
     async def run(self) -> None:
         """Do what is due. What fails is told, and tried again at the next tick."""
@@ -53,6 +56,7 @@ class Upkeep:
             await asyncio.to_thread(self._keep_snapshot)
             await self._forgetter.prune_if_due()
             await self._forgetter.finish()
+            await self._scrubber.finish()
             await self._keep_root_commit()
         except StoreCorrupt as error:
             log.warning("database_damaged", error=error.code, hint="it is set aside and rebuilt at the next start")

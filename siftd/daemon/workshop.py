@@ -29,11 +29,12 @@ from siftd.daemon.commit import Committer
 from siftd.daemon.forgetting import Forgetter
 from siftd.daemon.opening import open_store
 from siftd.daemon.reading import StoreAccess
+from siftd.daemon.scrubbing import Scrubber
 from siftd.daemon.telling import Telling
 from siftd.daemon.upkeep import Upkeep
 from siftd.embed.embedder import make_embedder
 from siftd.errors import RequestInvalid, SiftdError
-from siftd.home import LoadedSettings, ensure_secret
+from siftd.home import LoadedSettings, ensure_secret, load_settings
 from siftd.intake import Intake
 from siftd.log.segments import segments
 from siftd.log.writer import LogWriter
@@ -92,6 +93,8 @@ class Workshop:
             admission=self.intake.admission,
             keep_days=self.settings["store.keepDays"],
         )
+        self._flags = loaded.flags
+        self._scrubber = Scrubber(paths, clock, self.committer, self.intake.admission)
         self._upkeep = Upkeep(
             root=workspace.root,
             paths=paths,
@@ -99,6 +102,7 @@ class Workshop:
             clock=clock,
             store=self.store,
             forgetter=self._forgetter,
+            scrubber=self._scrubber,
         )
         self.telling = Telling(self)
         self.consolidator = Consolidator(
@@ -154,6 +158,14 @@ class Workshop:
     async def _keep_up(self) -> None:
         await self._upkeep.run()
         self.telling.note_change()
+
+    async def scrub(self, dry_run: bool) -> dict[str, Any]:
+        """Apply the rules of the configuration as it is now to everything stored, and to what comes from now on."""
+        loaded = load_settings(self.paths.home, os.environ, self._flags)
+        if loaded.problem:
+            raise RequestInvalid("the configuration cannot be used as it is", hint=loaded.problem)
+        self.intake.take_rules(loaded.settings)
+        return await self.consolidator.alone(lambda: self._scrubber.scrub(dry_run=dry_run))
 
     async def prune(self) -> dict[str, Any]:
         """Forget what the configuration says is too old."""
@@ -243,10 +255,11 @@ class Workshop:
 
     async def info(self) -> dict[str, Any]:
         """Return the state of everything, as `mem info --json` shows it."""
-        counts, counters, rejections, parked, applied = await self.store.read(
+        counts, counters, redactions, rejections, parked, applied = await self.store.read(
             lambda c: (
                 read.counts(c),
                 read.counters(c),
+                read.redactions(c),
                 read.rejections(c),
                 read.parked(c),
                 events.applied_seq(c),
@@ -284,7 +297,8 @@ class Workshop:
             "parked": parked,
             "forget": {"pending": self._forgetter.pending},
             "snapshots": {"files": len(list_snapshots(self.paths.snapshots))},
-            "redactions": dict(self.intake.redactor.counts),
+            "redactions": redactions,
+            "scrub": {"pending": self._scrubber.pending},
             "config": {"problem": self._config_problem},
             "recovery": {"tornBytes": self._recovery.torn_bytes, "corruptLines": self._recovery.corrupt_lines},
         }

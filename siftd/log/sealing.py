@@ -3,7 +3,7 @@
 Each step leaves files that replay reads rightly, so a crash between any two loses nothing and doubles nothing:
 
     compress   write `….gz` beside, sync it, give it its name, sync the folder, remove the plain one, sync the folder
-    rewrite    write the kept lines beside, sync them, take the name over, sync the folder
+    rewrite    write the kept lines, or renewed ones, beside, sync them, take the name over, sync the folder
     prune      remove the file, sync the folder
 
 A segment's time is the time of its last append; compressing and rewriting keep it. None of these touches the active
@@ -18,9 +18,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from siftd.admission import Redacted
 from siftd.home import write_private
 from siftd.log.files import sync_folder
-from siftd.log.record import Record
+from siftd.log.record import Record, encode, record_of
 from siftd.log.segments import (
     find_first_seq,
     iter_segment,
@@ -80,6 +81,30 @@ def rewrite(path: str, is_forgotten: Callable[[Record], bool]) -> int:
             _rewrite(segment, kept)
             taken += gone
     return taken
+
+
+def renew(path: str, renewed: Callable[[Record], Redacted | None]) -> int:
+    """Write records of sealed segments anew, under their seq and uid; return how many. None leaves a line as it is.
+
+    Lines that are no records go: nobody can tell what they hold.
+    """
+    remove_leftovers(path)
+    changed = 0
+    for segment in segments(path):
+        if segment == Path(path):
+            continue
+        lines = list(iter_segment(read_segment(segment)))
+        kept = [_renewed(line, record, renewed) for _, line, record in lines if record is not None]
+        before = [line for _, line, _ in lines]
+        if kept != before:
+            _rewrite(segment, kept)
+            changed += sum(line != old for line, old in zip(kept, before, strict=False))
+    return changed
+
+
+def _renewed(line: bytes, record: Record, renewed: Callable[[Record], Redacted | None]) -> bytes:
+    new = renewed(record) if record.kind != "segment" else None
+    return line if new is None else encode(record_of(new, record.seq, record.uid))
 
 
 def holds(path: str, is_forgotten: Callable[[Record], bool]) -> bool:

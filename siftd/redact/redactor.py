@@ -115,7 +115,7 @@ class Redactor:
     def _lines(self, lines: list[str], jsx: bool) -> list[str]:
         """Redact lines as one text. Each stays a line; what a secret took of the later ones is gone."""
         for _ in range(MOST_PASSES):
-            found = self._find("\n".join(lines), jsx)
+            found = self.find("\n".join(lines), jsx=jsx)
             if not found:
                 break
             lines = self._replaced(lines, found)
@@ -124,11 +124,16 @@ class Redactor:
     def _find_suspects(self, texts: list[str]) -> set[str]:
         return {text for searcher in self._searchers for text in searcher.find_suspects(texts)}
 
-    def _find(self, text: str, jsx: bool) -> list[Found]:
+    def find(self, text: str, *, jsx: bool = False) -> list[Found]:
+        """Return what one pass over `text` would replace, in order and apart from each other."""
         found = self._finder.find(text, jsx=jsx)
         for searcher in self._searchers:
             found = united(searcher.find(text), found)
         return found
+
+    def replace(self, text: str, found: list[Found]) -> str:
+        """Return `text` with placeholders in the places of `found`."""
+        return self._replaced([text], found)[0]
 
     def _replaced(self, lines: list[str], found: list[Found]) -> list[str]:
         ends: list[int] = []

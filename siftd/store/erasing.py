@@ -76,7 +76,7 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones) -> int:
         count = connection.execute(f"DELETE FROM events WHERE id IN ({_GONE})").rowcount  # noqa: S608 - as above
         connection.execute(_FORGOTTEN_MEMORIES)
         connection.executemany(_EMPTY_SESSIONS, [(each,) for each in {*touched, *_wholly(sessions, tombstones)}])
-        _sweep(connection)
+        sweep(connection)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -117,7 +117,7 @@ def _wholly(sessions: list[str], tombstones: Tombstones) -> list[str]:
     return [each for each in sessions if tombstones.spans_of(each)]
 
 
-def _sweep(connection: sqlite3.Connection) -> None:
+def sweep(connection: sqlite3.Connection) -> None:
     """Take away what a text may linger in without hanging on a row."""
     connection.execute("DELETE FROM summary_cache WHERE text NOT IN (SELECT text FROM summaries)")
     connection.execute("DELETE FROM backfill_progress")

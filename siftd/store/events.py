@@ -6,7 +6,9 @@ replay knows where to begin.
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -29,6 +31,8 @@ ON CONFLICT (session_id) DO UPDATE SET
     ended_ts = CASE WHEN ?7 = 'end' THEN ?4 WHEN ?7 = 'start' AND ?3 >= ended_ts THEN NULL ELSE ended_ts END,
     compacted_ts = coalesce(max(compacted_ts, excluded.compacted_ts), excluded.compacted_ts, compacted_ts)
 """
+_REDACTED = b"[REDACTED:"
+_PLACEHOLDER = re.compile(rb"\[REDACTED:([a-z0-9-]{1,40})(?::[0-9a-f]{4})?\]")
 _COUNT = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value"
 _REJECT = """
 INSERT INTO rejections VALUES (?, 1, ?)
@@ -105,6 +109,7 @@ def apply_records(connection: sqlite3.Connection, records: Sequence[Record]) -> 
         else:
             for record in run:
                 _apply_rest(connection, record)
+    _count_redactions(connection, records)
     set_meta(connection, "applied_seq", str(records[-1].seq))
 
 
@@ -131,6 +136,17 @@ def _apply_captures(connection: sqlite3.Connection, records: list[Record]) -> No
         cwd = next((record.cwd for record in same if record.cwd), None)
         times = [record.ts for record in same]
         _touch_session(connection, same[0], cwd, min(times), max(times))
+
+
+def _count_redactions(connection: sqlite3.Connection, records: Sequence[Record]) -> None:
+    """Count the placeholders of what is kept, whoever made them: the daemon, a courier, a backfill, an import."""
+    found: Counter[bytes] = Counter()
+    for record in records:
+        payload = bytes(record.payload)
+        if _REDACTED in payload:
+            found.update(_PLACEHOLDER.findall(payload))
+    for name, number in found.items():
+        count(connection, f"redacted:{name.decode()}", number)
 
 
 def _apply_rest(connection: sqlite3.Connection, record: Record) -> None:

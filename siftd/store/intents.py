@@ -9,6 +9,7 @@ other ids. Kinds that this siftd does not know are skipped.
     remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record
     link    {"from": 31, "to": 30, "relation": "supersedes"}  between two memories
     summary {"event": 12, "uid", "eventTs", "text", "model", …}  an imported summary of this event
+    scrub   {}                                today's rules over all that is stored (`siftd.store.scrubbing`)
     supersede  {"newer": [12, "…"], "older": [9, "…"], …}  imported: events, and the hashes of their summaries' texts
 """
 
@@ -21,7 +22,7 @@ from typing import Any
 import msgspec
 
 from siftd.log.record import Record
-from siftd.store import exchange, memories, summaries
+from siftd.store import exchange, memories, scrubbing, summaries
 from siftd.store.tombstones import bury
 
 
@@ -45,6 +46,10 @@ def _link(connection: sqlite3.Connection, payload: dict[str, Any], record: Recor
     memories.link(connection, payload["from"], payload["to"], payload["relation"], payload.get("ts", record.ts))
 
 
+def _scrub(connection: sqlite3.Connection, _: dict[str, Any], record: Record) -> None:
+    scrubbing.ask(connection, record.seq)
+
+
 _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] = {
     "retry": _retry,
     "undo": _undo,
@@ -53,4 +58,5 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "summary": exchange.insert_summary,
     "supersede": exchange.supersede,
     "forget": bury,
+    "scrub": _scrub,
 }

@@ -63,6 +63,14 @@ def counters(connection: sqlite3.Connection) -> dict[str, int]:
     return {name: kept.get(name, 0) for name in ("accepted", "duplicates", "rejected", "spooled")}
 
 
+def redactions(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return how many secrets were replaced in what was kept, by rule, the most frequent first."""
+    rows = connection.execute(
+        "SELECT substr(name, 10), value FROM counters WHERE name GLOB 'redacted:*' ORDER BY value DESC, name"
+    )
+    return {str(name): int(value) for name, value in rows}
+
+
 def rejections(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     """Return what was rejected, by reason."""
     return as_rows(connection.execute("SELECT reason, count, last_ts FROM rejections ORDER BY count DESC"))

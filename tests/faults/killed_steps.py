@@ -21,12 +21,14 @@ from typing import Any
 from siftd.clock import SystemClock
 from siftd.config import Settings
 from siftd.daemon import opening
+from siftd.daemon.scrubbing import Scrubber
 from siftd.daemon.upkeep import Upkeep
 from siftd.home import ensure_secret
 from siftd.intake import Intake
 from siftd.log import sealing
 from siftd.log.writer import Entry, LogWriter
 from siftd.paths import Home, WorkspacePaths
+from siftd.store.scrubbing import Scrubbed
 
 KEY = "0123456789abcdef"
 CHANGES = {"os.rename", "os.remove", "os.truncate", "os.utime", "os.mkdir", "os.rmdir"}
@@ -55,6 +57,7 @@ def prune(paths: WorkspacePaths) -> None:
         clock=SystemClock(),
         store=None,  # type: ignore[arg-type]
         forgetter=None,  # type: ignore[arg-type]
+        scrubber=None,  # type: ignore[arg-type]
     )
     upkeep._keep_log()
 
@@ -65,7 +68,18 @@ def open_store(paths: WorkspacePaths) -> None:
     opened.connection.close()
 
 
-WORK: dict[str, Callable[[WorkspacePaths], None]] = {"seal": seal, "prune": prune, "open": open_store}
+def scrub(paths: WorkspacePaths) -> None:
+    """Apply a rule that was not there when the events were stored."""
+    rule = {"name": "word", "pattern": "zanzibar", "example": "zanzibar"}
+    intake = Intake(paths, Settings({"redact.rules": [rule]}))
+    sealing.seal_file(paths.wal)
+    scrubber = Scrubber(paths, SystemClock(), None, intake.admission)  # type: ignore[arg-type]
+    seq = scrubber._pending_seq()
+    assert seq is not None
+    scrubber._scrub(seq, Scrubbed())
+
+
+WORK: dict[str, Callable[[WorkspacePaths], None]] = {"seal": seal, "prune": prune, "open": open_store, "scrub": scrub}
 
 
 class Steps:

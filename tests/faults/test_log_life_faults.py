@@ -18,6 +18,7 @@ from siftd.log import sealing
 from siftd.log.recovery import iter_records, recover
 from siftd.paths import Home, WorkspacePaths
 from siftd.store import snapshots
+from siftd.store.scrubbing import Scrubbed
 
 pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).with_name("killed_steps.py")
@@ -138,3 +139,35 @@ async def test_a_kill_while_forgetting_brings_nothing_back_and_takes_nothing_els
         async with opened(folder, Hands()) as shop:
             assert await shop.rows(EVERYTHING) == kept
             assert words_left(folder / "home") == []
+
+
+async def test_a_kill_while_scrubbing_leaves_no_secret_once_it_is_done_again(tmp_path: Path) -> None:
+    payload = {"tool_input": {"command": f"echo {WORD}"}, "tool_response": {"stdout": WORD}}
+    async with opened(tmp_path) as shop:
+        await fill(shop)
+        held = await shop.capture(6, payload=payload, uid="held")
+        await shop.workshop.committer.seal_log()
+        await shop.capture(7)
+        await shop.ask("drain")
+        paths = shop.workshop.paths
+        snapshots.make_snapshot(paths.database, paths.snapshots)
+        untouched = [row for row in await shop.rows(EVERYTHING) if row[0] != held]
+
+        async def not_yet() -> Scrubbed:
+            """The daemon dies before it scrubs."""
+            return Scrubbed()
+
+        shop.workshop._scrubber.finish = not_yet  # type: ignore[method-assign]
+        await shop.ask("scrub", dryRun=False)
+    assert len(words_left(tmp_path / "home")) >= 3
+    rules = [{"name": "word", "pattern": WORD, "example": WORD}]
+    for number, folder in enumerate(kill_at_every_step("scrub", tmp_path)):
+        for is_rebuilt in (False, True)[: 1 + number % 2]:
+            async with opened(folder, Hands(), redact_rules=rules) as shop:
+                await shop.workshop._upkeep.run()
+                rows = await shop.rows(EVERYTHING)
+                assert [row for row in rows if row[0] != held] == untouched, is_rebuilt
+                assert [row[6] for row in rows if row[0] == held] != []
+                assert words_left(folder / "home") == []
+            for each in Path(paths_of(folder).folder).glob("db.sqlite*"):
+                each.unlink()

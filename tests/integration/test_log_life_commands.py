@@ -1,4 +1,4 @@
-"""`mem forget`, `prune`, `backup` and `rebuild` against a real daemon on a throw-away home."""
+"""`mem forget`, `scrub`, `prune`, `backup` and `rebuild` against a real daemon on a throw-away home."""
 
 from __future__ import annotations
 
@@ -105,3 +105,51 @@ def test_pruning_without_a_limit_is_refused(mem: Mem) -> None:
     refused = mem("prune")
     assert refused.status != DONE
     assert "store.keepDays" in refused.err
+
+
+@pytest.mark.slow
+def test_scrubbing_takes_up_a_rule_that_was_written_while_the_daemon_runs(mem: Mem, paths: WorkspacePaths) -> None:
+    rule = {"name": "place", "pattern": "zanzibar", "example": "zanzibar"}
+    Path(paths.home.config).write_text(json.dumps({"redact.rules": [rule]}))
+    would = mem("scrub", "--dry-run", "--json")
+    assert (would.status, would.json["changed"]["events"], would.json["byRule"]) == (DONE, 1, {"place": 2})
+    done = mem("scrub")
+    assert done.status == DONE
+    assert done.out.startswith("1 event")
+    assert "place  2 secrets" in done.out
+    for each in Path(paths.home.folder, "workspaces").rglob("*"):
+        assert not each.is_file() or b"zanzibar" not in each.read_bytes()
+    assert mem("scrub").out.startswith("nothing changed")
+    Path(paths.home.config).write_text(json.dumps({"redact.rules": [rule | {"pattern": "zan.*"}]}))
+    refused = mem("scrub")
+    assert refused.status != DONE
+    assert "upper bound" in refused.err
+
+
+def test_redact_shows_place_rule_and_surroundings_and_never_the_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No daemon runs, and none is started; nothing is made."""
+    token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for name in [name for name in os.environ if name.startswith(("SIFTD_", "CLAUDE"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SIFTD_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    Path(".env").write_text("DB_PASSWORD=tr0ub4dor&3horse\n")
+    Path("notes.txt").write_text(f"first\nuse {token} here\nlog: xtr0ub4dor&3horsex <private>a\nb</private>\n")
+    assert run(["redact", "notes.txt"]) == DONE
+    shown = capsys.readouterr()
+    lines = [line.split(maxsplit=2) for line in shown.out.splitlines()]
+    assert lines == [
+        ["2:5", "github-token", "use [REDACTED:github-token] here"],
+        ["3:7", "env-value", "log: x[REDACTED:env-value]x"],
+        ["3:25", "private", "x [REDACTED:private]"],
+    ]
+    assert "3 secrets" in shown.err
+    assert run(["redact", "notes.txt", "--json"]) == DONE
+    told = json.loads(capsys.readouterr().out)
+    first = told["findings"][0]
+    assert (first["rule"], first["line"], first["characters"]) == ("github-token", 2, 40)
+    assert token not in json.dumps(told)
+    assert run(["redact", "missing.txt"]) == FAILED
+    assert not (tmp_path / "home").exists()

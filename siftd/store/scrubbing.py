@@ -1,0 +1,159 @@
+"""Today's rules over everything the database holds: rows anew, what was derived from them gone, to be made again.
+
+Works through chunks: one transaction each, so that the writer goes on between them. Everything may be done again: what
+is clean stays as it is. The bytes go with `siftd.store.erasing`, whose connection overwrites what it deletes.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from siftd.admission import Admission
+from siftd.store.tombstones import retell
+
+CHUNK = 256
+_PLACEHOLDER = re.compile(r"\[REDACTED:([a-z0-9-]{1,40})(?::[0-9a-f]{4})?\]")
+_EVENTS = "SELECT id, session_id, tool, payload_json FROM events WHERE id > ? ORDER BY id LIMIT ?"
+_REWRITE_EVENT = """
+UPDATE events SET session_id = ?, tool = ?, payload_json = ?, input_hash = ?, tokens_est = ? WHERE id = ?
+"""
+_TOLD_BY = """
+SELECT ?1 UNION SELECT src_id FROM provenance_edges
+WHERE src_kind = 'event' AND dst_kind = 'event' AND dst_id = ?1
+UNION SELECT s.event_id FROM provenance_edges p JOIN summaries s ON s.id = p.src_id
+WHERE p.src_kind = 'summary' AND p.dst_kind = 'event' AND p.dst_id = ?1
+"""
+_TEXTS = {
+    "summaries": ("id", ("text",)),
+    "memories": ("id", ("text", "tags", "project", "session_id", "source")),
+    "sessions": ("rowid", ("session_id", "cwd", "source")),
+}
+"""Tables, their keys, and the columns that hold what somebody wrote."""
+_PENDING = "scrub_asked"
+_DONE = "scrub_done"
+
+
+@dataclass
+class Scrubbed:
+    """What was, or would be, changed: rows by table, and placeholders by rule."""
+
+    rows: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+
+    def note(self, table: str, before: str, after: str) -> None:
+        self.rows[table] += 1
+        self.rules.update(count_placeholders(after) - count_placeholders(before))
+
+    def add(self, other: Scrubbed) -> None:
+        self.rows.update(other.rows)
+        self.rules.update(other.rules)
+
+
+def count_placeholders(text: str) -> Counter[str]:
+    """Return how many placeholders of each rule a text holds."""
+    return Counter(_PLACEHOLDER.findall(text) if "[REDACTED:" in text else ())
+
+
+def scrub_rows(connection: sqlite3.Connection, admission: Admission, *, dry_run: bool) -> Scrubbed:
+    """Apply today's rules to every row; an event that changes, and what was told of it, is summarised anew."""
+    scrubbed = Scrubbed()
+    last_id = 0
+    while rows := connection.execute(_EVENTS, (last_id, CHUNK)).fetchall():
+        last_id = rows[-1][0]
+        _scrub_events(connection, admission, rows, scrubbed, dry_run)
+    for table, (key, columns) in _TEXTS.items():
+        for chunk in _chunks(connection, table, key, columns):
+            _scrub_texts(connection, admission, table, key, columns, chunk, scrubbed, dry_run)
+    return scrubbed
+
+
+def ask(connection: sqlite3.Connection, seq: int) -> None:
+    """Note that the record `seq` asked for a scrub; it is pending until `note_done`."""
+    _set(connection, _PENDING, seq)
+
+
+def pending_seq(connection: sqlite3.Connection) -> int | None:
+    """Return the newest record that asked for a scrub which is not yet done."""
+    kept = dict(connection.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", (_PENDING, _DONE)).fetchall())
+    asked = int(kept.get(_PENDING, 0))
+    return asked if asked > int(kept.get(_DONE, 0)) else None
+
+
+def note_done(connection: sqlite3.Connection, seq: int) -> None:
+    """What was stored before record `seq` is clean by the rules of its time, in every file of ours."""
+    _set(connection, _DONE, seq)
+
+
+def _set(connection: sqlite3.Connection, key: str, seq: int) -> None:
+    connection.execute(
+        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, str(seq))
+    )
+
+
+def _scrub_events(
+    connection: sqlite3.Connection, admission: Admission, rows: list[Any], scrubbed: Scrubbed, dry_run: bool
+) -> None:
+    changed = []
+    for event_id, session_id, tool, payload_json in rows:
+        new = admission.scrub_event(session_id, tool, payload_json)
+        if new is not None:
+            changed.append((new.session_id, new.tool, new.payload_json, new.input_hash, new.tokens_est, event_id))
+            scrubbed.note("events", f"{session_id} {tool} {payload_json}", " ".join(new[:3]))
+    if changed and not dry_run:
+        with _transaction(connection):
+            connection.executemany(_REWRITE_EVENT, changed)
+            for *_, event_id in changed:
+                for (told,) in connection.execute(_TOLD_BY, (event_id,)).fetchall():
+                    retell(connection, told)
+
+
+def _chunks(connection: sqlite3.Connection, table: str, key: str, columns: Sequence[str]) -> Iterator[list[Any]]:
+    last = 0
+    sql = f"SELECT {key}, {', '.join(columns)} FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {CHUNK}"  # noqa: S608 - constants only
+    while rows := connection.execute(sql, (last,)).fetchall():
+        last = rows[-1][0]
+        yield rows
+
+
+def _scrub_texts(
+    connection: sqlite3.Connection,
+    admission: Admission,
+    table: str,
+    key: str,
+    columns: Sequence[str],
+    rows: list[Any],
+    scrubbed: Scrubbed,
+    dry_run: bool,
+) -> None:
+    changed = []
+    for number, *texts in rows:
+        new = [text if text is None else admission.scrub_text(text) for text in texts]
+        if new != texts:
+            changed.append((*new, number))
+            scrubbed.note(table, " ".join(filter(None, texts)), " ".join(filter(None, new)))
+    if not changed or dry_run:
+        return
+    words = "" if table == "sessions" else ", words = NULL"  # they are made again together with the vector
+    assigned = ", ".join(f"{column} = ?" for column in columns)
+    with _transaction(connection):
+        # Two sessions' ids may become one: the second row of it goes.
+        connection.executemany(f"UPDATE OR REPLACE {table} SET {assigned}{words} WHERE {key} = ?", changed)  # noqa: S608
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """One short write transaction; nothing of it stays when it fails."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

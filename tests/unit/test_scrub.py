@@ -1,0 +1,191 @@
+"""Scrubbing: today's rules over everything stored under fewer of them, durably, and nothing else touched."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opened_shop import Hands, Shop, opened, rebuilt
+
+from siftd.errors import RequestInvalid
+from siftd.home import write_private
+from siftd.log import sealing
+from siftd.log.recovery import iter_records
+from siftd.store import scrubbing, snapshots
+
+NUMBER = "kd-20417733"
+"""What was no secret when it was stored. In lower case: words are indexed so."""
+RULE = {"name": "customer-number", "pattern": "(?i)kd-[0-9]{8}", "example": "KD-20417733"}
+PLACEHOLDER = "[REDACTED:customer-number:"
+EVENTS = "SELECT id, ts, session_id, tool, input_hash, payload_json, uid, tokens_est FROM events ORDER BY id"
+
+
+def everywhere(home: Path, word: str = NUMBER) -> list[str]:
+    """Return the files of the workspace that hold the word, compressed ones opened."""
+    found = []
+    for each in sorted((home / "default" / "workspaces").rglob("*")):
+        data = each.read_bytes() if each.is_file() else b""
+        data += gzip.decompress(data) if each.suffix == ".gz" else b""
+        if word.encode() in data.lower():
+            found.append(each.name)
+    return found
+
+
+def configure(folder: Path, **values: Any) -> None:
+    config = folder / "home" / "default" / "config.json"
+    config.write_text(json.dumps({name.replace("_", "."): value for name, value in values.items()}))
+
+
+def call(text: str) -> dict[str, Any]:
+    return {"tool_input": {"command": f"bill {text}", text: [[text]]}, "tool_response": {"stdout": f"for {text}:\nok"}}
+
+
+async def fill(shop: Shop) -> None:
+    """Store the number by every way, over two segments, drained, with a snapshot and files set aside."""
+    paths = shop.workshop.paths
+    await shop.capture(1)
+    asked = {"prompt": f"Bill the customer {NUMBER} again"}
+    await shop.capture(2, tool="UserPromptSubmit", payload=asked, uid="asked")
+    await shop.capture(3, payload=call(NUMBER), uid="called")
+    await shop.workshop.committer.seal_log()
+    await shop.capture(4, sessionId=f"chat-{NUMBER}", cwd=f"/src/{NUMBER}", source=NUMBER)
+    await shop.ask("remember", text=f"The customer {NUMBER} pays late.", tags=[NUMBER])
+    await shop.workshop.consolidator._indexer.run_all()
+    await shop.ask("drain")
+    await shop.by_hand("INSERT INTO summary_cache (cache_key, text, ts) VALUES ('k', ?, 1)", f"billed {NUMBER}")
+    snapshots.make_snapshot(paths.database, paths.snapshots)
+    sealing.compress(paths.wal)
+    write_private(Path(f"{paths.database}.damaged-1"), NUMBER.encode())
+    assert len(everywhere(Path(paths.home.root))) >= 5
+
+
+async def test_a_dry_run_tells_what_would_change_and_changes_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await fill(shop)
+        configure(tmp_path, redact_rules=[RULE])
+        before, log = await shop.rows(EVENTS), shop.log_bytes()
+        answer = await shop.ask("scrub", dryRun=True)
+        assert answer["changed"].pop("summaries") >= 2
+        assert answer["changed"] == {"events": 3, "memories": 1, "sessions": 1, "records": 4}
+        assert answer["byRule"]["customer-number"] >= 10
+        assert (await shop.rows(EVENTS), shop.log_bytes()) == (before, log)
+
+
+async def test_no_byte_holds_what_todays_rules_replace_and_all_else_stays(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with opened(tmp_path) as shop:
+        await fill(shop)
+        before = await shop.rows(EVENTS)
+        configure(tmp_path, redact_rules=[RULE])
+        answer = await shop.ask("scrub", dryRun=False)
+        assert answer["pending"] == []
+        assert (answer["changed"]["events"], answer["changed"]["records"]) == (3, 4)
+        assert everywhere(home) == []
+        after = await shop.rows(EVENTS)
+        assert after[0] == before[0]
+        for old, new in zip(before, after, strict=True):
+            assert (new[0], new[1], new[6]) == (old[0], old[1], old[6]), "ids, times and identities stay"
+            assert new[4] == hashlib.sha256(new[5].encode()).hexdigest()
+        assert after[2][5].count(PLACEHOLDER) == 4
+        assert await shop.rows("SELECT text FROM memories WHERE text LIKE '%[REDACTED:customer-number:%'") != []
+        assert (await shop.rows("SELECT count(*) FROM summary_cache WHERE cache_key = 'k'")) == [(0,)]
+        await shop.ask("drain")
+        assert (await shop.ask("info"))["counts"]["raw"] == 0
+        assert (await shop.ask("search", query="pays late"))["hits"] != []
+        assert everywhere(home) == []
+        again = await shop.ask("scrub", dryRun=True)
+        assert not any(again["changed"].values())
+        await shop.capture(9, payload=call(NUMBER.replace("7", "8")))
+        assert everywhere(home, NUMBER.replace("7", "8")) == [], "what comes from now on is redacted alike"
+    kept = [record.seq for record in iter_records(shop.workshop.paths.wal)]
+    assert kept == sorted(set(kept))
+
+
+async def test_a_rebuild_from_the_log_or_from_a_snapshot_brings_nothing_back(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await fill(shop)
+        configure(tmp_path, redact_rules=[RULE])
+        await shop.ask("scrub", dryRun=False)
+        events = await shop.rows(EVENTS)
+        paths = shop.workshop.paths
+    for without_snapshots in (False, True):
+        if without_snapshots:
+            for each in snapshots.list_snapshots(paths.snapshots):
+                each.path.unlink()
+        await rebuilt(tmp_path)
+        async with opened(tmp_path, redact_rules=[RULE]) as shop:
+            assert await shop.rows(EVENTS) == events
+            await shop.workshop._upkeep.run()
+            assert (await shop.ask("info"))["scrub"]["pending"] == []
+            assert everywhere(tmp_path / "home") == []
+
+
+async def test_a_daemon_that_dies_before_it_scrubs_does_it_at_its_next_start(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await fill(shop)
+        configure(tmp_path, redact_rules=[RULE])
+
+        async def not_yet() -> scrubbing.Scrubbed:
+            return scrubbing.Scrubbed()
+
+        shop.workshop._scrubber.finish = not_yet  # type: ignore[method-assign]
+        await shop.ask("scrub", dryRun=False)
+        assert everywhere(tmp_path / "home") != []
+    async with opened(tmp_path, redact_rules=[RULE]) as shop:
+        await shop.workshop._upkeep.run()
+        assert everywhere(tmp_path / "home") == []
+
+
+async def test_a_reader_that_holds_the_old_pages_is_named_and_waited_for(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await fill(shop)
+        configure(tmp_path, redact_rules=[RULE])
+        with closing(sqlite3.connect(shop.workshop.paths.database, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM events").fetchall()
+            answer = await shop.ask("scrub", dryRun=False)
+            assert answer["pending"] != []
+            assert (await shop.ask("info"))["scrub"]["pending"] == answer["pending"]
+        await shop.workshop._upkeep.run()
+        assert (await shop.ask("info"))["scrub"]["pending"] == []
+        assert everywhere(tmp_path / "home") == []
+
+
+async def test_a_configuration_that_does_not_parse_is_no_reason_to_scrub_by_an_old_one(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        configure(tmp_path, redact_rules=[RULE | {"example": "none"}])
+        with pytest.raises(RequestInvalid) as refused:
+            await shop.ask("scrub", dryRun=False)
+        assert "example does not match" in refused.value.hint
+
+
+async def test_what_was_forgotten_stays_forgotten_even_by_a_rule_that_takes_hashes_for_secrets(tmp_path: Path) -> None:
+    hexes = {"name": "hash", "pattern": "[0-9a-f]{32}", "example": "0123456789abcdef" * 2}
+    async with opened(tmp_path, Hands()) as shop:
+        await shop.capture(1, uid="gone")
+        await shop.capture(2, uid="kept")
+        configure(tmp_path, redact_rules=[hexes])
+        await shop.ask("scrub", dryRun=False)
+        await shop.ask("forget", ids=["e1"], dryRun=False)
+        await shop.ask("scrub", dryRun=False)
+        uids = await shop.rows("SELECT uid FROM events")
+    await rebuilt(tmp_path)
+    async with opened(tmp_path, redact_rules=[hexes]) as shop:
+        assert await shop.rows("SELECT uid FROM events") == uids
+        assert await shop.rows("SELECT count(*) FROM events") == [(1,)]
+
+
+async def test_replacements_are_counted_by_rule_and_outlive_the_daemon(tmp_path: Path) -> None:
+    async with opened(tmp_path, redact_rules=[RULE]) as shop:
+        await shop.capture(1, payload=call(NUMBER))
+        await shop.capture(2, payload={"prompt": "write to ann.lee@example.org"}, tool="UserPromptSubmit")
+        await shop.ask("remember", text=f"The customer {NUMBER} pays late.")
+        assert (await shop.ask("info"))["redactions"] == {"customer-number": 5, "email": 1}
+    async with opened(tmp_path) as shop:
+        assert (await shop.ask("info"))["redactions"] == {"customer-number": 5, "email": 1}
