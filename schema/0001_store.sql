@@ -172,10 +172,9 @@ CREATE TABLE forgets (                                  -- each time that someth
 -- Full text over summaries: words (with identifiers split in `words`) and trigrams.
 
 CREATE VIRTUAL TABLE summaries_fts USING fts5 (
-    text, words, content = 'summaries', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2');
+    text, words, content = 'summaries', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE summaries_trigrams USING fts5 (
     text, content = 'summaries', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
-CREATE VIRTUAL TABLE summaries_terms USING fts5vocab ('summaries_fts', 'row');
 
 CREATE TRIGGER summaries_inserted AFTER INSERT ON summaries BEGIN
     INSERT INTO summaries_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
@@ -199,10 +198,9 @@ END;
 -- Full text over memories, in the same two ways.
 
 CREATE VIRTUAL TABLE memories_fts USING fts5 (
-    text, words, content = 'memories', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2');
+    text, words, content = 'memories', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE memories_trigrams USING fts5 (
     text, content = 'memories', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
-CREATE VIRTUAL TABLE memories_terms USING fts5vocab ('memories_fts', 'row');
 
 CREATE TRIGGER memories_inserted AFTER INSERT ON memories BEGIN
     INSERT INTO memories_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
@@ -236,8 +234,7 @@ CREATE TABLE event_facets (
 CREATE INDEX facets_by_event ON event_facets (event_id);
 
 CREATE VIRTUAL TABLE events_fts USING fts5 (
-    words, content = 'event_words', content_rowid = 'event_id', tokenize = 'unicode61 remove_diacritics 2');
-CREATE VIRTUAL TABLE events_terms USING fts5vocab ('events_fts', 'row');
+    words, content = 'event_words', content_rowid = 'event_id', tokenize = 'porter unicode61 remove_diacritics 2');
 
 CREATE TRIGGER event_words_inserted AFTER INSERT ON event_words BEGIN
     INSERT INTO events_fts (rowid, words) VALUES (new.event_id, new.words);

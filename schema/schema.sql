@@ -44,9 +44,7 @@ CREATE TABLE events (
 );
 
 CREATE VIRTUAL TABLE events_fts USING fts5 (
-    words, content = 'event_words', content_rowid = 'event_id', tokenize = 'unicode61 remove_diacritics 2');
-
-CREATE VIRTUAL TABLE events_terms USING fts5vocab ('events_fts', 'row');
+    words, content = 'event_words', content_rowid = 'event_id', tokenize = 'porter unicode61 remove_diacritics 2');
 
 CREATE TABLE forgets (
     seq INTEGER PRIMARY KEY,
@@ -82,9 +80,7 @@ CREATE TABLE memories (
 );
 
 CREATE VIRTUAL TABLE memories_fts USING fts5 (
-    text, words, content = 'memories', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2');
-
-CREATE VIRTUAL TABLE memories_terms USING fts5vocab ('memories_fts', 'row');
+    text, words, content = 'memories', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
 
 CREATE VIRTUAL TABLE memories_trigrams USING fts5 (
     text, content = 'memories', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
@@ -138,9 +134,7 @@ CREATE TABLE summaries (
 );
 
 CREATE VIRTUAL TABLE summaries_fts USING fts5 (
-    text, words, content = 'summaries', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2');
-
-CREATE VIRTUAL TABLE summaries_terms USING fts5vocab ('summaries_fts', 'row');
+    text, words, content = 'summaries', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
 
 CREATE VIRTUAL TABLE summaries_trigrams USING fts5 (
     text, content = 'summaries', content_rowid = 'id', tokenize = 'trigram', detail = 'none');

@@ -54,11 +54,16 @@ class Filters(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class Search(Request, tag="search", frozen=True, kw_only=True):
-    """Find. Answers `hits` and `degraded` (null, or why a leg is missing)."""
+    """Find. Answers `hits` and `degraded` (null, or why a leg is missing).
+
+    `weights` sets single signals of `search.weights` for this search; `group` "session" gives one hit for each session.
+    """
 
     query: str
     k: int = 10
     filters: Filters = Filters()
+    weights: dict[str, float] = {}
+    group: str | None = None
 
 
 class Show(Request, tag="show", frozen=True, kw_only=True):

@@ -20,6 +20,8 @@ _LEGS = {
     "vector": "its meaning",
     "recent": "being recent",
 }
+_PARTS = ("own", "session", "diversity")
+_LIFTS = ("recency", "confidence", "importance")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -33,7 +35,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--until", metavar="WHEN", help="not after")
     parser.add_argument("--kind", choices=KINDS, help="only such hits")
     parser.add_argument("--superseded", action="store_true", help="also what a newer summary hides")
-    parser.add_argument("--explain", action="store_true", help="say why each was found")
+    parser.add_argument("--by-session", action="store_true", help="one hit for each session, the best session first")
+    parser.add_argument("--explain", action="store_true", help="say why each was found, and what its score is made of")
 
 
 def run(context: Context, options: Namespace) -> int:
@@ -41,7 +44,8 @@ def run(context: Context, options: Namespace) -> int:
     filters = _filters(options)
     if not query.strip() and not filters:
         raise RequestInvalid("there is nothing to search for", hint="give words, or a filter such as --since 2d")
-    answer = context.ask({"kind": "search", "query": query, "k": options.k, "filters": filters})
+    group = "session" if options.by_session else None
+    answer = context.ask({"kind": "search", "query": query, "k": options.k, "filters": filters, "group": group})
     hits, degraded = answer["hits"], answer["degraded"]
     if options.json:
         say_json({"hits": hits, "degraded": degraded})
@@ -83,12 +87,18 @@ def _what(hit: dict[str, Any]) -> str:
 
 
 def _explain(hit: dict[str, Any]) -> str:
-    """Say what found the hit, and what its score is made of."""
+    """Say what found the hit, and what its score is made of: the sum of its parts, lifted by what is known of it."""
     why = dict(hit["why"])
-    found = [f"{_LEGS.get(leg, leg)} (no. {each['rank']})" for leg, each in why.items() if isinstance(each, dict)]
-    parts = ", ".join(f"{name} {value:+.4f}" for name, value in why.items() if not isinstance(value, dict))
+    found = [
+        f"{_LEGS.get(leg, leg)} (no. {each['rank']}, {each['score']:.2f})"
+        for leg, each in why.items()
+        if isinstance(each, dict)
+    ]
+    parts = " ".join(f"{why[name]:+.3f} {name}" for name in _PARTS if why.get(name))
+    lifts = " ".join(f"{why[name]:+.3f} {name}" for name in _LIFTS if why.get(name))
     event = "" if hit["eventId"] is None else f"e{hit['eventId']}; "
-    return f"{event}found by {' and '.join(found) or 'nothing'}; score {hit['score']:.4f} ({parts})"
+    arithmetic = f" = ({parts}) x (1 {lifts})" if parts else ""
+    return f"{event}found by {' and '.join(found) or 'nothing'}; score {hit['score']:.4f}{arithmetic}"
 
 
 def _why_nothing(context: Context, is_filtered: bool) -> str:

@@ -1,4 +1,4 @@
-"""Indexing raw events: the words of their first 4 KB, their files and their symbols, within a second of capture."""
+"""Indexing raw events: the words of what was asked, done and answered, files, symbols, within a second of capture."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from siftd.store.payload import find_object
 
 BATCH = 64
 TEXT_CHARS_MAX = 4_096
+"""Of what was asked, said or done."""
+ANSWER_CHARS_MAX = 1_024
+"""Of what came back: its end, where commands say how it went."""
 _PATH_KEYS = ("file_path", "notebook_path", "path")
-_NOT_CONTENT = ("_source", "symbols", "structuredPatch", "originalFile", "oldString", "newString")
-"""Stamps, and what an edit's response repeats of its input."""
+_NOT_CONTENT = ("_source", "symbols")
+_ANSWER_KEYS = ("tool_response", "error")
+_LOOKS = ("Read", "Grep", "Glob", "LS", "NotebookRead")
+"""Tools whose answer is what the work tree holds, not what was done: half the words, and none of the meaning."""
+_REPEATS = ("structuredPatch", "originalFile", "oldString", "newString", "oldTodos", "newTodos", "filePath", "content")
+"""What an answer repeats of its input."""
 
 
 class RawIndexer:
@@ -54,32 +61,38 @@ def facets_of(tool: str, payload_json: str) -> tuple[str, list[str], list[str]]:
         return index_words(payload_json[:TEXT_CHARS_MAX]), [], []
     stamped = payload.get("symbols")
     symbols = [each for each in stamped if isinstance(each, str)] if isinstance(stamped, list) else []
-    text = f"{tool}\n{' '.join(symbols)}\n{_first_text(payload)}"
+    text = "\n".join([tool, " ".join(symbols), *_told(payload), *([] if tool in _LOOKS else _answered(payload))])
     return index_words(text), sorted(set(_files(payload))), symbols
 
 
-def _first_text(payload: dict[str, Any]) -> str:
-    pieces: list[str] = []
+def _told(payload: dict[str, Any]) -> Iterator[str]:
+    """Yield what was asked, said or done, as far as there is room."""
+    told = {key: value for key, value in payload.items() if key not in _NOT_CONTENT + _ANSWER_KEYS}
     room = TEXT_CHARS_MAX
-    for piece in _texts(payload):
-        pieces.append(piece[:room])
+    for piece in _texts(told, ()):
+        yield piece[:room]
         room -= len(piece)
         if room <= 0:
-            break
-    return "\n".join(pieces)
+            return
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the strings of a payload, what was asked before what was answered."""
+def _answered(payload: dict[str, Any]) -> Iterator[str]:
+    """Yield the end of what came back."""
+    answer = "\n".join(_texts([payload.get(key) for key in _ANSWER_KEYS], _REPEATS))
+    yield answer[-ANSWER_CHARS_MAX:]
+
+
+def _texts(value: Any, left_out: tuple[str, ...]) -> Iterator[str]:
+    """Yield the strings of a value, in the order of the keys, new before old."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for key in sorted(value, key=lambda key: (key != "tool_input", key)):
-            if key not in _NOT_CONTENT:
-                yield from _texts(value[key])
+        for key in sorted(value, key=lambda key: (key == "old_string", key)):
+            if key not in left_out:
+                yield from _texts(value[key], left_out)
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item)
+            yield from _texts(item, left_out)
 
 
 def _files(payload: dict[str, Any]) -> Iterator[str]:

@@ -101,7 +101,7 @@ class Handlers:
 
     async def _search(self, request: messages.Search) -> dict[str, Any]:
         started = time.perf_counter()
-        found = await self._shop.search(request.query, request.k, request.filters)
+        found = await self._shop.search(request)
         took = round((time.perf_counter() - started) * 1000, 2)
         return {"hits": found.hits, "degraded": found.degraded, "ms": took}
 

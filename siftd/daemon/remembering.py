@@ -71,7 +71,7 @@ class Remembering:
             vector = embedder.embed([text])[0]
         except Exception:  # noqa: BLE001 - an embedder may fail in any way; `info` tells, and the memory is kept
             return known, []
-        near = memory_search.vector_leg(connection, scope, embedder.name, vector)
+        near = memory_search.MemoryVectors().nearest(connection, scope, embedder.name, vector)
         similar = [each for each, cosine in near if cosine >= SIMILAR_COSINE and each != known]
         return known, similar[:SIMILAR_MAX]
 

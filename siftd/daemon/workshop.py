@@ -38,7 +38,7 @@ from siftd.home import LoadedSettings, ensure_secret, load_settings
 from siftd.intake import Intake
 from siftd.log.segments import segments
 from siftd.log.writer import LogWriter
-from siftd.messages import Backfill, Filters, Forget
+from siftd.messages import Backfill, Forget, Search
 from siftd.paths import WorkspacePaths
 from siftd.spool import count_files, iter_spool, readmit
 from siftd.store import events, read
@@ -129,9 +129,13 @@ class Workshop:
     def uptime_ms(self) -> int:
         return int((self.clock.monotonic() - self._started) * 1000)
 
-    async def search(self, query: str, k: int, filters: Filters) -> Found:
+    async def search(self, request: Search) -> Found:
         """Search in the reading thread."""
-        return await self.store.read(lambda connection: self.search_engine(connection).search(query, k, filters))
+        return await self.store.read(
+            lambda connection: self.search_engine(connection).search(
+                request.query, request.k, request.filters, weights=request.weights, group=request.group
+            )
+        )
 
     async def embed_memories(self) -> None:
         """Give memories without a vector theirs; one that cannot be made now is made at a later tick."""
@@ -312,8 +316,11 @@ class Workshop:
         """Return the engine of the reading thread."""
         if self._engine is None:
             from siftd.search.engine import SearchEngine
+            from siftd.search.weights import of_settings
 
-            self._engine = SearchEngine(connection, self.store.index, self.embedder.embed, self.clock.now_ms)
+            self._engine = SearchEngine(
+                connection, self.store.index, self.embedder.embed, self.clock.now_ms, of_settings(self.settings)
+            )
         return self._engine
 
     def _backend_state(self) -> dict[str, Any]:

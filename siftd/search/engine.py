@@ -1,50 +1,40 @@
-"""Answering a query: candidates of each index, fused by rank, then recency and confidence, each with its reason.
+"""Answering a query: what each leg finds, added up by event and by session, each hit with its arithmetic.
 
-Reciprocal-rank fusion (Cormack, Clarke, Büttcher 2009): a hit's score is the sum over the legs that found it of
-weight / (60 + rank). A leg that is missing is said in `degraded`, never silently left out.
+Every leg scores from 0 to about 1, how much of the question a row answers, so that scores are added with a weight
+each (Bruch, Gai, Ingber 2023, found such a sum better than ranks alone). To what an event answers by itself comes a
+share of what its session does. A leg that is missing is said in `degraded`, never silently left out.
 """
 
 from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from siftd.errors import RequestInvalid
 from siftd.messages import Filters
 from siftd.search import memories as memory_search
-from siftd.search.query import Question, known_forms, match_of, trigrams_match, words_match
+from siftd.search.legs import Legs
+from siftd.search.pool import Pool, Pooled, own_score, session_score, with_neighbours
+from siftd.search.query import Question
+from siftd.search.weights import Weights
 from siftd.store import candidates, memories, read
-from siftd.store.candidates import Candidate, Scope
+from siftd.store.candidates import Scope
 from siftd.store.memories import MemoryScope
 
 if TYPE_CHECKING:
     from siftd.search.vectors import VectorIndex
 
-RRF_CONSTANT = 60
-LEG_DEPTH = 60
 K_MAX = 200
-WEIGHTS = {"words": 1.0, "raw": 0.6, "vector": 0.7, "trigram": 0.4, "recent": 1.0}
-MEMORY_WEIGHTS = WEIGHTS | {"words": WEIGHTS["words"] + WEIGHTS["raw"]}
-"""An event's words count twice, in its summary and raw; a memory has them once."""
-COSINE_FLOOR = 0.12
-"""A vector hit below this is noise of the built-in embedder."""
-RECENCY_WEIGHT = 0.05
+GROUPS = ("session",)
 RECENCY_HALF_LIFE_DAYS = 30.0
-CONFIDENCE_WEIGHT = 0.1
 IMPORTANCE_WEIGHT = 0.05
 _MS_PER_DAY = 86_400_000
 _PREVIEW_CHARS = 300
-
-
-@dataclass(slots=True)
-class _Fused:
-    score: float = 0.0
-    summary_id: int | None = None
-    why: dict[str, Any] = field(default_factory=dict)
+_PLACES_MAX = 5
+"""From the fifth better one of its session on a hit loses no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +43,19 @@ class Found:
 
     hits: list[dict[str, Any]]
     degraded: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """An event with its score, what is added up in it, and what lifts the sum."""
+
+    pooled: Pooled
+    score: float
+    parts: dict[str, float]
+
+    def why(self, factors: dict[str, float]) -> dict[str, Any]:
+        legs = {leg: {"rank": rank, "score": round(found, 4)} for leg, (rank, found) in self.pooled.legs.items()}
+        return legs | _rounded(self.parts | factors)
 
 
 class SearchEngine:
@@ -64,168 +67,188 @@ class SearchEngine:
         index: Callable[[], VectorIndex],
         embed: Callable[[Sequence[str]], Any],
         now_ms: Callable[[], int],
+        weights: Weights | None = None,
     ) -> None:
         self._connection = connection
         self._index = index
         self._embed = embed
         self._now_ms = now_ms
+        self._weights = weights or Weights()
+        self._memories = memory_search.MemoryVectors()
 
-    def search(self, query: str, k: int, filters: Filters) -> Found:
-        """Return at most `k` hits, best first. Any text is a valid query; without one, filters give the latest."""
+    def search(
+        self,
+        query: str,
+        k: int,
+        filters: Filters,
+        *,
+        weights: Mapping[str, float] | None = None,
+        group: str | None = None,
+    ) -> Found:
+        """Return at most `k` hits, best first. Any text is a valid query; without one, filters give the latest.
+
+        `weights` change single signals for this search; with `group` "session" there is one hit for each session.
+        """
         if filters.kind is not None and filters.kind not in candidates.KINDS:
             raise RequestInvalid("there is no such kind of hit", hint=f"one of {', '.join(candidates.KINDS)}")
+        if group is not None and group not in GROUPS:
+            raise RequestInvalid("hits cannot be grouped by that", hint=f"by {', '.join(GROUPS)}")
+        k = max(0, min(k, K_MAX))
         question = Question.of(query)
         scope = Scope.of(filters)
         memory_scope = MemoryScope.of(filters, self._now_ms()) if memories.has_any(self._connection) else None
-        k = max(0, min(k, K_MAX))
-        if not question.text and not scope.is_open:
-            legs = {"recent": candidates.latest(self._connection, scope, K_MAX)}
-            memory_legs = {}
-            if memory_scope is not None:
-                memory_legs["recent"] = memory_search.latest_leg(self._connection, memory_scope, K_MAX)
-            hits = [*self._hits(legs, k, filters), *self._memory_hits(memory_legs, k)]
-            return Found(sorted(hits, key=lambda hit: -hit["ts"])[:k], None)
-        legs = self._lexical_legs(question, scope)
-        memory_legs = {}
-        if memory_scope is not None:
+        if not question.text:
+            return self._latest(scope, memory_scope, k, filters)
+        weighed = self._weights.changed(weights or {})
+        pool, memory_legs, degraded = self._ask(question, scope, memory_scope, weighed)
+        ranked = self._ranked(pool, weighed, group)
+        hits = [*self._hits(ranked, weighed, k, filters), *self._memory_hits(memory_legs, weighed, k)]
+        return Found(sorted(hits, key=lambda hit: -hit["score"])[:k], degraded)
+
+    def _ask(
+        self, question: Question, scope: Scope, memory_scope: MemoryScope | None, weights: Weights
+    ) -> tuple[Pool, dict[str, memory_search.Leg], str | None]:
+        """Ask every leg that has a weight."""
+        pool = Pool()
+        legs = Legs(self._connection, question, scope)
+        for leg, ask in (("words", legs.words), ("raw", legs.raw), ("trigram", legs.trigram)):
+            if weights.of(leg):
+                pool.add(leg, ask())
+        memory_legs: dict[str, memory_search.Leg] = {}
+        if memory_scope is not None and weights.words:
             memory_legs = memory_search.lexical_legs(self._connection, question, memory_scope)
-        degraded = None
+        if not weights.vector:
+            return pool, memory_legs, None
+        index = self._index()
+        index.refresh(self._connection)
         try:
-            legs["vector"] = self._vector_leg(question, scope)
+            vector = self._embed([question.text])[0]
+            if len(index):
+                pool.add("vector", legs.vector(index, vector))
             if memory_scope is not None:
-                memory_legs["vector"] = self._memory_vector_leg(question, memory_scope)
-            if not len(self._index()) and candidates.has_summaries(self._connection):
-                degraded = "without vectors: the summaries wait for theirs"
+                memory_legs["vector"] = self._memories.nearest(self._connection, memory_scope, index.embedder, vector)
         except sqlite3.Error:
             raise
         except Exception as error:  # noqa: BLE001 - whatever an embedder does, search still answers and says so
-            degraded = f"without vectors: the embedder failed ({type(error).__name__})"
-        hits = [*self._hits(legs, k, filters), *self._memory_hits(memory_legs, k)]
-        return Found(sorted(hits, key=lambda hit: -hit["score"])[:k], degraded)
+            return pool, memory_legs, f"without vectors: the embedder failed ({type(error).__name__})"
+        if not len(index) and candidates.has_summaries(self._connection):
+            return pool, memory_legs, "without vectors: the summaries wait for theirs"
+        return pool, memory_legs, None
 
-    def _lexical_legs(self, question: Question, scope: Scope) -> dict[str, list[Candidate]]:
-        connection = self._connection
-        legs: dict[str, list[Candidate]] = {}
-        known = known_forms(connection, "summaries_terms", question.terms)
-        if words := match_of(known):
-            legs["words"] = candidates.by_words(connection, words, scope, LEG_DEPTH)
-        if raw := words_match(connection, "events_terms", question.terms):
-            legs["raw"] = candidates.by_raw_words(connection, raw, scope, LEG_DEPTH)
-        if trigrams := trigrams_match([term for term, forms in known.items() if not forms]):
-            legs["trigram"] = candidates.by_trigrams(connection, trigrams, scope, LEG_DEPTH)
-        return legs
+    def _ranked(self, pool: Pool, weights: Weights, group: str | None) -> list[_Ranked]:
+        """Return the events best first; with `group` the best event of each session, best session first."""
+        sessions = pool.by_session()
+        alone = {session: session_score(events, weights) for session, events in sessions.items()}
+        times = candidates.session_times(self._connection, alone) if weights.neighbour else {}
+        scores = with_neighbours(alone, times, weights)
+        ranked: list[_Ranked] = []
+        for session, events in sessions.items():
+            owned = sorted(((own_score(each, weights), each) for each in events), key=_best_first)
+            for place, (own, each) in enumerate(owned if group is None else owned[:1]):
+                if group is None:
+                    less = weights.diversity * min(place, _PLACES_MAX) * own
+                    parts = {"own": own, "session": weights.session * scores[session], "diversity": -less}
+                else:
+                    parts = {"session": scores[session]}
+                ranked.append(_Ranked(each, sum(parts.values()) * self._lift(each, weights), parts))
+        return sorted(ranked, key=lambda each: (-each.score, -each.pooled.candidate.event_id))
 
-    def _vector_leg(self, question: Question, scope: Scope) -> list[Candidate]:
-        if not question.text:
-            return []
-        index = self._index()
-        index.refresh(self._connection)
-        if not len(index):
-            return []
-        vector = self._embed([question.text])[0]
+    def _lift(self, pooled: Pooled, weights: Weights) -> float:
+        factors = self._factors(pooled.candidate.ts, pooled.candidate.confidence, weights)
+        return 1 + sum(factors.values())
+
+    def _factors(self, ts: int, confidence: float | None, weights: Weights) -> dict[str, float]:
+        """Return by what share each thing that is known of a row itself lifts its score."""
+        age_days = max(0.0, (self._now_ms() - ts) / _MS_PER_DAY)
+        return {
+            "recency": weights.recency * math.pow(0.5, age_days / RECENCY_HALF_LIFE_DAYS),
+            "confidence": weights.confidence * ((0.5 if confidence is None else confidence) - 0.5),
+        }
+
+    def _latest(self, scope: Scope, memory_scope: MemoryScope | None, k: int, filters: Filters) -> Found:
+        """Return the latest within the filters; without any, nothing was asked."""
         if scope.is_open:
-            nearest = index.nearest(vector)
-        else:
-            nearest = index.nearest_among(vector, candidates.allowed_ids(self._connection, scope))
-        found: list[Candidate] = []
-        while len(found) < LEG_DEPTH and (window := list(islice(nearest, LEG_DEPTH))):
-            near = {summary_id: cosine for summary_id, cosine in window if cosine >= COSINE_FLOOR}
-            found += [
-                Candidate(each.event_id, each.summary_id, near[each.summary_id or 0])
-                for each in candidates.iter_allowed(self._connection, list(near), scope)
-            ]
-            if len(near) < len(window):
-                break
-        return found[:LEG_DEPTH]
+            return Found([], None)
+        hits: list[dict[str, Any]] = []
+        for rank, candidate in enumerate(candidates.latest(self._connection, scope, K_MAX), start=1):
+            why = {"recent": {"rank": rank, "score": float(candidate.ts)}}
+            if len(hits) < k and (row := self._row(candidate.event_id, None, filters)) is not None:
+                hits.append(_hit(row, 1 / rank, why))
+        if memory_scope is not None:
+            found = memory_search.latest_leg(self._connection, memory_scope, k)
+            for rank, (memory_id, _) in enumerate(found, start=1):
+                if (row := memories.find_hit(self._connection, memory_id)) is not None:
+                    hits.append(_memory_hit(row, 1 / rank, {"recent": {"rank": rank, "score": float(row["ts"])}}))
+        return Found(sorted(hits, key=lambda hit: -hit["ts"])[:k], None)
 
-    def _fuse(self, legs: dict[str, list[Candidate]]) -> dict[int, _Fused]:
-        """Add up the legs by event: a summary and its raw event are one hit."""
-        fused: dict[int, _Fused] = {}
-        for leg, found in legs.items():
-            seen: set[int] = set()
-            for candidate in found:
-                if candidate.event_id in seen:
-                    continue
-                seen.add(candidate.event_id)
-                hit = fused.setdefault(candidate.event_id, _Fused())
-                hit.score += WEIGHTS[leg] / (RRF_CONSTANT + len(seen))
-                hit.why[leg] = {"rank": len(seen), "score": round(candidate.score, 4)}
-                hit.summary_id = hit.summary_id or candidate.summary_id
-        return fused
-
-    def _hits(self, legs: dict[str, list[Candidate]], k: int, filters: Filters) -> list[dict[str, Any]]:
-        """Show the best, re-ranked by recency and confidence among twice as many."""
-        ranked = sorted(self._fuse(legs).items(), key=lambda item: (-item[1].score, -item[0]))
+    def _hits(self, ranked: Iterable[_Ranked], weights: Weights, k: int, filters: Filters) -> list[dict[str, Any]]:
         shown: list[dict[str, Any]] = []
-        for event_id, fused in ranked:
-            if len(shown) >= 2 * k:
+        for each in ranked:
+            if len(shown) == k:
                 break
-            row = read.find_hit(self._connection, event_id, fused.summary_id, superseded=filters.superseded)
+            candidate = each.pooled.candidate
+            row = self._row(candidate.event_id, candidate.summary_id, filters)
             if row is not None:
-                shown.append(self._hit(row, fused))
-        shown.sort(key=lambda hit: -hit["score"])
-        return shown[:k]
+                why = each.why(self._factors(candidate.ts, candidate.confidence, weights))
+                shown.append(_hit(row, each.score, why))
+        return shown
 
-    def _memory_vector_leg(self, question: Question, scope: MemoryScope) -> memory_search.Leg:
-        if not question.text or not memories.has_vectors(self._connection):
-            return []
-        vector = self._embed([question.text])[0]
-        return memory_search.vector_leg(self._connection, scope, self._index().embedder, vector)
+    def _row(self, event_id: int, summary_id: int | None, filters: Filters) -> dict[str, Any] | None:
+        return read.find_hit(self._connection, event_id, summary_id, superseded=filters.superseded)
 
-    def _memory_hits(self, legs: dict[str, memory_search.Leg], k: int) -> list[dict[str, Any]]:
-        fused: dict[int, _Fused] = {}
-        for leg, found in legs.items():
-            for rank, (memory_id, answered) in enumerate(found, start=1):
-                hit = fused.setdefault(memory_id, _Fused())
-                place = RRF_CONSTANT + (rank if leg == "recent" else 1)
-                hit.score += MEMORY_WEIGHTS[leg] / place * min(1.0, answered / memory_search.FULL[leg])
-                hit.why[leg] = {"rank": rank, "score": round(answered, 4)}
-        best = sorted(fused.items(), key=lambda item: (-item[1].score, -item[0]))[: 2 * k]
-        rows = ((memories.find_hit(self._connection, memory_id), each) for memory_id, each in best)
-        return [self._memory_hit(row, each) for row, each in rows if row is not None]
-
-    def _memory_hit(self, row: dict[str, Any], fused: _Fused) -> dict[str, Any]:
-        importance = IMPORTANCE_WEIGHT * (row["importance"] - 3)
-        confidence = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
-        score, why = self._scored(row | {"confidence": confidence}, fused, importance=importance)
-        return {
-            "id": f"m{row['id']}",
-            "kind": memories.OWNER,
-            "eventId": None,
-            "sessionId": row["session_id"],
-            "tool": None,
-            "type": row["type"],
-            "ts": row["ts"],
-            "score": score,
-            "text": row["text"],
-            "why": why,
-        }
-
-    def _scored(self, row: dict[str, Any], fused: _Fused, **weights: float) -> tuple[float, dict[str, Any]]:
-        """Return a hit's score and what it is made of."""
-        age_days = max(0.0, (self._now_ms() - row["ts"]) / _MS_PER_DAY)
-        recency = RECENCY_WEIGHT * math.pow(0.5, age_days / RECENCY_HALF_LIFE_DAYS)
-        confidence = CONFIDENCE_WEIGHT * ((row["confidence"] if row["confidence"] is not None else 0.5) - 0.5)
-        if "recent" in fused.why:
-            confidence = 0.0  # the latest are wanted in their order
-        score = fused.score * (1.0 + recency + confidence + sum(weights.values()))
-        arithmetic = {"fused": fused.score, "recency": recency, "confidence": confidence, **weights}
-        return round(score, 6), fused.why | {name: round(value, 6) for name, value in arithmetic.items()}
-
-    def _hit(self, row: dict[str, Any], fused: _Fused) -> dict[str, Any]:
-        score, why = self._scored(row, fused)
-        return {
-            "id": f"s{row['summary_id']}" if row["summary_id"] is not None else f"e{row['event_id']}",
-            "kind": _kind(row),
-            "eventId": row["event_id"],
-            "sessionId": row["session_id"],
-            "tool": row["tool"],
-            "ts": row["ts"],
-            "score": score,
-            "text": row["text"] if row["text"] is not None else row["payload_head"][:_PREVIEW_CHARS],
-            "why": why,
-        }
+    def _memory_hits(self, legs: dict[str, memory_search.Leg], weights: Weights, k: int) -> list[dict[str, Any]]:
+        """Return the best memories: a memory is its own session, and its words are its summary's and its event's."""
+        found: dict[int, dict[str, Any]] = {}
+        for leg, rows in legs.items():
+            for rank, (memory_id, score) in enumerate(rows, start=1):
+                found.setdefault(memory_id, {})[leg] = {"rank": rank, "score": round(score, 4)}
+        by_leg = {"words": weights.words + weights.raw, "vector": weights.vector, "trigram": weights.trigram}
+        hits = []
+        for memory_id, why in found.items():
+            own = sum(by_leg[leg] * each["score"] for leg, each in why.items())
+            if own > 0 and (row := memories.find_hit(self._connection, memory_id)) is not None:
+                parts = {"own": own, "session": weights.session * own}
+                said = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
+                importance = IMPORTANCE_WEIGHT * (row["importance"] - 3)
+                factors = self._factors(row["ts"], said, weights) | {"importance": importance}
+                score = sum(parts.values()) * (1 + sum(factors.values()))
+                hits.append(_memory_hit(row, score, why | _rounded(parts | factors)))
+        return sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
 
 
-def _kind(row: dict[str, Any]) -> str:
-    return "event" if row["summary_id"] is None else "summary"
+def _best_first(scored: tuple[float, Pooled]) -> tuple[float, int]:
+    return -scored[0], -scored[1].candidate.event_id
+
+
+def _rounded(parts: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 6) for name, value in parts.items()}
+
+
+def _hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, Any]:
+    is_event = row["summary_id"] is None
+    return {
+        "id": f"e{row['event_id']}" if is_event else f"s{row['summary_id']}",
+        "kind": "event" if is_event else "summary",
+        "eventId": row["event_id"],
+        "sessionId": row["session_id"],
+        "tool": row["tool"],
+        "ts": row["ts"],
+        "score": round(score, 6),
+        "text": row["text"] if row["text"] is not None else row["payload_head"][:_PREVIEW_CHARS],
+        "why": why,
+    }
+
+
+def _memory_hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": f"m{row['id']}",
+        "kind": memories.OWNER,
+        "eventId": None,
+        "sessionId": row["session_id"],
+        "tool": None,
+        "type": row["type"],
+        "ts": row["ts"],
+        "score": round(score, 6),
+        "text": row["text"],
+        "why": why,
+    }

@@ -1,18 +1,13 @@
-"""Searching memories: the same legs as for summaries, but scored by how much of the question each one answers.
-
-Memories are few, so the first of them by rank need not be any good. A memory therefore stands where the first
-summary of a leg would, times what it answers of the question; from `FULL` on it counts in full.
-"""
+"""Searching memories: the same legs as for summaries, scored by how much of the question each one answers."""
 
 from __future__ import annotations
 
 import sqlite3
 from typing import TYPE_CHECKING
 
-from siftd.search.query import Question, trigrams_match, words_match
+from siftd.search.query import Question, any_of, quoted, trigrams_match
 from siftd.search.relevance import Relevance
-from siftd.store import memories
-from siftd.store.candidates import document_counts
+from siftd.store import memories, postings
 from siftd.store.memories import MemoryScope
 
 if TYPE_CHECKING:
@@ -20,8 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEPTH = 60
-FULL = {"words": 0.5, "vector": 0.5, "trigram": 1.0, "recent": 1.0}
-"""The share of a question, or the cosine, at which a memory counts in full."""
 COSINE_FLOOR = 0.12
 """As for summaries: below it a cosine is noise of the built-in embedder."""
 _TRIGRAM_SHARE = 0.3
@@ -35,31 +28,46 @@ def lexical_legs(connection: sqlite3.Connection, question: Question, scope: Memo
     """Return the memories that hold words of the question, or words that contain them."""
     words: dict[int, float] = {}
     parts: dict[int, float] = {}
-    if match := words_match(connection, "memories_terms", question.terms):
+    if match := any_of(question.terms):
         relevance = Relevance.of(connection, question)
         texts = memories.by_words(connection, match, scope, DEPTH)
         words = {each: share for each, text in texts if (share := relevance.share(text))}
-    known = document_counts(connection, "memories_terms", question.terms)
-    if match := trigrams_match([term for term in question.terms if term not in known]):
+    counts = postings.count(connection, "memories_fts", map(quoted, question.terms), 1)
+    unknown = [term for term, count in zip(question.terms, counts, strict=True) if not count]
+    if match := trigrams_match(unknown):
         found = memories.by_trigrams(connection, match, scope, DEPTH)
         parts = {each: _TRIGRAM_SHARE for each, _ in found if each not in words}
     return {"words": _best_first(words), "trigram": list(parts.items())}
 
 
-def vector_leg(connection: sqlite3.Connection, scope: MemoryScope, embedder: str, vector: NDArray[np.float32]) -> Leg:
-    """Return the memories whose vector is near `vector`, with their cosines.
+class MemoryVectors:
+    """The memories' vectors of one embedder, kept while nobody has written to the database."""
 
-    The vectors are read anew at each call: what is kept on purpose is hundreds of rows, about five milliseconds a
-    thousand, and a row that a person changes with sqlite3 counts at once.
-    """
-    ids, packed = memories.find_vectors(connection, embedder, len(vector), scope)
-    if not ids:
-        return []
-    import numpy as np
+    def __init__(self) -> None:
+        self._version: tuple[int, int, str] | None = None
+        self._ids: NDArray[np.int64] | None = None
+        self._matrix: NDArray[np.float32] | None = None
 
-    cosines = np.frombuffer(b"".join(packed), dtype="<f4").reshape(len(ids), len(vector)) @ vector
-    nearest = np.argsort(-cosines, kind="stable")[:DEPTH]
-    return [(ids[at], float(cosines[at])) for at in nearest if cosines[at] >= COSINE_FLOOR]
+    def nearest(
+        self, connection: sqlite3.Connection, scope: MemoryScope, embedder: str, vector: NDArray[np.float32]
+    ) -> Leg:
+        """Return the memories within the scope whose vector is near `vector`, with their cosines."""
+        import numpy as np
+
+        version = (*memories.version(connection), embedder)
+        if self._ids is None or self._matrix is None or version != self._version:
+            ids, packed = memories.find_vectors(connection, embedder, len(vector))
+            self._ids = np.array(ids, dtype=np.int64)
+            self._matrix = np.frombuffer(b"".join(packed), dtype="<f4").reshape(len(ids), len(vector))
+            self._version = version
+        if not len(self._ids):
+            return []
+        cosines = self._matrix @ vector
+        nearest = np.flatnonzero(cosines >= COSINE_FLOOR)
+        nearest = nearest[np.argsort(-cosines[nearest], kind="stable")]
+        shown = memories.within(connection, self._ids[nearest].tolist(), scope)
+        found = [(int(self._ids[at]), float(cosines[at])) for at in nearest if int(self._ids[at]) in shown]
+        return found[:DEPTH]
 
 
 def latest_leg(connection: sqlite3.Connection, scope: MemoryScope, limit: int) -> Leg:

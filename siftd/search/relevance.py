@@ -11,8 +11,8 @@ import sqlite3
 from collections.abc import Mapping
 
 from siftd.embed.words import split_words
-from siftd.search.query import Question, inflections
-from siftd.store.candidates import document_counts
+from siftd.search.query import Question, quoted
+from siftd.store import postings
 from siftd.store.memories import count_texts
 
 _SMALL_STORE = 200
@@ -46,6 +46,10 @@ _SAYS_LITTLE = frozenset(
 )
 """What every project is about. Such words support others; alone they make nothing relevant."""
 _LITTLE = 0.3
+_COUNTED_MAX = 2_000
+"""Rows that are counted of one term: a word in so many tells little in any store."""
+_INFLECTED_CHARS = 4
+_ENDINGS = ("ing", "ed", "es", "s", "e")
 
 
 class Relevance:
@@ -60,11 +64,12 @@ class Relevance:
         """Weigh the terms of a question by how rare they are among summaries and memories."""
         terms = [term for term in question.terms if term not in _SAYS_NOTHING]
         size = max(_SMALL_STORE, count_texts(connection))
-        counts = document_counts(connection, "summaries_terms", terms)
-        for term, count in document_counts(connection, "memories_terms", terms).items():
-            counts[term] = counts.get(term, 0) + count
+        expressions = list(map(quoted, terms))
+        tables = ("summaries_fts", "memories_fts")
+        each = [postings.count(connection, table, expressions, _COUNTED_MAX) for table in tables]
+        counts = {term: told + kept for term, told, kept in zip(terms, *each, strict=True)}
         unit = math.log(1 + size / 2)
-        weights = {term: math.log(1 + size / (1 + counts.get(term, 0))) / unit for term in terms}
+        weights = {term: math.log(1 + size / (1 + counts[term])) / unit for term in terms}
         return cls({term: weight * (_LITTLE if term in _SAYS_LITTLE else 1.0) for term, weight in weights.items()})
 
     @property
@@ -84,3 +89,13 @@ class Relevance:
         """Return the terms that the text holds, in one form or another."""
         words = set(split_words(text))
         return [term for term in self._weights if term in words or not words.isdisjoint(inflections(term))]
+
+
+def inflections(word: str) -> list[str]:
+    """Return other forms that an English word may have: "tokens" also finds "token", "reject" also "rejected"."""
+    if len(word) < _INFLECTED_CHARS or not word.isascii() or not word.isalpha():
+        return []
+    ending = next((each for each in _ENDINGS if word.endswith(each) and len(word) - len(each) > 2), "")
+    stem = word.removesuffix(ending)
+    forms = [stem, f"{stem}s", f"{stem}e", f"{stem}ed", f"{stem}ing", f"{stem}es"]
+    return [form for form in forms if form != word]

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 _FIRST_CAPACITY = 1024
 _WINDOW = 64
+_SAMPLE = 256
+"""Rows that are looked at to know what is far; with fewer nobody can tell."""
+_ORTHOGONAL = ("hash-384",)
+"""Embedders that put unrelated texts at right angles; a model's cosines begin at a half or so."""
 
 
 class VectorIndex:
@@ -60,6 +64,13 @@ class VectorIndex:
         rows = np.array([self._rows[each] for each in summary_ids if each in self._rows], dtype=np.int64)
         if len(rows):
             yield from self._descending(self._matrix[rows] @ vector, rows)
+
+    def usual_cosine(self, vector: NDArray[np.float32]) -> float:
+        """Return what is far in this space: the mean cosine of rows spread over all, 0 where far is orthogonal."""
+        count = len(self._rows)
+        if self.embedder in _ORTHOGONAL or count < _SAMPLE:
+            return 0.0
+        return float((self._matrix[: count : count // _SAMPLE] @ vector).mean())
 
     def vector_of(self, summary_id: int) -> NDArray[np.float32] | None:
         row = self._rows.get(summary_id)

@@ -6,8 +6,9 @@ that a filter excludes. Fusion is not this room's matter.
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from siftd.messages import Filters
@@ -32,11 +33,16 @@ KINDS = tuple(_KINDS)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One row of one index. A higher score is better; only its order within the index means anything."""
+    """An event that search may show, by itself or by one of its summaries."""
 
     event_id: int
     summary_id: int | None
-    score: float
+    session_id: str
+    tool: str
+    ts: int
+    confidence: float | None
+    size: int
+    """Words that the index holds of the row; 0 when that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,103 +85,100 @@ class Scope:
 
 
 _FILE = r"""
-EXISTS (SELECT 1 FROM event_facets f WHERE f.event_id = e.id AND f.facet = 'file'
-        AND (f.value = ? OR f.value LIKE '%/' || ? ESCAPE '\' OR f.value GLOB ?
-             OR f.value GLOB '*/' || ?))
+e.id IN (SELECT f.event_id FROM event_facets f WHERE f.facet = 'file'
+         AND (f.value = ? OR f.value LIKE '%/' || ? ESCAPE '\' OR f.value GLOB ? OR f.value GLOB '*/' || ?))
 """
 _SYMBOL = """
-EXISTS (SELECT 1 FROM event_facets f WHERE f.event_id = e.id AND f.facet = 'symbol' AND f.value = ? COLLATE NOCASE)
+e.id IN (SELECT f.event_id FROM event_facets f WHERE f.facet = 'symbol' AND f.value = ? COLLATE NOCASE)
 """
 
 
-def by_words(connection: sqlite3.Connection, match: str, scope: Scope, limit: int) -> list[Candidate]:
-    """Return the summaries that match an FTS5 expression over words, best first by bm25."""
-    ranked = _RANKED.format(table="summaries_fts", score="bm25(summaries_fts, 1.0, 0.6)")
-    return _best(connection, ranked, _SUMMARY_OF, _LIVE, match, scope, limit)
+FEW = 4_000
+"""Rows that a filter leaves, up to which they are looked at before an index is."""
 
 
-def by_trigrams(connection: sqlite3.Connection, match: str, scope: Scope, limit: int) -> list[Candidate]:
+def summaries_of(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> dict[int, Candidate]:
+    """Return, by summary id, those of the summaries `ids` that are live and within the scope."""
+    hidden = "1" if scope.superseded else _LIVE
+    sql = f"""
+        SELECT s.event_id, s.id, e.session_id, e.tool, e.ts, s.confidence, d.sz
+        FROM json_each(?) j CROSS JOIN summaries s ON s.id = j.value JOIN events e ON e.id = s.event_id
+        LEFT JOIN summaries_fts_docsize d ON d.id = s.id WHERE {hidden} AND {scope.sql}
+    """  # noqa: S608 - constants and placeholders only
+    found = map(_candidate, connection.execute(sql, (_array(ids), *scope.values)))
+    return {each.summary_id: each for each in found if each.summary_id is not None}
+
+
+def events_of(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> dict[int, Candidate]:
+    """Return, by event id, those of the events `ids` that are shown and within the scope."""
+    hidden = "1" if scope.superseded else _SHOWN
+    sql = f"""
+        SELECT e.id, NULL, e.session_id, e.tool, e.ts, NULL, d.sz
+        FROM json_each(?) j CROSS JOIN events e ON e.id = j.value LEFT JOIN events_fts_docsize d ON d.id = e.id
+        WHERE {hidden} AND {scope.sql}
+    """  # noqa: S608 - constants and placeholders only
+    return {each.event_id: each for each in map(_candidate, connection.execute(sql, (_array(ids), *scope.values)))}
+
+
+def few_events(connection: sqlite3.Connection, scope: Scope) -> list[int] | None:
+    """Return the events within the scope when there are at most `FEW`, else None."""
+    if scope.is_open:
+        return None
+    sql = f"SELECT e.id FROM events e WHERE {scope.sql} LIMIT {FEW + 1}"  # noqa: S608 - as above
+    ids = [int(row[0]) for row in connection.execute(sql, scope.values)]
+    return ids if len(ids) <= FEW else None
+
+
+def summary_ids(connection: sqlite3.Connection, event_ids: Iterable[int]) -> list[int]:
+    """Return the ids of every summary of these events."""
+    sql = "SELECT s.id FROM json_each(?) j CROSS JOIN summaries s ON s.event_id = j.value"
+    return [int(row[0]) for row in connection.execute(sql, (_array(event_ids),))]
+
+
+def by_trigrams(connection: sqlite3.Connection, match: str, limit: int) -> list[int]:
     """Return the summaries that match an FTS5 expression over trigrams, best first by bm25."""
-    ranked = _RANKED.format(table="summaries_trigrams", score="bm25(summaries_trigrams)")
-    return _best(connection, ranked, _SUMMARY_OF, _LIVE, match, scope, limit)
-
-
-def by_raw_words(connection: sqlite3.Connection, match: str, scope: Scope, limit: int) -> list[Candidate]:
-    """Return the events whose first 4 KB match an FTS5 expression, best first by bm25."""
-    ranked = _RANKED.format(table="events_fts", score="bm25(events_fts)")
-    return _best(connection, ranked, _EVENT_OF, _SHOWN, match, scope, limit)
-
-
-_RANKED = "(SELECT rowid AS id, {score} AS score FROM {table} WHERE {table} MATCH ? {{window}}) r"
-_SUMMARY_OF = (
-    "s.event_id, s.id, -r.score FROM {ranked} JOIN summaries s ON s.id = r.id JOIN events e ON e.id = s.event_id"
-)
-_EVENT_OF = "e.id, NULL, -r.score FROM {ranked} JOIN events e ON e.id = r.id"
-_SCORED_MAX = 400
-"""Matches that are scored where nothing filters, newest first: bm25 takes about 4 microseconds a row."""
-_WINDOW = 4
-"""How many times the wanted rows are looked at first where nothing filters: nearly all of them are shown."""
-
-
-def _best(
-    connection: sqlite3.Connection, ranked: str, columns: str, shown: str, match: str, scope: Scope, limit: int
-) -> list[Candidate]:
-    """Return the best `limit` of the ranked rows that are shown and within the scope.
-
-    Without filters only the newest matches are scored and the best of them looked up; all are where that gives too few.
+    sql = """
+        SELECT rowid FROM (SELECT rowid, bm25(summaries_trigrams) AS score FROM summaries_trigrams
+        WHERE summaries_trigrams MATCH ? ORDER BY rowid DESC LIMIT ?) ORDER BY score, rowid DESC
     """
-    found: list[Candidate] = []
-    newest = ranked.format(window=f"ORDER BY rowid DESC LIMIT {_SCORED_MAX}")
-    best_of_newest = f"(SELECT id, score FROM {newest} ORDER BY score LIMIT {_WINDOW * limit}) r"  # noqa: S608
-    for rows in [best_of_newest, ranked.format(window="")][not scope.is_open :]:
-        source = columns.format(ranked=rows)
-        sql = f"""
-            SELECT {source} WHERE {"1" if scope.superseded else shown} AND {scope.sql} ORDER BY r.score LIMIT ?
-        """
-        found = _candidates(connection.execute(sql, (match, *scope.values, limit)))
-        if len(found) == limit:
-            break
-    return found
+    return [int(row[0]) for row in connection.execute(sql, (match, limit))]
 
 
 def latest(connection: sqlite3.Connection, scope: Scope, limit: int) -> list[Candidate]:
     """Return the latest events within the scope, newest first."""
     sql = f"""
-        SELECT e.id, NULL, e.ts FROM events e WHERE {"1" if scope.superseded else _SHOWN} AND {scope.sql}
-        ORDER BY e.ts DESC, e.id DESC LIMIT ?
+        SELECT e.id, NULL, e.session_id, e.tool, e.ts, NULL, NULL FROM events e
+        WHERE {"1" if scope.superseded else _SHOWN} AND {scope.sql} ORDER BY e.ts DESC, e.id DESC LIMIT ?
     """  # noqa: S608 - constants and placeholders only
-    return _candidates(connection.execute(sql, (*scope.values, limit)))
+    return [_candidate(row) for row in connection.execute(sql, (*scope.values, limit))]
 
 
-def document_counts(connection: sqlite3.Connection, table: str, terms: Iterable[str]) -> dict[str, int]:
-    """Return in how many rows each term occurs; `table` is summaries_terms or events_terms."""
-    counts = {}
-    for term in terms:
-        row = connection.execute(f"SELECT doc FROM {table} WHERE term = ?", (term,)).fetchone()  # noqa: S608
-        if row is not None:
-            counts[term] = int(row[0])
-    return counts
+def session_times(connection: sqlite3.Connection, session_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Return when each of these sessions began and when it was last seen."""
+    sql = """
+        SELECT s.session_id, s.started_ts, s.last_ts FROM json_each(?) j
+        CROSS JOIN sessions s ON s.session_id = j.value
+    """
+    return {row[0]: (row[1], row[2]) for row in connection.execute(sql, (json.dumps(list(session_ids)),))}
 
 
-def iter_allowed(connection: sqlite3.Connection, summary_ids: Sequence[int], scope: Scope) -> Iterator[Candidate]:
-    """Yield those of `summary_ids` that are live and within the scope, in their order (score 0)."""
-    sql = f"""
-        SELECT s.event_id, s.id, 0.0 FROM summaries s JOIN events e ON e.id = s.event_id
-        WHERE s.id = ? AND {"1" if scope.superseded else _LIVE} AND {scope.sql}
-    """  # noqa: S608 - constants and placeholders only
-    for summary_id in summary_ids:
-        row = connection.execute(sql, (summary_id, *scope.values)).fetchone()
-        if row is not None:
-            yield Candidate(*row)
+def _candidate(row: tuple[int, int | None, str, str, int, float | None, bytes | None]) -> Candidate:
+    return Candidate(*row[:6], _size(row[6] or b""))
 
 
-def allowed_ids(connection: sqlite3.Connection, scope: Scope) -> list[int]:
-    """Return the ids of every live summary within the scope."""
-    sql = f"""
-        SELECT s.id FROM summaries s JOIN events e ON e.id = s.event_id
-        WHERE {"1" if scope.superseded else _LIVE} AND {scope.sql}
-    """  # noqa: S608 - constants and placeholders only
-    return [int(row[0]) for row in connection.execute(sql, scope.values)]
+def _size(packed: bytes) -> int:
+    """Add up the columns' word counts of FTS5's docsize table: big-endian varints of seven bits a byte."""
+    total = count = 0
+    for byte in packed:
+        count = count << 7 | byte & 0x7F
+        if byte < 0x80:
+            total += count
+            count = 0
+    return total
+
+
+def _array(ids: Iterable[int]) -> str:
+    return f"[{','.join(map(str, ids))}]"
 
 
 # Vectors
@@ -228,10 +231,6 @@ def iter_vectors(connection: sqlite3.Connection, embedder: str, dim: int) -> Ite
     )
     for summary_id, vector in rows:
         yield int(summary_id), bytes(vector)
-
-
-def _candidates(rows: Iterable[tuple[int, int | None, float]]) -> list[Candidate]:
-    return [Candidate(*row) for row in rows]
 
 
 def _like_escaped(text: str) -> str:

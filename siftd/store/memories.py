@@ -177,16 +177,27 @@ def has_vectors(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT 1 FROM embeddings WHERE owner_kind = 'memory' LIMIT 1").fetchone() is not None
 
 
-def find_vectors(
-    connection: sqlite3.Connection, embedder: str, dim: int, scope: MemoryScope
-) -> tuple[list[int], list[bytes]]:
-    """Return the ids and packed vectors, of one embedder's space, of the memories within the scope."""
-    sql = f"""
-        SELECT m.id, v.vec FROM memories m JOIN embeddings v ON v.owner_kind = 'memory' AND v.owner_id = m.id
-        WHERE v.embedder = ? AND v.dim = ? AND length(v.vec) = ? AND {scope.sql}
-    """  # noqa: S608 - constants and placeholders only
-    rows = connection.execute(sql, (embedder, dim, 4 * dim, *scope.values)).fetchall()
+def version(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return what changes with every write to the database, whoever wrote."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0]), connection.total_changes
+
+
+def find_vectors(connection: sqlite3.Connection, embedder: str, dim: int) -> tuple[list[int], list[bytes]]:
+    """Return the ids and packed vectors, of one embedder's space, of every memory."""
+    sql = """
+        SELECT v.owner_id, v.vec FROM embeddings v WHERE v.owner_kind = 'memory' AND v.embedder = ? AND v.dim = ?
+        AND length(v.vec) = ? ORDER BY v.owner_id
+    """
+    rows = connection.execute(sql, (embedder, dim, 4 * dim)).fetchall()
     return [int(row[0]) for row in rows], [bytes(row[1]) for row in rows]
+
+
+def within(connection: sqlite3.Connection, ids: Sequence[int], scope: MemoryScope) -> set[int]:
+    """Return those of `ids` that are within the scope."""
+    sql = f"""
+        SELECT m.id FROM json_each(?) j CROSS JOIN memories m ON m.id = j.value WHERE {scope.sql}
+    """  # noqa: S608 - constants and placeholders only
+    return {int(row[0]) for row in connection.execute(sql, (json.dumps(list(ids)), *scope.values))}
 
 
 def find_hit(connection: sqlite3.Connection, memory_id: int) -> dict[str, Any] | None:

@@ -129,15 +129,13 @@ CREATE TABLE forgets (                                  -- each time that someth
     done_ts INTEGER                                     -- since when it is in no file of ours; null: pending
 );
 CREATE VIRTUAL TABLE summaries_fts USING fts5 (
-    text, words, content = 'summaries', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2');
+    text, words, content = 'summaries', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE summaries_trigrams USING fts5 (
     text, content = 'summaries', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
-CREATE VIRTUAL TABLE summaries_terms USING fts5vocab ('summaries_fts', 'row');
 CREATE VIRTUAL TABLE memories_fts USING fts5 (
-    text, words, content = 'memories', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2');
+    text, words, content = 'memories', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE memories_trigrams USING fts5 (
     text, content = 'memories', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
-CREATE VIRTUAL TABLE memories_terms USING fts5vocab ('memories_fts', 'row');
 CREATE TABLE event_words (event_id INTEGER PRIMARY KEY REFERENCES events (id) ON DELETE CASCADE, words TEXT NOT NULL);
 CREATE TABLE event_facets (
     facet    TEXT    NOT NULL,                          -- file, symbol
@@ -146,8 +144,7 @@ CREATE TABLE event_facets (
     PRIMARY KEY (facet, value, event_id)
 ) WITHOUT ROWID;
 CREATE VIRTUAL TABLE events_fts USING fts5 (
-    words, content = 'event_words', content_rowid = 'event_id', tokenize = 'unicode61 remove_diacritics 2');
-CREATE VIRTUAL TABLE events_terms USING fts5vocab ('events_fts', 'row');
+    words, content = 'event_words', content_rowid = 'event_id', tokenize = 'porter unicode61 remove_diacritics 2');
 CREATE TABLE vector_changes (id INTEGER PRIMARY KEY AUTOINCREMENT, summary_id INTEGER NOT NULL);
 CREATE INDEX events_by_session ON events (session_id, id);
 CREATE INDEX events_by_ts ON events (ts);
@@ -249,7 +246,7 @@ END;
 CREATE TRIGGER embeddings_deleted AFTER DELETE ON summary_embeddings BEGIN
     INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
 END;
-INSERT INTO migrations VALUES (1,'0001_store','db550a837d5dba6f9a37249221e5a0c2fa310a5948e03e2e175a902438d6ef22',1);
+INSERT INTO migrations VALUES (1,'0001_store','6434bff9c3bb29d1ec6ca8d0b84996cc0207e21eda7f771a191590dcdb258e6c',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);

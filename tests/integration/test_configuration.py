@@ -315,6 +315,46 @@ def test_recall_brief_tokens_is_the_most_that_a_start_is_given(
     assert brief["tokens"] <= most
 
 
+WEIGHTS = {
+    "search.weights.words": 2.0,
+    "search.weights.raw": 3.0,
+    "search.weights.vector": 0.5,
+    "search.weights.trigram": 4.0,
+    "search.weights.session": 0.25,
+    "search.weights.neighbour": 0.125,
+    "search.weights.recency": 0.75,
+    "search.weights.confidence": 1.5,
+    "search.weights.diversity": 0.0625,
+}
+
+
+def test_each_weight_is_what_its_signal_counts(desk: Callable[..., Desk]) -> None:
+    """The hits' own arithmetic, done again: two sessions, one right after the other, the first with two events."""
+    weighed = desk(**{name.replace(".", "__"): value for name, value in WEIGHTS.items()})
+    now = int(time.time() * 1000)
+    for session, command in (("one", "make okapi"), ("one", "make okapi twice"), ("two", "make okapi zebra")):
+        weighed.capture(command, sessionId=session, ts=now)
+    weighed.mem("drain")
+    hits = {hit["eventId"]: hit for hit in weighed.ask({"kind": "search", "query": "okapi", "k": 5})["hits"]}
+    why = {event: hit["why"] for event, hit in hits.items()}
+    by_leg = {"words": 2.0, "raw": 3.0, "vector": 0.5}
+    for event, each in why.items():
+        own = sum(weight * each[leg]["score"] for leg, weight in by_leg.items() if leg in each)
+        assert each["own"] == pytest.approx(own, rel=0.01), event
+        assert each["recency"] == pytest.approx(0.75, rel=0.01)
+        confidence = weighed.mem("show", hits[event]["id"])["confidence"]
+        assert each["confidence"] == pytest.approx(1.5 * (confidence - 0.5))
+    second = min((1, 2), key=lambda event: why[event]["own"])
+    assert why[second]["diversity"] == pytest.approx(-0.0625 * why[second]["own"], rel=0.01)
+    assert [each["diversity"] for event, each in why.items() if event != second] == [0, 0]
+    alone = weighed.ask({"kind": "search", "query": "okapi", "weights": {"neighbour": 0}})["hits"]
+    one, two = (next(hit["why"]["session"] for hit in alone if hit["sessionId"] == each) for each in ("one", "two"))
+    assert why[1]["session"] == pytest.approx(one + 0.125 * two, rel=0.01)
+    assert two == pytest.approx(0.25 * why[3]["own"], rel=0.01)
+    (piece, *_) = weighed.ask({"kind": "search", "query": "zebr"})["hits"]
+    assert piece["why"]["own"] >= 4.0 * piece["why"]["trigram"]["score"] > 0
+
+
 def test_every_key_has_a_test_here() -> None:
     source = Path(__file__).read_text(encoding="utf-8")
     for key in KEYS:

@@ -22,17 +22,26 @@ def payload(**fields: object) -> str:
     return json.dumps({"_source": "claude-code", **fields})
 
 
-def test_words_come_from_the_first_4_kb_what_was_asked_before_what_was_answered() -> None:
+def test_words_are_those_of_what_was_asked_and_of_the_end_of_what_was_answered() -> None:
+    """A command says at its end how it went."""
     words, _, _ = facets_of(
         "Bash", payload(tool_response={"stdout": "zebra " + "x " * 5000 + "okapi"}, tool_input={"command": "giraffe"})
     )
-    assert {"bash", "giraffe", "zebra"} <= set(words.split())
-    assert "okapi" not in words
+    assert {"bash", "giraffe", "okapi"} <= set(words.split())
+    assert "zebra" not in words
 
 
-def test_a_long_question_leaves_no_room_for_the_answer() -> None:
-    words, _, _ = facets_of("Write", payload(tool_input={"content": "a " * 3000}, tool_response={"text": "okapi"}))
-    assert "okapi" not in words
+def test_a_long_text_counts_as_far_as_there_is_room() -> None:
+    words, _, _ = facets_of("Write", payload(tool_input={"content": "giraffe " + "a " * 3000 + "okapi"}))
+    assert {"write", "giraffe", "a"} == set(words.split())
+
+
+def test_what_is_read_or_listed_is_no_word_of_the_event() -> None:
+    """It is what the work tree holds, and would be found before what was done with it."""
+    answer = {"file": {"content": "okapi"}, "filenames": ["zebra.py"]}
+    for tool in ("Read", "Grep", "Glob"):
+        words, _, _ = facets_of(tool, payload(tool_input={"pattern": "giraffe"}, tool_response=answer))
+        assert words.split() == [tool.lower(), "giraffe"]
 
 
 def test_stamps_and_what_an_edit_s_answer_repeats_are_no_content() -> None:

@@ -13,9 +13,11 @@ from workbench import DAY_MS, NOON_MS, Workbench, told
 from siftd.consolidate.indexing import RawIndexer
 from siftd.errors import RequestInvalid
 from siftd.messages import Filters
+from siftd.search import lexical
 from siftd.search import query as query_module
 from siftd.search.engine import SearchEngine
-from siftd.search.query import Question, inflections, trigrams_match, words_match
+from siftd.search.query import Question, trigrams_match
+from siftd.search.relevance import inflections
 from siftd.summarise.contract import Summary
 
 
@@ -36,7 +38,7 @@ def legs(bench: Workbench, query: str, event_id: int, **filters: Any) -> set[str
     """Return the legs that found an event."""
     for hit in bench.search(query, 50, **filters).hits:
         if hit["eventId"] == event_id:
-            return set(hit["why"]) - {"fused", "recency", "confidence"}
+            return {leg for leg, found in hit["why"].items() if isinstance(found, dict)}
     return set()
 
 
@@ -52,7 +54,7 @@ async def test_a_hit_has_everything_that_its_readers_rely_on(bench: Workbench) -
     assert (hit["kind"], hit["eventId"], hit["sessionId"], hit["tool"]) == ("summary", event_id, "s1", "Bash")
     assert (hit["ts"], hit["text"]) == (NOON_MS, "mended the parser")
     assert hit["score"] > 0
-    assert {"words", "raw", "vector", "fused", "recency", "confidence"} <= set(hit["why"])
+    assert {"words", "raw", "vector", "own", "session", "recency", "confidence"} <= set(hit["why"])
     assert hit["why"]["words"]["rank"] == 1
 
 
@@ -66,15 +68,17 @@ async def test_a_rare_word_counts_more_than_common_ones(bench: Workbench) -> Non
     assert bench.hits("ran the build okapi")[0] == ids[-1]
 
 
-async def test_common_words_are_left_out_once_the_budget_is_spent(
+async def test_of_a_common_word_only_the_newest_rows_are_read_and_of_a_rare_one_all(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await told_of(bench, *(f"common step {number}" for number in range(30)), "common okapi", "common zebra")
-    monkeypatch.setattr(query_module, "POSTINGS_BUDGET", 20)
-    match = words_match(bench.store.reader, "summaries_terms", ("common", "okapi", "zebra"))
-    assert match == '"okapi" OR "zebra"'
-    assert words_match(bench.store.reader, "summaries_terms", ("common",)) == '"common"'
-    assert words_match(bench.store.reader, "summaries_terms", ("nowhere",)) is None
+    ids = await told_of(bench, "common okapi", *(f"common step {number}" for number in range(30)), "common zebra")
+    monkeypatch.setattr(lexical, "FIRST_POSTINGS", 5)
+    monkeypatch.setattr(lexical, "POSTINGS_BUDGET", 10)
+    found = lexical.find(bench.store.reader, "summaries_fts", len(ids), ['"common"', '"okapi"', '"nowhere"'])
+    assert found.ids[0] == 1
+    assert len(found.ids) == 10
+    assert found.missing == {'"nowhere"'}
+    assert bench.hits("common okapi", 1) == [ids[0]]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,54 @@
+"""How much each signal counts: the configuration's `search.weights.*`, each of which a search may set by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from siftd.config import Settings
+from siftd.errors import RequestInvalid
+
+PREFIX = "search.weights."
+_MOST = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One number a signal; 0 leaves it out. The defaults are the ones that the evaluation's table bears out."""
+
+    words: float = 1.0
+    """What a summary, or a memory, holds of the question."""
+    raw: float = 1.0
+    """What the event itself holds of it."""
+    vector: float = 0.2
+    """How near the summary's vector is."""
+    trigram: float = 0.4
+    """A word of the question that occurs only as a part of others."""
+    session: float = 0.3
+    """What the rest of its session holds of the question."""
+    neighbour: float = 0.3
+    """What a session shortly before or after holds of it."""
+    recency: float = 0.05
+    confidence: float = 0.1
+    diversity: float = 0.15
+    """What a hit loses for each better one of its session."""
+
+    def of(self, signal: str) -> float:
+        weight: float = getattr(self, signal)
+        return weight
+
+    def changed(self, asked: Mapping[str, float]) -> Weights:
+        """Return these with what one search asks for otherwise. Raises RequestInvalid for an unknown one."""
+        if unknown := sorted(set(asked) - set(NAMES)):
+            raise RequestInvalid(f"no signal has the weight {unknown[0]!r}", hint=f"one of {', '.join(NAMES)}")
+        if not all(0 <= value <= _MOST for value in asked.values()):
+            raise RequestInvalid(f"a weight is a number from 0 to {_MOST:g}")
+        return replace(self, **asked)
+
+
+NAMES = tuple(each.name for each in fields(Weights))
+
+
+def of_settings(settings: Settings) -> Weights:
+    """Return the weights that the configuration sets."""
+    return Weights(**{name: float(settings[PREFIX + name]) for name in NAMES})
