@@ -161,6 +161,14 @@ class WorkspacePaths:
         return f"{self.folder}/snapshots"
 
     @property
+    def at_work(self) -> str:
+        return f"{self.folder}/at-work"
+
+    @property
+    def suspects(self) -> str:
+        return f"{self.folder}/suspects.json"
+
+    @property
     def rebuild(self) -> str:
         """The mark that asks the next start for a rebuild."""
         return f"{self.folder}/rebuild"

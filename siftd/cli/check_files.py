@@ -132,12 +132,16 @@ def check_log(context: Context) -> Iterator[Finding]:
     folder = Path(context.paths.quarantine)
     corrupt = sum(1 for _ in folder.glob("corrupt-*"))
     torn = sum(1 for _ in folder.glob("torn-*"))
+    left_out = sum(1 for _ in folder.glob("condemned-*"))
+    if left_out:
+        message = f"{count(left_out, 'record')} of the log ended the daemon twice and is left out, kept in {folder}"
+        yield Finding("log", "problem", message, "`mem rebuild` tries it again; please report it")
     if corrupt:
         message = f"{count(corrupt, 'corrupt line')} of the log set aside in {folder}: those events are lost"
         yield Finding("log", "problem", message, "check the disk; remove the files there once read")
     if torn:
         yield Finding("log", "note", f"{count(torn, 'torn tail')} of a crash kept in {folder}; nothing was lost")
-    if not corrupt and not torn:
+    if not corrupt and not torn and not left_out:
         yield Finding("log", "ok", "no line was ever set aside")
 
 

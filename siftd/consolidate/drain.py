@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 
 import structlog
 
+from siftd.at_work import AtWork
 from siftd.clock import Clock
 from siftd.consolidate.circuit import Circuit
 from siftd.consolidate.planning import Planned, plan_events, plan_sessions
@@ -28,6 +29,7 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 ATTEMPTS_MAX = 3
+CONDEMNED = "working on it ended the daemon twice"
 _PLAN_SIZE = 256
 _PLAN_SECONDS = 1.0
 """Raw ids are read ahead, and again after this: what a live session adds soon comes first, however slow the backend."""
@@ -65,7 +67,15 @@ class Drainer:
     """Summarises raw events with one backend."""
 
     def __init__(
-        self, store: Store, backend: Backend, circuit: Circuit, clock: Clock, *, batch_size: int, daily_token_cap: int
+        self,
+        store: Store,
+        backend: Backend,
+        circuit: Circuit,
+        clock: Clock,
+        *,
+        batch_size: int,
+        daily_token_cap: int,
+        at_work: AtWork | None = None,
     ) -> None:
         self._store = store
         self._backend = backend
@@ -73,6 +83,7 @@ class Drainer:
         self._clock = clock
         self._batch_size = batch_size
         self._daily_token_cap = daily_token_cap
+        self._at_work = at_work or AtWork()
 
     async def drain(
         self,
@@ -91,13 +102,24 @@ class Drainer:
             if not ids:
                 return
             stale = self._clock.monotonic() + _PLAN_SECONDS
-            for start in range(0, len(ids), self._batch_size):
+            for batch in self._at_work.split("summarise", ids, self._batch_size):
                 if not (goes_on() and self._circuit.is_closed):
                     return
-                await self._drain_batch(ids[start : start + self._batch_size], result)
+                if self._at_work.is_condemned("summarise", batch[0]):
+                    await self._skip(batch[0], result)
+                else:
+                    with self._at_work.on("summarise", batch):
+                        await self._drain_batch(batch, result)
                 await on_batch(result)
                 if self._clock.monotonic() >= stale:
                     break
+
+    async def _skip(self, event_id: int, result: DrainResult) -> None:
+        """Leave an event out for good; `mem retry` has it tried again."""
+        await self._store.write(lambda c: summaries.note_cannot(c, event_id, CONDEMNED, 1))
+        self._at_work.acquit("summarise", [event_id])
+        result.note(CONDEMNED)
+        log.warning("event_left_out", event_id=event_id, reason=CONDEMNED)
 
     async def _drain_batch(self, ids: Sequence[int], result: DrainResult) -> None:
         planned = await self._store.read(lambda connection: plan_events(connection, self._backend, ids))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 
+from siftd.at_work import AtWork
 from siftd.consolidate.drain import Store
 from siftd.embed.embedder import Embedder
 from siftd.embed.words import index_words
@@ -19,8 +20,9 @@ _InsertVectors = Callable[[sqlite3.Connection, str, int, Sequence[tuple[int, byt
 class EmbeddingQueue:
     """Keeps the table of vectors complete for one embedder."""
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
+    def __init__(self, store: Store, embedder: Embedder, at_work: AtWork | None = None) -> None:
         self._store = store
+        self._at_work = at_work or AtWork()
         self.embedder = embedder
         self.last_error: str | None = None
 
@@ -37,11 +39,12 @@ class EmbeddingQueue:
         embedded = 0
         while goes_on():
             name = self.embedder.name
-            waiting = await self._store.read(lambda c, n=name: list_waiting(c, n, BATCH))  # type: ignore[misc]
+            waiting = await self._store.read(lambda c, n=name: self._plan(list_waiting, c, n))  # type: ignore[misc]
             if not waiting:
                 break
             try:
-                rows = await self._store.read(lambda _, w=waiting: self._embed(w))  # type: ignore[misc]
+                with self._at_work.on("embed", [owner_id for owner_id, _ in waiting]):
+                    rows = await self._store.read(lambda _, w=waiting: self._embed(w))  # type: ignore[misc]
             except Exception as error:  # noqa: BLE001 - an embedder may fail in any way; summaries wait for their vectors
                 self.last_error = f"the embedder failed ({type(error).__name__})"
                 break
@@ -49,6 +52,15 @@ class EmbeddingQueue:
             self.last_error = None
             embedded += len(rows)
         return embedded
+
+    def _plan(self, list_waiting: _ListWaiting, connection: sqlite3.Connection, name: str) -> list[tuple[int, str]]:
+        """Return what is embedded next: suspects alone, condemned ones never."""
+        condemned = self._at_work.count_condemned("embed")
+        texts = dict(list_waiting(connection, name, BATCH + condemned))
+        for batch in self._at_work.split("embed", list(texts), BATCH):
+            if not self._at_work.is_condemned("embed", batch[0]):
+                return [(owner_id, texts[owner_id]) for owner_id in batch]
+        return []
 
     def _embed(self, waiting: Sequence[tuple[int, str]]) -> list[tuple[int, bytes, str]]:
         vectors = self.embedder.embed([text for _, text in waiting])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
+from siftd.at_work import AtWork
 from siftd.consolidate.drain import Store
 from siftd.embed.words import index_words
 from siftd.store import facets
@@ -28,8 +30,9 @@ _REPEATS = ("structuredPatch", "originalFile", "oldString", "newString", "oldTod
 class RawIndexer:
     """Keeps `event_words` and `event_facets` complete."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, at_work: AtWork | None = None) -> None:
         self._store = store
+        self._at_work = at_work or AtWork()
         self._upto = 0
 
     async def run(self) -> int:
@@ -43,15 +46,21 @@ class RawIndexer:
             await self._index(ids)
 
     async def _index(self, ids: list[int]) -> int:
+        for batch in self._at_work.split("index", ids, BATCH):
+            if self._at_work.is_condemned("index", batch[0]):
+                rows = [Facets(batch[0], "", [], [])]
+            else:
+                with self._at_work.on("index", batch):
+                    rows = await self._store.read(lambda c, b=batch: _rows(c, b))  # type: ignore[misc]
+            await self._store.write(lambda c, r=rows: facets.insert(c, r))  # type: ignore[misc]
         if ids:
-            rows = await self._store.read(
-                lambda c: [
-                    (each, *facets_of(*found)) for each in ids if (found := facets.find_payload(c, each)) is not None
-                ]
-            )
-            await self._store.write(lambda c: facets.insert(c, [Facets(*row) for row in rows]))
             self._upto = max(self._upto, *ids)
         return len(ids)
+
+
+def _rows(connection: sqlite3.Connection, ids: list[int]) -> list[Facets]:
+    found = [(each, facets.find_payload(connection, each)) for each in ids]
+    return [Facets(each, *facets_of(*payload)) for each, payload in found if payload is not None]
 
 
 def facets_of(tool: str, payload_json: str) -> tuple[str, list[str], list[str]]:

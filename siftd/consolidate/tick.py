@@ -15,6 +15,7 @@ from typing import TypeVar
 import anyio
 import structlog
 
+from siftd.at_work import AtWork
 from siftd.clock import Clock
 from siftd.config import Settings
 from siftd.consolidate.circuit import Circuit
@@ -51,6 +52,7 @@ class Consolidator:
         superseder: Superseder,
         take_spool: Callable[[], Awaitable[None]],
         upkeep: Callable[[], Awaitable[None]],
+        at_work: AtWork | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -60,7 +62,7 @@ class Consolidator:
         self._superseder = superseder
         self._take_spool = take_spool
         self._upkeep = upkeep
-        self._indexer = RawIndexer(store)
+        self._indexer = RawIndexer(store, at_work)
         self._tick_seconds = settings["memory.consolidator.tickMs"] / 1000
         self._supersede_seconds = settings["memory.consolidator.supersedeMs"] / 1000
         self._superseded_at = 0.0

@@ -8,14 +8,17 @@ the log is replayed onto it: every event gets the id it had, and the consolidato
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
 
+from siftd.at_work import AtWork
 from siftd.daemon.eraser import Eraser
 from siftd.errors import SiftdError, StoreCorrupt
-from siftd.log.recovery import Recovery, recover
+from siftd.log.record import Record, encode
+from siftd.log.recovery import Recovery, recover, set_aside
 from siftd.log.sealing import seal_file
 from siftd.paths import WorkspacePaths
 from siftd.store import events, snapshots
@@ -24,6 +27,9 @@ from siftd.store.migrate import migrate
 from siftd.store.tombstones import Tombstones
 
 log = structlog.get_logger()
+
+_RECORDS_FAULT = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError)
+"""What a record is to blame for; a lock, a full disk and a damaged database are nobody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +43,22 @@ class OpenedStore:
     """The highest seq that log, database or a snapshot knows."""
 
 
-def open_store(paths: WorkspacePaths, *, secret: bytes, now_ms: int) -> OpenedStore:
+def open_store(paths: WorkspacePaths, at_work: AtWork, *, secret: bytes, now_ms: int) -> OpenedStore:
     """Open the database and bring it up to the log; may take as long as replaying the log does."""
     mark = Path(paths.rebuild)
     if mark.exists():
         log.info("rebuild_asked")
         set_database_aside(paths, now_ms)
+        at_work.acquit_all("replay")
+        for left_out in Path(paths.quarantine).glob("condemned-*"):
+            left_out.unlink()
         mark.unlink()
     try:
-        opened = _open(paths, secret, now_ms)
+        opened = _open(paths, at_work, secret, now_ms)
     except StoreCorrupt as error:
         log.warning("database_set_aside", error=error.code)
         set_database_aside(paths, now_ms)
-        opened = _open(paths, secret, now_ms)
+        opened = _open(paths, at_work, secret, now_ms)
     _finish_forgetting(Eraser(paths, secret), paths, now_ms)
     return opened
 
@@ -65,7 +74,7 @@ def set_database_aside(paths: WorkspacePaths, now_ms: int) -> None:
             file.rename(f"{paths.database}.damaged-{now_ms}{suffix}")
 
 
-def _open(paths: WorkspacePaths, secret: bytes, now_ms: int) -> OpenedStore:
+def _open(paths: WorkspacePaths, at_work: AtWork, secret: bytes, now_ms: int) -> OpenedStore:
     if not Path(paths.database).exists():
         _restore(paths)
     connection = open_writer(paths.database)
@@ -74,12 +83,15 @@ def _open(paths: WorkspacePaths, secret: bytes, now_ms: int) -> OpenedStore:
         connection.execute("SELECT count(*) FROM (SELECT 1 FROM events LIMIT 1)")
         _check_age(connection, paths)
         tombstones = Tombstones(connection, secret)
-        recovery = _replay(connection, tombstones, paths)
+        recovery = _replay(connection, tombstones, paths, at_work)
     except sqlite3.Error as error:
         connection.close()
+        if not isinstance(error, _RECORDS_FAULT):
+            at_work.end("replay")
         raise translate(error) from error
     except SiftdError:
         connection.close()
+        at_work.end("replay")
         raise
     last_seq = max(recovery.last_seq, events.applied_seq(connection), events.last_id(connection))
     return OpenedStore(connection, recovery, tombstones, last_seq)
@@ -104,16 +116,31 @@ def _check_age(connection: sqlite3.Connection, paths: WorkspacePaths) -> None:
             raise StoreCorrupt("the database is older than its snapshot")
 
 
-def _replay(connection: sqlite3.Connection, tombstones: Tombstones, paths: WorkspacePaths) -> Recovery:
+def _replay(connection: sqlite3.Connection, tombstones: Tombstones, paths: WorkspacePaths, at_work: AtWork) -> Recovery:
     """Bring the database up to the log."""
     recovery = recover(paths.wal, applied=events.applied_seq(connection), quarantine=paths.quarantine)
     connection.execute("BEGIN IMMEDIATE")
-    added = events.replay_records(connection, tombstones.iter_left(recovery.records))
+    added = events.replay_records(connection, _watched(tombstones.iter_left(recovery.records), paths, at_work))
+    if recovery.last_seq > events.applied_seq(connection):  # the last record was forgotten, or left out
+        events.set_meta(connection, "applied_seq", str(recovery.last_seq))
     connection.execute("COMMIT")
     tombstones.reload()
     if added or recovery.torn_bytes or recovery.corrupt_lines:
         log.info("log_replayed", added=added, torn_bytes=recovery.torn_bytes, corrupt_lines=recovery.corrupt_lines)
     return recovery
+
+
+def _watched(records: Iterable[Record], paths: WorkspacePaths, at_work: AtWork) -> Iterator[Record]:
+    """Yield records, each marked while it is applied; one that has ended two starts is quarantined instead."""
+    for record in records:
+        if at_work.is_condemned("replay", record.seq):
+            set_aside(Path(paths.quarantine), f"condemned-{record.seq}", encode(record))
+            log.error("record_left_out", seq=record.seq, kind=record.kind, hint="`mem rebuild` tries it again")
+            continue
+        at_work.begin("replay", [record.seq])
+        yield record
+        at_work.acquit("replay", [record.seq])
+    at_work.end("replay")
 
 
 def _finish_forgetting(eraser: Eraser, paths: WorkspacePaths, now_ms: int) -> None:

@@ -18,6 +18,7 @@ import structlog
 
 import siftd
 from siftd.admission import RedactedIntent
+from siftd.at_work import AtWork
 from siftd.clock import Clock
 from siftd.config import Settings, is_excluded
 from siftd.consolidate.circuit import Circuit
@@ -40,7 +41,7 @@ from siftd.log.segments import segments
 from siftd.log.writer import LogWriter
 from siftd.messages import Backfill, Forget, Search
 from siftd.paths import WorkspacePaths
-from siftd.spool import count_files, iter_spool, readmit
+from siftd.spool import SpoolFile, count_files, iter_spool, readmit
 from siftd.store import events, read
 from siftd.store.snapshots import copy_database, list_snapshots
 from siftd.summarise import known_backends, make_backend
@@ -75,7 +76,8 @@ class Workshop:
         )
         self.embedder = make_embedder(self.settings["memory.embedder"], self.settings["memory.embedderUrl"])
         secret = ensure_secret(paths)
-        opened = open_store(paths, secret=secret, now_ms=clock.now_ms())
+        self._at_work = AtWork(paths)
+        opened = open_store(paths, self._at_work, secret=secret, now_ms=clock.now_ms())
         self._recovery = opened.recovery
         writer = LogWriter(paths.wal, store=self._identify(opened.connection), now_ms=clock.now_ms())
         self.committer = Committer(writer, paths.wal, opened.connection, clock, tombstones=opened.tombstones)
@@ -83,7 +85,7 @@ class Workshop:
         self.store = StoreAccess(paths.database, self.committer, self.embedder)
         self._engine: SearchEngine | None = None
         self.circuit = Circuit(clock)
-        self._embedding = EmbeddingQueue(self.store, self.embedder)
+        self._embedding = EmbeddingQueue(self.store, self.embedder, self._at_work)
         self._forgetter = Forgetter(
             paths=paths,
             secret=secret,
@@ -116,6 +118,7 @@ class Workshop:
                 clock,
                 batch_size=self.settings["memory.consolidator.batchSize"],
                 daily_token_cap=self.settings["memory.dailyTokenCap"],
+                at_work=self._at_work,
             ),
             circuit=self.circuit,
             embedding=self._embedding,
@@ -124,6 +127,7 @@ class Workshop:
             ),
             take_spool=self.take_spool,
             upkeep=self._keep_up,
+            at_work=self._at_work,
         )
 
     def uptime_ms(self) -> int:
@@ -191,8 +195,12 @@ class Workshop:
     async def take_spool(self) -> None:
         """Take in what couriers spooled; a file goes only after its event is safe in the log."""
         for file in iter_spool(self.paths.spool):
+            if self._at_work.is_condemned("take", file.path.name):
+                self._leave_out(file)
+                continue
             try:
-                event = readmit(file, self.intake)
+                with self._at_work.on("take", [file.path.name]):
+                    event = readmit(file, self.intake)
                 if event is None:
                     reason = str(file.kept.get("reason", "unknown"))
                     await self.committer.run(lambda c, r=reason: events.count_rejection(c, r, self.clock.now_ms()))  # type: ignore[misc]
@@ -204,9 +212,13 @@ class Workshop:
                     log.info("spool_taken", event_id=receipt.event_id, session=event.session_id)
             except (SiftdError, KeyError, TypeError, ValueError) as error:
                 log.warning("spool_file_unreadable", error=type(error).__name__)
-                file.path.rename(file.path.with_suffix(".bad"))
+                self._leave_out(file)
             else:
                 file.path.unlink(missing_ok=True)
+
+    def _leave_out(self, file: SpoolFile) -> None:
+        file.path.rename(file.path.with_suffix(".bad"))
+        self._at_work.acquit("take", [file.path.name])
 
     async def backfill(
         self,
@@ -304,6 +316,7 @@ class Workshop:
             "redactions": redactions,
             "scrub": {"pending": self._scrubber.pending},
             "config": {"problem": self._config_problem},
+            "problems": self._at_work.problems(),
             "recovery": {"tornBytes": self._recovery.torn_bytes, "corruptLines": self._recovery.corrupt_lines},
         }
 
@@ -311,6 +324,7 @@ class Workshop:
         """Finish the captures in flight and close log and database."""
         self.store.close()
         await self.committer.stop()
+        self._at_work.close()
 
     def search_engine(self, connection: sqlite3.Connection) -> SearchEngine:
         """Return the engine of the reading thread."""

@@ -71,14 +71,15 @@ def _deal_with(
         while bad and bad[-1][0] + len(bad[-1][1]) == torn_at:
             torn_at = bad.pop()[0]
     for offset, line in bad:
-        _keep(quarantine, f"corrupt-{segment.name}-{offset}", line)
+        set_aside(quarantine, f"corrupt-{segment.name}-{offset}", line)
     found.corrupt_lines += len(bad)
     if torn_at < len(data):
-        _keep(quarantine, f"torn-{segment.name}-{torn_at}", data[torn_at:])
+        set_aside(quarantine, f"torn-{segment.name}-{torn_at}", data[torn_at:])
         found.torn_bytes += len(data) - torn_at
         os.truncate(segment, torn_at)
 
 
-def _keep(quarantine: Path, name: str, data: bytes) -> None:
-    quarantine.mkdir(mode=0o700, exist_ok=True)
-    write_private(quarantine / name, data)
+def set_aside(folder: Path, name: str, data: bytes) -> None:
+    """Keep a copy of what cannot be taken in."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    write_private(folder / name, data)

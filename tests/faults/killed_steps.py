@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from siftd.at_work import AtWork
 from siftd.clock import SystemClock
 from siftd.config import Settings
 from siftd.daemon import opening
@@ -64,7 +65,7 @@ def prune(paths: WorkspacePaths) -> None:
 
 def open_store(paths: WorkspacePaths) -> None:
     """Open the store: rebuild it if that is asked for, and erase what is still to be forgotten."""
-    opened = opening.open_store(paths, secret=ensure_secret(paths), now_ms=2)
+    opened = opening.open_store(paths, AtWork(), secret=ensure_secret(paths), now_ms=2)
     opened.connection.close()
 
 

@@ -40,6 +40,8 @@ HOOKS_A_ROUND = 3
 HOME_ROUNDS = 50
 LIFE_SECONDS = 0.3
 """The longest a daemon lives under load. Arbitrary: some hundred captures, a tick or two, a seal, a snapshot."""
+DRAIN_SECONDS = 120
+"""Thousands of new vectors are compared with each other, on a machine that does other things as well."""
 SMALL = {
     "siftd.log.writer.SEAL_BYTES": 100_000,
     "siftd.daemon.upkeep.SNAPSHOT_MS": 1_000,
@@ -173,8 +175,8 @@ class Torture:
         with RawClient(self.place.paths) as client:
             while batch := self.account.take_unanswered(64):
                 self._exchange(client, batch)
-        self.place.settle()
-        wait_until("the spool is taken in", lambda: self.place.ask("drain") and not self.place.spool_files())
+        self.place.wait_for_couriers()
+        wait_until("the spool is taken in", lambda: self._drain() and not self.place.spool_files())
         self.check_all()
         before = self._everything()
         done = subprocess.run(
@@ -188,6 +190,10 @@ class Torture:
         assert done.returncode == 0, done.stderr
         assert self._everything() == before, "a rebuild changed events"
         self.check_all()
+
+    def _drain(self) -> bool:
+        with self.place.client() as client:
+            return bool(client.request({"kind": "drain"}, timeout=DRAIN_SECONDS))
 
     def close(self) -> None:
         assert self._nursery.stdin is not None

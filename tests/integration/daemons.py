@@ -283,7 +283,7 @@ class Place:
                 os.kill(pid, signal.SIGTERM)
         try:
             wait_until("every process of the home has ended", lambda: not self.processes(), 8)
-            killed = any(daemon.wait() == -signal.SIGKILL for daemon in self._daemons)
+            killed = -signal.SIGKILL in [daemon.wait() for daemon in self._daemons]
             left = [] if killed else [file.name for file in self.home.rglob("*") if file.suffix in (".sock", ".relay")]
             assert left == [], "a socket is left"
             assert [file.name for file in self.folder.iterdir()] == [], "something is left in the work tree"
