@@ -150,8 +150,13 @@ CREATE INDEX injections_by_memory ON injections (memory_id);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;   -- store uuid, root, applied seq, ...
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE rejections (reason TEXT PRIMARY KEY, count INTEGER NOT NULL, last_ts INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE token_spend (day TEXT NOT NULL, backend TEXT NOT NULL, tokens INTEGER NOT NULL,
-                          PRIMARY KEY (day, backend)) WITHOUT ROWID;
+CREATE TABLE token_spend (                              -- what models were paid; UTC days
+    day       TEXT    NOT NULL,
+    backend   TEXT    NOT NULL,
+    tokens    INTEGER NOT NULL,
+    is_remote INTEGER NOT NULL DEFAULT 1,               -- whether it counts towards the daily cap
+    PRIMARY KEY (day, backend)
+) WITHOUT ROWID;
 CREATE TABLE backfill_progress (path TEXT PRIMARY KEY, counts TEXT NOT NULL) WITHOUT ROWID;
 
 -- What was forgotten, without a word of it: keyed hashes, and spans of time that end when it was asked for.

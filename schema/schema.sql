@@ -164,8 +164,13 @@ CREATE TABLE summary_supersedes (
     PRIMARY KEY (newer_id, older_id)
 );
 
-CREATE TABLE token_spend (day TEXT NOT NULL, backend TEXT NOT NULL, tokens INTEGER NOT NULL,
-                          PRIMARY KEY (day, backend)) WITHOUT ROWID;
+CREATE TABLE token_spend (
+    day TEXT NOT NULL,
+    backend TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    is_remote INTEGER NOT NULL DEFAULT 1,
+    PRIMARY KEY (day, backend)
+) WITHOUT ROWID;
 
 CREATE TABLE tombstones (
     kind TEXT NOT NULL,

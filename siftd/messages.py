@@ -92,15 +92,26 @@ class Info(Request, tag="info", frozen=True, kw_only=True):
 
 
 class Drain(Request, tag="drain", frozen=True, kw_only=True):
-    """Summarise and embed what is raw, at most `limit` events. Streams progress; answers the counts."""
+    """Summarise and embed what is raw, at most `limit` events. Streams progress; answers the counts.
+
+    `backend` names another than the configured one for this time; a remote one is bound by the same daily cap.
+    """
 
     limit: int | None = None
+    backend: str | None = None
 
 
 class Retry(Request, tag="retry", frozen=True, kw_only=True):
     """Make a skipped event raw again, or all of them. Answers `retried`."""
 
     id: str | None = None
+
+
+class Resummarise(Request, tag="resummarise", frozen=True, kw_only=True):
+    """Have what happened in a time told anew by the configured backend, at the next drains. Answers `summaries`."""
+
+    since: Moment
+    until: Moment | None = None
 
 
 class Undo(Request, tag="undo", frozen=True, kw_only=True):
@@ -231,6 +242,7 @@ AnyRequest = (
     | Info
     | Drain
     | Retry
+    | Resummarise
     | Undo
     | Remember
     | Recall

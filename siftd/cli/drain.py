@@ -10,12 +10,14 @@ from siftd.cli.progress import progress_bar
 
 
 def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--backend", metavar="NAME", help="ask this one, this time (ollama:llama3.2:3b, extractive)")
     parser.add_argument("limit", nargs="?", type=int, metavar="N", help="at most so many events (default: all)")
 
 
 def run(context: Context, options: Namespace) -> int:
     with progress_bar("draining") as on_progress:
-        result = context.ask({"kind": "drain", "limit": options.limit}, timeout=WORK_SECONDS, on_progress=on_progress)
+        request = {"kind": "drain", "limit": options.limit, "backend": options.backend}
+        result = context.ask(request, timeout=WORK_SECONDS, on_progress=on_progress)
     if options.json:
         say_json(result)
     else:
@@ -23,6 +25,10 @@ def run(context: Context, options: Namespace) -> int:
             f"{count(result['processed'], 'event')} summarised by {clean(result['backend'])},"
             f" {result['embedded']:,} embedded, {result['pending']:,} still raw"
         )
+        if result["rewritten"]:
+            say(f"{result['rewritten']:,} told anew; what they replace stays behind them")
+        if not result["errors"] and result["firstError"]:
+            tell(f"mem: the built-in backend stands in: {clean(result['firstError'])}")
         if result["errors"]:
             tell(f"mem: {count(result['errors'], 'error')}, the first: {clean(result['firstError'] or 'unknown')}")
     return 1 if result["errors"] and not result["processed"] else 0

@@ -70,6 +70,7 @@ def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         ("memories", f"{counts['memories']:,}"),
         ("backend", " ".join(filter(None, (backend["name"], backend["state"], backend["lastError"])))),
+        ("tokens", _tokens(state.get("tokens"))),
         ("embedder", f"{embedder['name']} {embedder['state']}"),
         (
             "captures",
@@ -85,6 +86,17 @@ def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
         ("database", state["database"]),
         ("socket", state["socket"]),
     ]
+
+
+def _tokens(tokens: dict[str, Any] | None) -> str:
+    if tokens is None:
+        return "told while the daemon runs"
+    cap = f"{tokens['spent']:,} of {tokens['cap']:,} spent remotely today, {tokens['left']:,} left"
+    local = sum(each["tokens"] for each in tokens["byBackend"] if not each["is_remote"])
+    parts = [cap if tokens["cap"] or tokens["spent"] else "nothing may be spent remotely"]
+    parts += [f"{local:,} by models on this machine"] if local else []
+    parts += [f"{count(tokens['cacheHits'], 'answer')} from the cache"] if tokens["cacheHits"] else []
+    return ", ".join(parts)
 
 
 def _daemon(daemon: dict[str, Any]) -> str:

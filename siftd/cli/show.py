@@ -35,6 +35,7 @@ def _say_event(event: dict[str, Any]) -> None:
             "session": event["session_id"],
             "status": event["status"],
             "last error": event["last_error"],
+            "trivial": f"{event['trivial']}; no model is asked" if event["trivial"] else "",
             "caused by": " ".join(event["caused_by"]),
             "caused": " ".join(event["caused"]),
         }
@@ -53,6 +54,7 @@ def _say_summary(summary: dict[str, Any]) -> None:
         {
             "by": f"{summary['model']}{confidence}",
             "tells": "" if summary["scope"] == "event" else f"the {summary['scope']}",
+            "waits for": summary["waits_for"],
             "stands on": " ".join(summary["derives_from"]),
             "supersedes": _pairs(summary["supersedes"], "older_id"),
             "superseded by": _pairs(summary["superseded_by"], "newer_id"),

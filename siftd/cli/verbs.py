@@ -34,6 +34,7 @@ VERBS = {
     "export": "write everything into a file, as lines of JSON",
     "import": "merge an exported file in",
     "retry": "summarise again what was skipped",
+    "resummarise": "have a time's summaries told anew by the configured backend",
     "undo": "bring a superseded summary back for good",
     "forget": "forget for good: ids, a session, a file, a text, a time",
     "redact": "show what would be replaced in a file, and why",

@@ -1,14 +1,14 @@
 """Draining: raw events become summaries, batch after batch, newest sessions first.
 
-A batch is read, the cache is asked for each event, the backend for the rest; then summaries, statuses, cache and
-provenance are written in one transaction. No transaction is open while a backend works. Embedding is a queue of its
-own (`embedding.py`), so a failing embedder delays nothing here.
+A batch is planned, its verdicts asked for (`asking.py`); then summaries, statuses, cache and provenance are written
+in one transaction. No transaction is open while a backend works. After the events come the sessions that are over,
+then what the built-in backend wrote while the configured one was away. Embedding is a queue of its own
+(`embedding.py`), so a failing embedder delays nothing here.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
@@ -17,12 +17,14 @@ import structlog
 
 from siftd.at_work import AtWork
 from siftd.clock import Clock
+from siftd.consolidate.asking import Answers, Asker, Limits, day_of
 from siftd.consolidate.circuit import Circuit
-from siftd.consolidate.planning import Planned, plan_events, plan_sessions
+from siftd.consolidate.planning import Planned, plan_again, plan_events, plan_sessions
 from siftd.embed.words import index_words
-from siftd.store import stories, summaries
+from siftd.store import health, rewriting, stories, summaries
 from siftd.store.summaries import NewSummary
-from siftd.summarise.contract import Backend, Cannot, Item, Summary, TryLater, Verdict
+from siftd.summarise.calls import calls_of
+from siftd.summarise.contract import Backend, Cannot, Summary, TryLater
 from siftd.summarise.extractive import in_own_words
 
 log = structlog.get_logger()
@@ -47,13 +49,15 @@ class Store(Protocol):
 
 @dataclass
 class DrainResult:
-    """What a drain did. `errors` counts events that got no summary; `first_error` says why."""
+    """What a drain did. `errors` counts events that got no summary; `first_error` is the backend's first complaint."""
 
     processed: int = 0
     errors: int = 0
     embedded: int = 0
     sessions: int = 0
     """Sessions that got their summary."""
+    rewritten: int = 0
+    """Summaries that a better one replaced."""
     pending: int = 0
     first_error: str | None = None
     parked: set[int] = field(default_factory=set)
@@ -74,15 +78,16 @@ class Drainer:
         clock: Clock,
         *,
         batch_size: int,
-        daily_token_cap: int,
+        limits: Limits,
         at_work: AtWork | None = None,
     ) -> None:
         self._store = store
         self._backend = backend
-        self._circuit = circuit
+        self.circuit = circuit
         self._clock = clock
         self._batch_size = batch_size
-        self._daily_token_cap = daily_token_cap
+        self._noted_away = circuit.away_since_ms
+        self._asker = Asker(backend, circuit, clock, limits)
         self._at_work = at_work or AtWork()
 
     async def drain(
@@ -94,7 +99,11 @@ class Drainer:
         on_batch: Callable[[DrainResult], Awaitable[None]],
     ) -> None:
         """Summarise at most `limit` events (None: all) while `goes_on()`; `result` grows as it does."""
-        while goes_on() and self._circuit.is_closed:
+
+        def is_done() -> bool:
+            return not (goes_on() and (self._asker.may_ask or self._asker.stands_in))
+
+        while not is_done():
             room = _PLAN_SIZE if limit is None else min(_PLAN_SIZE, limit - result.processed - result.errors)
             parked = len(result.parked)
             wanted = await self._store.read(lambda c, n=room + parked: summaries.list_raw_ids(c, n))  # type: ignore[misc]
@@ -103,7 +112,7 @@ class Drainer:
                 return
             stale = self._clock.monotonic() + _PLAN_SECONDS
             for batch in self._at_work.split("summarise", ids, self._batch_size):
-                if not (goes_on() and self._circuit.is_closed):
+                if is_done():
                     return
                 if self._at_work.is_condemned("summarise", batch[0]):
                     await self._skip(batch[0], result)
@@ -121,78 +130,66 @@ class Drainer:
         result.note(CONDEMNED)
         log.warning("event_left_out", event_id=event_id, reason=CONDEMNED)
 
-    async def _drain_batch(self, ids: Sequence[int], result: DrainResult) -> None:
-        planned = await self._store.read(lambda connection: plan_events(connection, self._backend, ids))
-        result.parked.update(set(ids) - {each.raw.id for each in planned})
-        verdicts = await self._verdicts(planned)
-        await self._store.write(lambda connection: self._write(connection, planned, verdicts, result))
-
     async def tell_sessions(self, result: DrainResult, *, goes_on: Callable[[], bool]) -> None:
         """Write the summaries of sessions that are over, or have been idle for a while; newest first."""
-        while goes_on() and self._circuit.is_closed:
+        told = self._batch_size
+        while told == self._batch_size and goes_on() and (self._asker.may_ask or self._asker.stands_in):
             idle_since = self._clock.now_ms() - SESSION_IDLE_MS
             due = await self._store.read(lambda c, t=idle_since: stories.list_sessions_due(c, t, self._batch_size))  # type: ignore[misc]
             planned = await self._store.read(lambda c, ids=due: plan_sessions(c, self._backend, ids))  # type: ignore[misc]
-            verdicts = await self._verdicts(planned)
-            told = await self._store.write(lambda c, p=planned, v=verdicts: self._write_sessions(c, p, v))  # type: ignore[misc]
+            answers = await self._ask(planned)
+            told = await self._store.write(lambda c, p=planned, a=answers: self._write_sessions(c, p, a))  # type: ignore[misc]
             result.sessions += told
-            if told < self._batch_size:
+
+    async def rewrite(self, result: DrainResult, *, goes_on: Callable[[], bool]) -> None:
+        """Replace what stood in for a backend that was away, or is to be told anew; newest first."""
+        while goes_on() and self._asker.may_ask:
+            waiting = await self._store.read(lambda c: rewriting.list_waiting(c, self._rewrites(), self._batch_size))
+            if not waiting:
+                return
+            planned = await self._store.read(lambda c, w=waiting: plan_again(c, self._backend, w))  # type: ignore[misc]
+            answers = await self._ask([each for _, each in planned], may_stand_in=False)
+            rewritten = await self._store.write(lambda c, p=planned, a=answers: self._rewrite(c, p, a))  # type: ignore[misc]
+            result.rewritten += rewritten
+            if answers.outage is not None:
+                result.first_error = result.first_error or answers.outage.reason
                 return
 
-    async def _verdicts(self, planned: Sequence[Planned]) -> dict[int, Verdict]:
-        """Return each event's verdict: the cache's where it has one, the backend's for the rest."""
-        asked = [each for each in planned if each.cached is None]
-        items = [each.item for each in asked]
-        verdicts = await (self._ask_within_cap(items) if self._backend.is_remote else self._ask(items))
-        self._note_circuit(verdicts)
-        known: dict[int, Verdict] = {each.raw.id: each.cached for each in planned if each.cached is not None}
-        return known | {each.raw.id: verdict for each, verdict in zip(asked, verdicts, strict=True)}
+    def _rewrites(self) -> str | None:
+        """Return what has to wait for us: anybody's stand-ins, or only what a person wants told anew."""
+        return rewriting.ANY_BACKEND if self._backend.is_free else None
 
-    async def _ask(self, items: list[Item]) -> list[Verdict]:
-        """Return one verdict for each item. A backend that breaks its contract costs the event at which it does."""
-        if not items:
-            return []
-        try:
-            verdicts = await self._backend.summarise(items)
-            problem = "" if len(verdicts) == len(items) else "it gave another number of verdicts than events"
-        except Exception as error:  # noqa: BLE001 - a batch's boundary: the reason is kept and shown
-            problem = type(error).__name__
-        if not problem:
-            return verdicts
-        if len(items) == 1:
-            return [Cannot(reason=f"the backend failed ({problem})")]
-        return [verdict for item in items for verdict in await self._ask([item])]
+    async def _drain_batch(self, ids: Sequence[int], result: DrainResult) -> None:
+        planned = await self._store.read(lambda connection: plan_events(connection, self._backend, ids))
+        result.parked.update(set(ids) - {each.raw.id for each in planned})
+        for part in self._parts(planned):
+            answers = await self._ask(part)
+            await self._store.write(lambda c, p=part, a=answers: self._write(c, p, a, result))  # type: ignore[misc]
 
-    async def _ask_within_cap(self, items: list[Item]) -> list[Verdict]:
-        """Ask for one item after the other, the cap checked before each; what stops one stops the rest as well."""
-        verdicts: list[Verdict] = []
+    def _parts(self, planned: list[Planned]) -> list[list[Planned]]:
+        """Return what is asked and written together: for a remote backend one call, so that a crash forgets no bill."""
+        if not self._backend.is_remote:
+            return [planned]
+        by_id = {each.raw.id: each for each in planned}
+        return [[by_id[item.event_id] for item in call] for call in calls_of([each.item for each in planned])]
+
+    async def _ask(self, planned: Sequence[Planned], *, may_stand_in: bool = True) -> Answers:
         spent = 0
-        for item in items:
-            refusal = await self._cap_reached(spent)
-            verdict = TryLater(reason=refusal) if refusal else (await self._ask([item]))[0]
-            if isinstance(verdict, TryLater):
-                return [*verdicts, *[verdict] * (len(items) - len(verdicts))]
-            verdicts.append(verdict)
-            spent += verdict.tokens_in + verdict.tokens_out
-        return verdicts
+        if self._backend.is_remote:
+            day = day_of(self._clock.now_ms())
+            spent = await self._store.read(lambda connection: health.spent_remotely(connection, day))
+        return await self._asker.ask(planned, spent, may_stand_in=may_stand_in)
 
     def _write(
-        self,
-        connection: sqlite3.Connection,
-        planned: Sequence[Planned],
-        verdicts: dict[int, Verdict],
-        result: DrainResult,
+        self, connection: sqlite3.Connection, planned: Sequence[Planned], answers: Answers, result: DrainResult
     ) -> None:
         now_ms = self._clock.now_ms()
         new = []
-        spent = 0
         for each in planned:
-            match verdicts[each.raw.id]:
+            match answers.verdicts[each.raw.id]:
                 case Summary() as summary:
-                    new.append(self._new_summary(each, summary))
-                    spent += 0 if each.cached else summary.tokens_in + summary.tokens_out
-                case Cannot(reason=reason, tokens_in=tokens_in, tokens_out=tokens_out):
-                    spent += tokens_in + tokens_out
+                    new.append(self._new_summary(each, summary, answers))
+                case Cannot(reason=reason):
                     summaries.note_cannot(connection, each.raw.id, reason, ATTEMPTS_MAX)
                     result.parked.add(each.raw.id)
                     result.note(reason)
@@ -202,34 +199,55 @@ class Drainer:
                     result.note(reason)
         summaries.insert_summaries(connection, new, now_ms)
         summaries.insert_edges(connection, [each.raw for each in planned], now_ms)
-        self._pay(connection, spent, now_ms)
+        self._account(connection, answers, now_ms)
         result.processed += len(new)
+        if answers.outage is not None:
+            result.first_error = result.first_error or answers.outage.reason
 
-    def _write_sessions(
-        self, connection: sqlite3.Connection, planned: Sequence[Planned], verdicts: dict[int, Verdict]
-    ) -> int:
+    def _write_sessions(self, connection: sqlite3.Connection, planned: Sequence[Planned], answers: Answers) -> int:
         """Store the summaries of sessions; one that a backend cannot write is written by the built-in one."""
         now_ms = self._clock.now_ms()
         told = 0
         for each in planned:
-            verdict = verdicts[each.raw.id]
-            if isinstance(verdict, TryLater):
+            verdict = answers.verdicts[each.raw.id]
+            if isinstance(verdict, TryLater) or not summaries.has_event(connection, each.raw.id):
                 continue
-            if not (each.cached and verdict is each.cached):
-                self._pay(connection, verdict.tokens_in + verdict.tokens_out, now_ms)
             summary = verdict if isinstance(verdict, Summary) else in_own_words(each.item)
-            if connection.execute("SELECT 1 FROM events WHERE id = ?", (each.raw.id,)).fetchone() is None:
-                continue
-            summary_id = summaries.insert_summary(connection, self._new_summary(each, summary), now_ms)
+            summary_id = summaries.insert_summary(connection, self._new_summary(each, summary, answers), now_ms)
             stories.supersede_earlier(connection, summary_id, each.raw.session_id, now_ms)
             told += 1
+        self._account(connection, answers, now_ms)
         return told
 
-    def _pay(self, connection: sqlite3.Connection, tokens: int, now_ms: int) -> None:
-        if tokens and self._backend.is_remote:
-            summaries.spend(connection, _day(now_ms), self._backend.name, tokens)
+    def _rewrite(self, connection: sqlite3.Connection, planned: Sequence[tuple[int, Planned]], answers: Answers) -> int:
+        """Store each better summary and hide the old one behind it; who gets none keeps what it has."""
+        now_ms = self._clock.now_ms()
+        rewritten = 0
+        for summary_id, each in planned:
+            verdict = answers.verdicts[each.raw.id]
+            if isinstance(verdict, TryLater):
+                continue
+            if isinstance(verdict, Summary):
+                rewritten += rewriting.replace(
+                    connection, summary_id, self._new_summary(each, verdict, answers), now_ms
+                )
+            rewriting.note_settled(connection, summary_id)
+        self._account(connection, answers, now_ms)
+        return rewritten
 
-    def _new_summary(self, planned: Planned, summary: Summary) -> NewSummary:
+    def _account(self, connection: sqlite3.Connection, answers: Answers, now_ms: int) -> None:
+        """Write down what was spent, what the cache saved, and since when the backend is away."""
+        if answers.spent:
+            health.spend(
+                connection, day_of(now_ms), self._backend.name, answers.spent, is_remote=self._backend.is_remote
+            )
+        if answers.cache_hits:
+            health.count_cache_hits(connection, answers.cache_hits)
+        if self._noted_away != self.circuit.away_since_ms:
+            self._noted_away = self.circuit.away_since_ms
+            health.note_away(connection, self._backend.name, self._noted_away)
+
+    def _new_summary(self, planned: Planned, summary: Summary, answers: Answers) -> NewSummary:
         return NewSummary(
             event_id=planned.raw.id,
             model=summary.model or self._backend.name,
@@ -242,23 +260,5 @@ class Drainer:
             confidence=summary.confidence,
             scope=planned.item.scope,
             cites=tuple(each.event_id for each in planned.item.story if each.event_id != planned.raw.id),
+            waits_for=self._backend.name if planned.raw.id in answers.stand_ins else None,
         )
-
-    async def _cap_reached(self, unwritten: int) -> str | None:
-        """Return why a remote backend may not be asked now; `unwritten` tokens are spent and not yet stored."""
-        if self._daily_token_cap == 0:
-            return "memory.dailyTokenCap is 0: nothing may be sent to a remote backend"
-        day = _day(self._clock.now_ms())
-        spent = unwritten + await self._store.read(lambda connection: summaries.spent(connection, day))
-        return f"the daily cap of {self._daily_token_cap} tokens is reached" if spent >= self._daily_token_cap else None
-
-    def _note_circuit(self, verdicts: Sequence[Verdict]) -> None:
-        later = [verdict for verdict in verdicts if isinstance(verdict, TryLater)]
-        if later and len(later) == len(verdicts):
-            self._circuit.open(later[0].reason, later[0].after_seconds)
-        elif verdicts:
-            self._circuit.close()
-
-
-def _day(now_ms: int) -> str:
-    return time.strftime("%Y-%m-%d", time.gmtime(now_ms / 1000))

@@ -10,12 +10,15 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from siftd.store import stories, summaries
+import msgspec
+
+from siftd.store import rewriting, stories, summaries
 from siftd.store.payload import find_object
 from siftd.store.stories import StoryEvent
 from siftd.store.summaries import RawEvent
 from siftd.summarise.contract import Backend, Item, Scope, Summary, cache_key
 from siftd.summarise.extractive import is_telling
+from siftd.summarise.salience import trivial_because
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +35,32 @@ class Planned:
 def plan_events(connection: sqlite3.Connection, backend: Backend, ids: Sequence[int]) -> list[Planned]:
     """Return the plans for those of these events that are still raw."""
     found = (summaries.find_raw_event(connection, event_id) for event_id in ids)
-    return [_plan(connection, backend, raw, _item(connection, raw)) for raw in found if raw is not None]
+    return [_plan(connection, backend, raw, _item(connection, raw, backend)) for raw in found if raw is not None]
 
 
 def plan_sessions(connection: sqlite3.Connection, backend: Backend, last_ids: Sequence[int]) -> list[Planned]:
     """Return the plans for the summaries of the sessions that end with these events."""
+    found = (summaries.find_event(connection, event_id) for event_id in last_ids)
+    return [_plan(connection, backend, raw, _session_item(connection, raw)) for raw in found if raw is not None]
+
+
+def plan_again(
+    connection: sqlite3.Connection, backend: Backend, summary_ids: Sequence[int]
+) -> list[tuple[int, Planned]]:
+    """Return (summary, the plan for a better one) for those of these summaries that are still there."""
     planned = []
-    for event_id in last_ids:
-        if (raw := summaries.find_event(connection, event_id)) is not None:
-            told = stories.list_session(connection, raw.session_id, raw.id, is_telling)
-            planned.append(_plan(connection, backend, raw, as_item(raw, "session", told)))
+    for summary_id in summary_ids:
+        if (found := rewriting.find_told(connection, summary_id)) is not None:
+            raw, scope = found
+            item = _session_item(connection, raw) if scope == "session" else _item(connection, raw, backend)
+            planned.append((summary_id, _plan(connection, backend, raw, item)))
     return planned
+
+
+def salience(connection: sqlite3.Connection, event_id: int) -> str | None:
+    """Return the rule by which a model is not asked about an event; None when it is worth it, or not there."""
+    raw = summaries.find_event(connection, event_id)
+    return None if raw is None else trivial_because(_with_repeat(connection, raw, as_item(raw)))
 
 
 def as_item(raw: RawEvent, scope: Scope = "event", story: Sequence[StoryEvent] = ()) -> Item:
@@ -57,15 +75,27 @@ def as_item(raw: RawEvent, scope: Scope = "event", story: Sequence[StoryEvent] =
         input_hash=raw.input_hash,
         request=prompt if isinstance(prompt, str) else None,
         cwd=raw.cwd,
+        turn_id=f"{raw.session_id}/{raw.prompt_id}" if raw.prompt_id else None,
         scope=scope,
         story=tuple(_told(event, raw.cwd) for event in story),
     )
 
 
-def _item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
+def _session_item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
+    return as_item(raw, "session", stories.list_session(connection, raw.session_id, raw.id, is_telling))
+
+
+def _item(connection: sqlite3.Connection, raw: RawEvent, backend: Backend) -> Item:
     if raw.tool != "Stop":
-        return as_item(raw)
+        return as_item(raw) if backend.is_free else _with_repeat(connection, raw, as_item(raw))
     return as_item(raw, "turn", stories.list_turn(connection, raw.session_id, raw.id, is_telling))
+
+
+def _with_repeat(connection: sqlite3.Connection, raw: RawEvent, item: Item) -> Item:
+    """Say of a call whether its session has it already: a re-read is not worth a model's time."""
+    if "tool_input" not in item.payload or not summaries.is_repeat(connection, raw.session_id, raw.id, raw.input_hash):
+        return item
+    return msgspec.structs.replace(item, is_repeat=True)
 
 
 def _told(event: StoryEvent, cwd: str | None) -> Item:

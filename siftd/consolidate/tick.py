@@ -18,7 +18,6 @@ import structlog
 from siftd.at_work import AtWork
 from siftd.clock import Clock
 from siftd.config import Settings
-from siftd.consolidate.circuit import Circuit
 from siftd.consolidate.drain import Drainer, DrainResult, Store
 from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.indexing import BATCH as INDEX_BATCH
@@ -47,7 +46,6 @@ class Consolidator:
         settings: Settings,
         clock: Clock,
         drainer: Drainer,
-        circuit: Circuit,
         embedding: EmbeddingQueue,
         superseder: Superseder,
         take_spool: Callable[[], Awaitable[None]],
@@ -57,7 +55,6 @@ class Consolidator:
         self._store = store
         self._clock = clock
         self._drainer = drainer
-        self._circuit = circuit
         self._embedding = embedding
         self._superseder = superseder
         self._take_spool = take_spool
@@ -136,15 +133,25 @@ class Consolidator:
             before = self._captures
             await anyio.sleep(INDEX_PAUSE_SECONDS)
 
-    async def drain(self, limit: int | None, on_batch: Callable[[DrainResult], Awaitable[None]]) -> DrainResult:
-        """Summarise and embed now, at most `limit` events; a backend is asked even when its circuit is open."""
+    async def drain(
+        self,
+        limit: int | None,
+        on_batch: Callable[[DrainResult], Awaitable[None]],
+        drainer: Drainer | None = None,
+    ) -> DrainResult:
+        """Summarise and embed now, at most `limit` events; a backend is asked even when its circuit is open.
+
+        With a `drainer` its backend is the one that is asked, this time.
+        """
         async with self._lock:
-            self._circuit.probe()
+            drainer = drainer or self._drainer
+            drainer.circuit.probe()
             result = DrainResult()
             await self._take_spool()
             await self._index_new()
-            await self._drainer.drain(result, limit=limit, goes_on=self._goes_on, on_batch=on_batch)
-            await self._drainer.tell_sessions(result, goes_on=self._goes_on)
+            await drainer.drain(result, limit=limit, goes_on=self._goes_on, on_batch=on_batch)
+            await drainer.tell_sessions(result, goes_on=self._goes_on)
+            await drainer.rewrite(result, goes_on=self._goes_on)
             result.embedded += await self._embedding.run(self._goes_on)
             await self._supersede_if_due(self._goes_on)
             result.pending = (await self._store.read(read.counts))["raw"]
@@ -160,6 +167,7 @@ class Consolidator:
             await self._index_new()
             await self._drainer.drain(result, limit=None, goes_on=goes_on, on_batch=_nothing)
             await self._drainer.tell_sessions(result, goes_on=goes_on)
+            await self._drainer.rewrite(result, goes_on=goes_on)
             result.embedded = await self._embedding.run(goes_on)
             share = self._clock.monotonic() + self._tick_seconds * SHARE_OF_TICK
             await self._supersede_if_due(lambda: self._goes_on() and self._clock.monotonic() < share)

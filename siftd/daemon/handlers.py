@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import siftd
 from siftd import messages
+from siftd.consolidate.planning import salience
 from siftd.daemon.connection import Answer
 from siftd.daemon.remembering import Remembering
 from siftd.errors import RequestInvalid
 from siftd.frames import PROTOCOL
 from siftd.messages import progress
-from siftd.store import ledger, memories, read, summaries
+from siftd.store import ledger, memories, read, rewriting, summaries
 
 if TYPE_CHECKING:
     from siftd.backfill.result import BackfillResult
@@ -59,6 +60,8 @@ class Handlers:
                 return await self._drain(request, answer)
             case messages.Retry():
                 return await self._retry(request)
+            case messages.Resummarise():
+                return await self._resummarise(request)
             case messages.Undo():
                 return await self._undo(request)
             case messages.Remember():
@@ -111,6 +114,8 @@ class Handlers:
         item = await self._shop.store.read(lambda c: find(c, number))
         if item is None:
             raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
+        if kind == "event":
+            item["trivial"] = await self._shop.store.read(lambda c: salience(c, number))
         return {"item": {"kind": kind, **item}}
 
     async def _timeline(self, request: messages.Timeline) -> dict[str, Any]:
@@ -146,14 +151,17 @@ class Handlers:
             done = result.processed + result.errors
             answer.progress(progress(done=done, total=max(done, min(total, limit or total))))
 
-        result = await self._shop.consolidator.drain(limit, on_batch)
+        drainer = self._shop.backends.drainer_for(request.backend)
+        result = await self._shop.consolidator.drain(limit, on_batch, drainer)
         return {
             "processed": result.processed,
             "errors": result.errors,
             "pending": result.pending,
-            "backend": self._shop.settings["memory.backend"],
+            "backend": request.backend or self._shop.backends.name,
             "firstError": result.first_error,
             "embedded": result.embedded,
+            "sessions": result.sessions,
+            "rewritten": result.rewritten,
         }
 
     async def _retry(self, request: messages.Retry) -> dict[str, Any]:
@@ -161,6 +169,13 @@ class Handlers:
         skipped = await self._shop.store.read(lambda c: summaries.count_skipped(c, event_id))
         await self._shop.keep_intent("retry", {"event": event_id})
         return {"retried": skipped}
+
+    async def _resummarise(self, request: messages.Resummarise) -> dict[str, Any]:
+        until = self._shop.clock.now_ms() if request.until is None else request.until
+        span = {"since": request.since, "until": until}
+        count = await self._shop.store.read(lambda c: rewriting.count_live(c, request.since, until))
+        await self._shop.keep_intent("resummarise", span)
+        return {"summaries": count}
 
     async def _undo(self, request: messages.Undo) -> dict[str, Any]:
         summary_id = parse_id(request.id, "s")

@@ -21,11 +21,10 @@ from siftd.admission import RedactedIntent
 from siftd.at_work import AtWork
 from siftd.clock import Clock
 from siftd.config import Settings, is_excluded
-from siftd.consolidate.circuit import Circuit
-from siftd.consolidate.drain import Drainer
 from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.superseding import Superseder
 from siftd.consolidate.tick import Consolidator
+from siftd.daemon.backends import Backends
 from siftd.daemon.commit import Committer
 from siftd.daemon.forgetting import Forgetter
 from siftd.daemon.opening import open_store
@@ -44,7 +43,6 @@ from siftd.paths import WorkspacePaths
 from siftd.spool import SpoolFile, count_files, iter_spool, readmit
 from siftd.store import events, read
 from siftd.store.snapshots import copy_database, list_snapshots
-from siftd.summarise import known_backends, make_backend
 from siftd.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -68,12 +66,6 @@ class Workshop:
         self._config_problem = loaded.problem
         self._started = clock.monotonic()
         self.intake = Intake(paths, self.settings, root=workspace.root)
-        self.backend = make_backend(
-            self.settings["memory.backend"],
-            api_key=read_api_key(self.settings["memory.apiKeyFile"]),
-            base_url=self.settings["memory.baseUrl"] or None,
-            command=self.settings["memory.command"],
-        )
         self.embedder = make_embedder(self.settings["memory.embedder"], self.settings["memory.embedderUrl"])
         secret = ensure_secret(paths)
         self._at_work = AtWork(paths)
@@ -84,7 +76,7 @@ class Workshop:
         self.committer.start(opened.last_seq)
         self.store = StoreAccess(paths.database, self.committer, self.embedder)
         self._engine: SearchEngine | None = None
-        self.circuit = Circuit(clock)
+        self.backends = Backends(self.settings, self.store, clock, opened.connection, self._at_work)
         self._embedding = EmbeddingQueue(self.store, self.embedder, self._at_work)
         self._forgetter = Forgetter(
             paths=paths,
@@ -111,16 +103,7 @@ class Workshop:
             store=self.store,
             settings=self.settings,
             clock=clock,
-            drainer=Drainer(
-                self.store,
-                self.backend,
-                self.circuit,
-                clock,
-                batch_size=self.settings["memory.consolidator.batchSize"],
-                daily_token_cap=self.settings["memory.dailyTokenCap"],
-                at_work=self._at_work,
-            ),
-            circuit=self.circuit,
+            drainer=self.backends.drainer,
             embedding=self._embedding,
             superseder=Superseder(
                 self.store, self.store.index, clock, cosine=self.settings["memory.consolidator.supersedeCosine"]
@@ -271,13 +254,14 @@ class Workshop:
 
     async def info(self) -> dict[str, Any]:
         """Return the state of everything, as `mem info --json` shows it."""
-        counts, counters, redactions, rejections, parked, applied = await self.store.read(
+        counts, counters, redactions, rejections, parked, tokens, applied = await self.store.read(
             lambda c: (
                 read.counts(c),
                 read.counters(c),
                 read.redactions(c),
                 read.rejections(c),
                 read.parked(c),
+                self.backends.tokens(c),
                 events.applied_seq(c),
             )
         )
@@ -294,13 +278,14 @@ class Workshop:
                 "rssBytes": resident_bytes(),
             },
             "counts": counts,
-            "backend": self._backend_state(),
+            "backend": self.backends.state(),
             "embedder": {
                 "name": self.embedder.name,
                 "dim": self.embedder.known_dim,
                 "state": self._embedding.last_error or "ready",
             },
-            "backends": self._backend_states(),
+            "backends": self.backends.states(),
+            "tokens": tokens,
             "log": {
                 "segments": len(files),
                 "bytes": sum(file.stat().st_size for file in files),
@@ -337,38 +322,12 @@ class Workshop:
             )
         return self._engine
 
-    def _backend_state(self) -> dict[str, Any]:
-        error = self.circuit.last_error
-        state = "ready" if error is None else "waiting"
-        return {"name": self.settings["memory.backend"], "state": state, "lastError": error}
-
-    def _backend_states(self) -> list[dict[str, Any]]:
-        active = self.settings["memory.backend"].partition(":")[0]
-        states = []
-        for each in known_backends():
-            state = "missing" if each.remedy else "available"
-            shown = {"name": each.name, "state": state, "lastError": None, "remedy": each.remedy}
-            if each.name == active:
-                shown |= {key: value for key, value in self._backend_state().items() if key != "name"}
-            states.append(shown)
-        return states
-
     def _identify(self, connection: sqlite3.Connection) -> str:
         """Return the store's UUID; a database made anew takes the one that the log names."""
         known = events.get_meta(connection, "store") or self._recovery.store or str(uuid.uuid4())
         events.set_meta(connection, "store", known)
         events.set_meta(connection, "root", self.workspace.root)
         return known
-
-
-def read_api_key(path: str) -> str | None:
-    """Return the API key in the file that the configuration names, which nobody else may read."""
-    if not path:
-        return None
-    file = Path(path).expanduser()
-    if file.stat().st_mode & 0o077:
-        raise SiftdError(f"{path} can be read by others", hint=f"chmod 600 {path}")
-    return file.read_text(encoding="utf-8").strip()
 
 
 def resident_bytes() -> int:

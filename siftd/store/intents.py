@@ -4,6 +4,7 @@ Applying one twice changes nothing. Intents name events, never summaries: those 
 other ids. Kinds that this siftd does not know are skipped.
 
     retry   {"event": 12 | null}              skipped events become raw again: one, or all
+    resummarise {"since": ms, "until": ms}    summaries of that time are told anew
     undo    {"pairs": [[12, 9]]}              these events' summaries are told apart for good
     forget  {"uid": [["…", null]], …}         tombstones: keyed hashes and times (`siftd.store.tombstones`)
     remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record
@@ -22,7 +23,7 @@ from typing import Any
 import msgspec
 
 from siftd.log.record import Record
-from siftd.store import exchange, memories, scrubbing, summaries
+from siftd.store import exchange, memories, rewriting, scrubbing, summaries
 from siftd.store.tombstones import bury
 
 
@@ -35,6 +36,10 @@ def apply_intent(connection: sqlite3.Connection, record: Record) -> None:
 
 def _retry(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
     summaries.retry(connection, payload["event"])
+
+
+def _resummarise(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
+    rewriting.tell_anew(connection, payload["since"], payload["until"])
 
 
 def _undo(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
@@ -52,6 +57,7 @@ def _scrub(connection: sqlite3.Connection, _: dict[str, Any], record: Record) ->
 
 _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] = {
     "retry": _retry,
+    "resummarise": _resummarise,
     "undo": _undo,
     "remember": memories.insert,
     "link": _link,

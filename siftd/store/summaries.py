@@ -15,15 +15,16 @@ ORDER BY coalesce(s.last_ts, e.ts) DESC, e.session_id, e.id LIMIT ?
 """
 _EVENT = """
 SELECT e.id, e.ts, e.session_id, e.tool, e.payload_json, e.input_hash, e.outcome, e.agent_id, e.spawned_agent_id,
-       e.attempts, s.cwd, (SELECT p.payload_json FROM events p WHERE p.session_id = e.session_id
+       e.attempts, s.cwd, e.prompt_id, (SELECT p.payload_json FROM events p WHERE p.session_id = e.session_id
        AND p.prompt_id = e.prompt_id AND p.tool = 'UserPromptSubmit' AND p.id <> e.id LIMIT 1),
        (SELECT p.id FROM events p WHERE p.session_id = e.session_id
        AND p.prompt_id = e.prompt_id AND p.tool = 'UserPromptSubmit' AND p.id <> e.id LIMIT 1)
 FROM events e LEFT JOIN sessions s USING (session_id) WHERE e.id = ?
 """
 _INSERT = """
-INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, words, scope)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, words, scope,
+                       waits_for)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _CACHE = """
 INSERT OR REPLACE INTO summary_cache (cache_key, text, tokens_in, tokens_out, confidence, ts, model)
@@ -58,6 +59,7 @@ class RawEvent:
     spawned_agent_id: str | None
     attempts: int
     cwd: str | None
+    prompt_id: str | None
     prompt_json: str | None
     prompt_event_id: int | None
 
@@ -78,6 +80,8 @@ class NewSummary:
     scope: str = "event"
     cites: tuple[int, ...] = ()
     """The events that it stands on, beside its own."""
+    waits_for: str | None = None
+    """The backend that is to write a better one: what stands in is not what the cache keeps for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +139,22 @@ def insert_summaries(connection: sqlite3.Connection, new: Sequence[NewSummary], 
 def insert_summary(connection: sqlite3.Connection, new: NewSummary, now_ms: int) -> int:
     """Store a summary of an event that exists, what it cites, and its place in the cache; return its id."""
     tokens = new.tokens_in, new.tokens_out, new.confidence
-    row = (new.event_id, now_ms, new.model, new.prompt_hash, new.text, *tokens, new.words, new.scope)
+    row = (new.event_id, now_ms, new.model, new.prompt_hash, new.text, *tokens, new.words, new.scope, new.waits_for)
     summary_id = int(connection.execute(_INSERT, row).lastrowid or 0)
     cite(connection, summary_id, new.cites, now_ms)
-    connection.execute(_CACHE, (new.cache_key, new.text, *tokens, now_ms, new.model))
+    if new.waits_for is None:
+        connection.execute(_CACHE, (new.cache_key, new.text, *tokens, now_ms, new.model))
     return summary_id
+
+
+def has_event(connection: sqlite3.Connection, event_id: int) -> bool:
+    return connection.execute("SELECT 1 FROM events WHERE id = ?", (event_id,)).fetchone() is not None
+
+
+def is_repeat(connection: sqlite3.Connection, session_id: str, event_id: int, input_hash: str) -> bool:
+    """Whether the session holds an equal event before this one."""
+    sql = "SELECT 1 FROM events WHERE session_id = ? AND id < ? AND input_hash = ? LIMIT 1"
+    return connection.execute(sql, (session_id, event_id, input_hash)).fetchone() is not None
 
 
 def insert_edges(connection: sqlite3.Connection, raw: Iterable[RawEvent], now_ms: int) -> None:
@@ -277,7 +292,7 @@ def superseding_events(connection: sqlite3.Connection, summary_id: int) -> list[
     return [(int(newer), int(older)) for newer, older in rows]
 
 
-def supersede(connection: sqlite3.Connection, newer: int, older: int, cosine: float, now_ms: int) -> None:
+def supersede(connection: sqlite3.Connection, newer: int, older: int, cosine: float | None, now_ms: int) -> None:
     """Hide `older` behind `newer`; nothing is deleted."""
     connection.execute("INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, ?, ?)", (newer, older, cosine, now_ms))
 
@@ -303,21 +318,6 @@ def trim_vector_changes(connection: sqlite3.Connection, compared_upto: int) -> N
     connection.execute(
         "DELETE FROM vector_changes WHERE id < min(?, (SELECT max(id) FROM vector_changes) - 100000)", (compared_upto,)
     )
-
-
-def spend(connection: sqlite3.Connection, day: str, backend: str, tokens: int) -> None:
-    """Add to the tokens that a backend used on a day (YYYY-MM-DD, UTC)."""
-    connection.execute(
-        "INSERT INTO token_spend VALUES (?, ?, ?)"
-        " ON CONFLICT (day, backend) DO UPDATE SET tokens = tokens + excluded.tokens",
-        (day, backend, tokens),
-    )
-
-
-def spent(connection: sqlite3.Connection, day: str) -> int:
-    """Return the tokens used on a day by all backends."""
-    row = connection.execute("SELECT coalesce(sum(tokens), 0) FROM token_spend WHERE day = ?", (day,)).fetchone()
-    return int(row[0])
 
 
 def as_rows(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:

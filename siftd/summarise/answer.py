@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from siftd.summarise.extractive.text import one_line
 
@@ -31,6 +32,11 @@ def read_answer(answer: str, *, source_is_latin: bool) -> Reading:
         return Reading(problem="the answer holds no JSON object")
     if summary is None:
         return Reading(problem="the answer has not the form asked for")
+    return checked_text(summary, source_is_latin=source_is_latin)
+
+
+def checked_text(summary: str, *, source_is_latin: bool) -> Reading:
+    """Return the words of a summary, or what keeps them from being one."""
     summary = one_line(summary)
     if not any(map(str.isalnum, summary)):
         return Reading(problem="the model gave an empty summary")
@@ -41,6 +47,19 @@ def read_answer(answer: str, *, source_is_latin: bool) -> Reading:
     return Reading(text=summary)
 
 
+def read_answers(answer: str) -> dict[int, str]:
+    """Return the summaries of an answer for several events, by the number of their event; what is malformed is not."""
+    text = _THINKING.sub("", answer[:_MAX_ANSWER_CHARS])
+    found: dict[int, str] = {}
+    for value in _objects_in(text):
+        listed = value.get("summaries") if isinstance(value, dict) else None
+        for entry in listed if isinstance(listed, list) else [value]:
+            match entry:
+                case {"event": int(number), "summary": str(summary)}:
+                    found[number] = summary
+    return found
+
+
 def is_latin(text: str) -> bool:
     """Whether most letters are of the Latin script, as far as its beginning shows."""
     letters = [char for char in text[:4_000] if char.isalpha()]
@@ -49,8 +68,17 @@ def is_latin(text: str) -> bool:
 
 def _summary_in(text: str) -> tuple[bool, str | None]:
     """Return whether there is any object, and the summary of the last one that has one."""
-    decoder = json.JSONDecoder()
     found, summary = False, None
+    for value in _objects_in(text):
+        found = True
+        if isinstance(value, dict) and isinstance(value.get("summary"), str):
+            summary = value["summary"]
+    return found, summary
+
+
+def _objects_in(text: str) -> Iterator[Any]:
+    """Yield the JSON objects in a text that may hold anything else around them."""
+    decoder = json.JSONDecoder()
     place = text.find("{")
     for _ in range(_MAX_OBJECTS):
         if place < 0:
@@ -60,11 +88,8 @@ def _summary_in(text: str) -> tuple[bool, str | None]:
         except (ValueError, RecursionError):
             end = place + 1
         else:
-            found = True
-            if isinstance(value, dict) and isinstance(value.get("summary"), str):
-                summary = value["summary"]
+            yield value
         place = text.find("{", end)
-    return found, summary
 
 
 def _repeats_itself(text: str) -> bool:

@@ -10,7 +10,7 @@ from siftd.config import is_loopback
 from siftd.summarise.errors import ModelRefused, ModelUnavailable, for_status
 from siftd.summarise.late import library
 from siftd.summarise.model import Answer, Conversation
-from siftd.summarise.prompt import MAX_ANSWER_TOKENS, SCHEMA, Prompt
+from siftd.summarise.prompt import Prompt
 
 DEFAULT_MODEL = "claude-haiku-5-5"
 DEFAULT_URL = "https://api.anthropic.com"
@@ -48,11 +48,11 @@ class _Messages:
         try:
             reply = await self._client.messages.create(
                 model=self._model,
-                max_tokens=MAX_ANSWER_TOKENS,
+                max_tokens=prompt.answer_tokens,
                 system=[{"type": "text", "text": prompt.rules, "cache_control": {"type": "ephemeral"}}],
                 messages=[{"role": "user", "content": prompt.message}],
                 thinking={"type": "disabled"},
-                output_config={"effort": "low", "format": {"type": "json_schema", "schema": SCHEMA}},
+                output_config={"effort": "low", "format": {"type": "json_schema", "schema": prompt.schema}},
             )
         except self._sdk.APIStatusError as error:
             missing = f"model {self._model} is not served to this key: name another in memory.backend"

@@ -35,6 +35,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     request: str | None = None
     """The prompt that it served, where known."""
     cwd: str | None = None
+    turn_id: str | None = None
+    """What the events of one turn share; None where that is not known."""
+    is_repeat: bool = False
+    """Whether its session holds the same call with the same result before it."""
     scope: Scope = "event"
     story: tuple[Item, ...] = ()
     """What a turn's or a session's summary stands on, oldest first: prompts, changes, commands, closing words."""
@@ -77,8 +81,30 @@ class Cannot(msgspec.Struct, frozen=True, kw_only=True):
 Verdict: TypeAlias = Summary | TryLater | Cannot
 
 
+class Purse:
+    """What a backend may still spend: asked before each call, paid after it, whatever came of the answer."""
+
+    def __init__(self, left: int | None = None, *, refusal: str = "") -> None:
+        """Hold `left` tokens (None: no bound); `refusal` says why none are left."""
+        self._left = left
+        self._refusal = refusal
+        self.spent = 0
+
+    @property
+    def refusal(self) -> str | None:
+        """Why no further call may be made; None while one may."""
+        return None if self._left is None or self.spent < self._left else self._refusal
+
+    def pay(self, tokens: int) -> None:
+        self.spent += tokens
+
+
 class Backend(Protocol):
     """Something that writes summaries."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether asking costs neither money nor time worth saving: then nothing is too trivial to ask about."""
 
     @property
     def name(self) -> str:
@@ -91,8 +117,11 @@ class Backend(Protocol):
     def prompt_hash(self, item: Item) -> str:
         """Hash all that decides the text beside payload and model; never a time, an id, a fence or a batch place."""
 
-    async def summarise(self, batch: Sequence[Item]) -> list[Verdict]:
-        """Give one verdict per item, in order. Raises nothing but cancellation."""
+    async def summarise(self, batch: Sequence[Item], purse: Purse) -> list[Verdict]:
+        """Give one verdict per item, in order; what `purse` does not pay for is for later.
+
+        Raises nothing but cancellation.
+        """
 
 
 def cache_key(model: str, prompt_hash: str, input_hash: str) -> str:

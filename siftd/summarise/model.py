@@ -13,13 +13,14 @@ from typing import Protocol
 import anyio
 import msgspec
 
-from siftd.summarise.answer import is_latin, read_answer
-from siftd.summarise.contract import MAX_SUMMARY_CHARS, Cannot, Item, Summary, TryLater, Verdict
+from siftd.summarise.answer import checked_text, is_latin, read_answer, read_answers
+from siftd.summarise.calls import calls_of
+from siftd.summarise.contract import MAX_SUMMARY_CHARS, Cannot, Item, Purse, Summary, TryLater, Verdict
 from siftd.summarise.errors import ModelRefused, ModelUnavailable
 from siftd.summarise.extractive import NAME as EXTRACTIVE
 from siftd.summarise.extractive import render
 from siftd.summarise.extractive.text import SEEN, clip
-from siftd.summarise.prompt import Prompt, prompt_for, prompt_hash
+from siftd.summarise.prompt import Prompt, prompt_for, prompt_for_all, prompt_hash
 from siftd.summarise.truth import Source, unsupported_claims
 
 ANSWER_SECONDS = 60.0
@@ -61,17 +62,21 @@ class ModelBackend:
         self._answer_seconds = answer_seconds
         self.name = server.name
         self.is_remote = server.is_remote
+        self.is_free = False
 
     def prompt_hash(self, item: Item) -> str:
         return prompt_hash(item, self._server.deciding)
 
-    async def summarise(self, batch: Sequence[Item]) -> list[Verdict]:
-        """Ask for one item after the other; what stops one for a reason outside it stops the rest as well."""
+    async def summarise(self, batch: Sequence[Item], purse: Purse | None = None) -> list[Verdict]:
+        """Ask call after call; what stops one for a reason outside its events stops the rest as well."""
         verdicts: list[Verdict] = []
         try:
             async with self._server.open() as conversation:
-                for item in batch:
-                    verdicts.append(await self._one(conversation, item))  # noqa: PERF401  what is done is kept
+                for call in calls_of(batch):
+                    asking = _Asking(conversation, purse or Purse(), self._answer_seconds)
+                    verdicts += [await asking.one(call[0])] if len(call) == 1 else await asking.all_of(call)
+                    if isinstance(verdicts[-1], TryLater):
+                        return verdicts + [verdicts[-1]] * (len(batch) - len(verdicts))
         except ModelUnavailable as outage:
             later = TryLater(reason=outage.message, after_seconds=outage.after_seconds)
             verdicts += [later] * (len(batch) - len(verdicts))
@@ -80,10 +85,40 @@ class ModelBackend:
             verdicts += [later] * (len(batch) - len(verdicts))
         return verdicts
 
-    async def _one(self, conversation: Conversation, item: Item) -> Verdict:
+
+class _Asking:
+    """One call's questions: first for all of its items, then for each that the answer did not serve."""
+
+    def __init__(self, conversation: Conversation, purse: Purse, answer_seconds: float) -> None:
+        self._conversation = conversation
+        self._purse = purse
+        self._answer_seconds = answer_seconds
+
+    async def all_of(self, items: Sequence[Item]) -> list[Verdict]:
+        """Ask for several in one request; whoever got no sound summary is asked for alone.
+
+        An outage after the first answer costs only those that are not told yet.
+        """
+        told = await self._told_together(items)
+        verdicts: list[Verdict] = []
+        outage: ModelUnavailable | None = None
+        for number, item in enumerate(items, 1):
+            if number in told:
+                verdicts.append(told[number])
+            elif outage is None:
+                try:
+                    verdicts.append(await self.one(item))
+                except ModelUnavailable as error:
+                    outage = error
+            if len(verdicts) < number:
+                assert outage is not None
+                verdicts.append(TryLater(reason=outage.message, after_seconds=outage.after_seconds))
+        return verdicts
+
+    async def one(self, item: Item) -> Verdict:
         spent = _Spent()
         try:
-            return await self._checked(conversation, item, spent)
+            return await self._checked(item, spent)
         except ModelRefused as refusal:
             return Cannot(reason=refusal.message, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out)
         except ModelUnavailable:
@@ -92,23 +127,49 @@ class ModelBackend:
             reason = f"the reply could not be read ({type(fault).__name__})"
             return Cannot(reason=reason, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out)
 
-    async def _checked(self, conversation: Conversation, item: Item, spent: _Spent) -> Summary:
+    async def _told_together(self, items: Sequence[Item]) -> dict[int, Summary]:
+        """Return the sound summaries of one answer by the number of their item."""
+        prompt = prompt_for_all(items)
+        try:
+            answer = await self._answer(prompt)
+        except ModelUnavailable:
+            raise
+        except Exception:  # noqa: BLE001  refused, or a broken reply: each is asked for alone, and says why
+            return {}
+        shares = _shares(answer, len(items))
+        told = {}
+        for number, text in ({} if answer.is_cut else read_answers(answer.text)).items():
+            if not 1 <= number <= len(items):
+                continue
+            item = items[number - 1]
+            reading = checked_text(text, source_is_latin=is_latin(prompt.message))
+            if reading.text and not unsupported_claims(reading.text, Source.of(item)):
+                tokens_in, tokens_out = shares[number - 1]
+                told[number] = Summary(
+                    text=clip(reading.text, MAX_SUMMARY_CHARS),
+                    confidence=_confidence(item, render(item).confidence),
+                    tokens_in=tokens_in,
+                    tokens_out=tokens_out,
+                )
+        return told
+
+    async def _checked(self, item: Item, spent: _Spent) -> Summary:
         source = Source.of(item)
-        text = await self._readable(conversation, prompt_for(item), spent)
+        text = await self._readable(prompt_for(item), spent)
         wrong = unsupported_claims(text, source)
         if wrong:
-            text = await self._readable(conversation, prompt_for(item, unsupported=wrong), spent)
+            text = await self._readable(prompt_for(item, unsupported=wrong), spent)
             wrong = unsupported_claims(text, source)
         own_words = render(item)
         if wrong:
             return spent.summary(own_words.text, own_words.confidence, model=EXTRACTIVE)
         return spent.summary(text, _confidence(item, own_words.confidence))
 
-    async def _readable(self, conversation: Conversation, prompt: Prompt, spent: _Spent) -> str:
+    async def _readable(self, prompt: Prompt, spent: _Spent) -> str:
         """Ask, and once more when the answer is no summary; ModelRefused when the second is none either."""
         problem = ""
         for _ in range(2):
-            answer = await self._answer(conversation, prompt)
+            answer = await self._answer(prompt)
             spent.add(answer)
             if answer.is_cut:
                 problem = "the model stopped in the middle of its answer"
@@ -119,12 +180,17 @@ class ModelBackend:
             problem = reading.problem
         raise ModelRefused(problem)
 
-    async def _answer(self, conversation: Conversation, prompt: Prompt) -> Answer:
+    async def _answer(self, prompt: Prompt) -> Answer:
+        """Ask once, within the purse and the deadline."""
+        if (refusal := self._purse.refusal) is not None:
+            raise ModelUnavailable(refusal)
         try:
             with anyio.fail_after(self._answer_seconds):
-                return await conversation.ask(prompt)
+                answer = await self._conversation.ask(prompt)
         except TimeoutError:
             raise ModelUnavailable(f"no answer within {self._answer_seconds:g} s") from None
+        self._purse.pay(answer.tokens_in + answer.tokens_out)
+        return answer
 
 
 class _Spent:
@@ -142,6 +208,14 @@ class _Spent:
         return Summary(
             text=text, confidence=confidence, tokens_in=self.tokens_in, tokens_out=self.tokens_out, model=model
         )
+
+
+def _shares(answer: Answer, count: int) -> list[tuple[int, int]]:
+    """Divide what an answer cost among the items it was for, to the token."""
+    return [
+        tuple(tokens // count + (place < tokens % count) for tokens in (answer.tokens_in, answer.tokens_out))  # type: ignore[misc]
+        for place in range(count)
+    ]
 
 
 def _confidence(item: Item, understood: float) -> float:

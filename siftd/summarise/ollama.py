@@ -12,7 +12,7 @@ from siftd.config import is_loopback
 from siftd.summarise.errors import ModelUnavailable, for_status
 from siftd.summarise.late import library
 from siftd.summarise.model import Answer, Conversation
-from siftd.summarise.prompt import MAX_ANSWER_TOKENS, SCHEMA, Prompt
+from siftd.summarise.prompt import Prompt
 
 DEFAULT_URL = "http://127.0.0.1:11434"
 CONTEXTS = (2_048, 4_096, 8_192, 16_384)
@@ -49,8 +49,8 @@ class _Chat:
             reply = await self._client.chat(
                 model=self._model,
                 messages=[{"role": "system", "content": prompt.rules}, {"role": "user", "content": prompt.message}],
-                format=SCHEMA,
-                options={"temperature": 0, "num_ctx": context_for(prompt), "num_predict": MAX_ANSWER_TOKENS},
+                format=prompt.schema,
+                options={"temperature": 0, "num_ctx": context_for(prompt), "num_predict": prompt.answer_tokens},
                 keep_alive=KEEP_ALIVE,
                 think=False,
             )
@@ -70,5 +70,5 @@ class _Chat:
 
 def context_for(prompt: Prompt) -> int:
     """Return the smallest context that holds the prompt and its answer: a longer prompt would be cut silently."""
-    needed = prompt.tokens_estimate + MAX_ANSWER_TOKENS
+    needed = prompt.tokens_estimate + prompt.answer_tokens
     return next((size for size in CONTEXTS if size >= needed), CONTEXTS[-1])

@@ -12,7 +12,7 @@ import msgspec
 from siftd.config import is_loopback
 from siftd.summarise.errors import ModelRefused, ModelUnavailable, for_status
 from siftd.summarise.model import Answer, Conversation
-from siftd.summarise.prompt import MAX_ANSWER_TOKENS, SCHEMA, Prompt
+from siftd.summarise.prompt import Prompt
 
 DEFAULT_URL = "https://api.openai.com/v1"
 CONNECT_SECONDS = 5.0
@@ -63,11 +63,11 @@ class _Completions:
         request: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": "system", "content": prompt.rules}, {"role": "user", "content": prompt.message}],
-            "max_tokens": MAX_ANSWER_TOKENS,
+            "max_tokens": prompt.answer_tokens,
             "temperature": 0,
         }
         if self._knows_schemas:
-            schema = {"name": "summary", "strict": True, "schema": SCHEMA}
+            schema = {"name": "summary", "strict": True, "schema": prompt.schema}
             request["response_format"] = {"type": "json_schema", "json_schema": schema}
         body = bytearray()
         try:

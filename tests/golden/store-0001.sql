@@ -114,8 +114,13 @@ CREATE TABLE injections (
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE rejections (reason TEXT PRIMARY KEY, count INTEGER NOT NULL, last_ts INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE token_spend (day TEXT NOT NULL, backend TEXT NOT NULL, tokens INTEGER NOT NULL,
-                          PRIMARY KEY (day, backend)) WITHOUT ROWID;
+CREATE TABLE token_spend (                              -- what models were paid; UTC days
+    day       TEXT    NOT NULL,
+    backend   TEXT    NOT NULL,
+    tokens    INTEGER NOT NULL,
+    is_remote INTEGER NOT NULL DEFAULT 1,               -- whether it counts towards the daily cap
+    PRIMARY KEY (day, backend)
+) WITHOUT ROWID;
 CREATE TABLE backfill_progress (path TEXT PRIMARY KEY, counts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE tombstones (
     kind   TEXT NOT NULL,                               -- uid, frame, native, equal, id, memory, record; session, file, time
@@ -246,7 +251,7 @@ END;
 CREATE TRIGGER embeddings_deleted AFTER DELETE ON summary_embeddings BEGIN
     INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
 END;
-INSERT INTO migrations VALUES (1,'0001_store','6434bff9c3bb29d1ec6ca8d0b84996cc0207e21eda7f771a191590dcdb258e6c',1);
+INSERT INTO migrations VALUES (1,'0001_store','c9fbaa6c5fddcc407ebaacbe7dcba1b5e7011f718c79338064d35b67d6fc9b5b',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);

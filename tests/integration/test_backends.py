@@ -21,12 +21,13 @@ from siftd.errors import ConfigInvalid
 from siftd.summarise import KNOWN, known_backends, make_backend
 from siftd.summarise.anthropic import AnthropicServer
 from siftd.summarise.command import CommandServer
-from siftd.summarise.contract import Cannot, Item, Summary, TryLater, Verdict
-from siftd.summarise.extractive import render
+from siftd.summarise.contract import Cannot, Item, Purse, Summary, TryLater, Verdict
+from siftd.summarise.extractive import NAME, render
 from siftd.summarise.model import ModelBackend
 from siftd.summarise.ollama import OllamaServer
 from siftd.summarise.openai import OpenAIServer
 from siftd.summarise.prompt import RULES, SCHEMA
+from siftd.summarise.sampling import SamplingServer
 
 GOOD = "validate_token in src/auth.py now raises ValueError for expired tokens."
 ITEM = Item(
@@ -196,7 +197,7 @@ async def test_the_request_carries_rules_schema_and_the_event_fenced_as_data(kin
         assert headers["authorization"] == "Bearer k"
 
 
-@pytest.mark.parametrize("status", [408, 429, 503, 529])
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 503, 529])
 async def test_a_busy_or_broken_server_means_try_later_for_the_whole_batch_after_one_request(
     kind: Kind, status: int
 ) -> None:
@@ -346,9 +347,105 @@ async def test_a_name_invented_twice_gives_the_extractive_text_under_its_own_nam
     given, asked = await verdicts(kind, kind.reply(said("Fixed in commit 1a2b3c4d.")))
     assert isinstance(given[0], Summary)
     assert given[0].text == render(ITEM).text
-    assert given[0].model == "extractive:1"
+    assert given[0].model == NAME
     assert given[0].tokens_in == 642
     assert asked == 2
+
+
+def of_one_turn(*commands: str) -> list[Item]:
+    return [
+        Item(event_id=n, tool="Bash", payload={"tool_input": {"command": each}}, outcome="ok", turn_id="s/p")
+        for n, each in enumerate(commands)
+    ]
+
+
+def said_of(**texts: str) -> str:
+    return json.dumps({"summaries": [{"event": int(n[1:]), "summary": text} for n, text in texts.items()]})
+
+
+async def test_events_of_one_turn_go_in_one_call_and_come_back_apart(kind: Kind) -> None:
+    async with running() as server:
+        server.script = [kind.reply(said_of(n2="Ran `make two`.", n1="Ran `make one`.", n9="Nobody's."))]
+        given = await kind.backend(server.url).summarise(of_one_turn("make one", "make two"))
+        ((_, _, request),) = server.requests
+    assert [getattr(each, "text", each) for each in given] == ["Ran `make one`.", "Ran `make two`."]
+    assert sum(getattr(each, "tokens_in", 0) for each in given) == 321, "the bill is divided, not doubled"
+    asked = json.dumps(request)
+    assert "There are 2 events of one turn" in asked
+    assert "make one" in asked
+    assert "make two" in asked
+    assert '"summaries"' in asked
+
+
+async def test_who_is_missing_or_wrong_in_a_common_answer_is_asked_for_alone(kind: Kind) -> None:
+    """A name of one event is no fact of another's, though both were in the same call."""
+    async with running() as server:
+        server.script = [
+            kind.reply(said_of(n1="Ran `make one`.", n2="Ran `make one` in two_places.")),
+            kind.reply(said("Ran `make two`.")),
+            kind.reply(said("Ran `make three`.")),
+        ]
+        given = await kind.backend(server.url).summarise(of_one_turn("make one", "make two", "make three"))
+        requests = len(server.requests)
+    assert [getattr(each, "text", each) for each in given] == [
+        "Ran `make one`.",
+        "Ran `make two`.",
+        "Ran `make three`.",
+    ]
+    assert requests == 3
+
+
+@pytest.mark.parametrize("answer", ["", "no object", said("one for all"), '{"summaries": 7}'])
+async def test_a_model_that_cannot_tell_events_apart_is_asked_for_each(kind: Kind, answer: str) -> None:
+    async with running() as server:
+        server.script = [kind.reply(answer), kind.reply(said("Ran make.")), kind.reply(said("Ran make."))]
+        given = await kind.backend(server.url).summarise(of_one_turn("make", "make"))
+    assert [getattr(each, "text", each) for each in given] == ["Ran make.", "Ran make."]
+
+
+async def test_an_outage_after_a_common_answer_keeps_what_was_told(kind: Kind) -> None:
+    async with running() as server:
+        server.script = [kind.reply(said_of(n1="Ran `make one`.")), (503, {}, {"error": "x"})]
+        given = await kind.backend(server.url).summarise(of_one_turn("make one", "make two", "make three"))
+        requests = len(server.requests)
+    assert [type(each) for each in given] == [Summary, TryLater, TryLater]
+    assert requests == 2
+
+
+async def test_a_purse_that_is_empty_stops_the_next_call_and_keeps_what_was_paid_for(kind: Kind) -> None:
+    purse = Purse(300, refusal="that was all")
+    async with running() as server:
+        server.script = [kind.reply(said(GOOD))]
+        given = await kind.backend(server.url).summarise([ITEM, ITEM], purse)
+        requests = len(server.requests)
+    assert [type(each) for each in given] == [Summary, TryLater]
+    assert given[1] == TryLater(reason="that was all")
+    assert (requests, purse.spent) == (1, 342)
+
+
+async def test_an_attached_client_that_samples_writes_summaries() -> None:
+    asked = []
+
+    async def sampler(rules: str, message: str, max_tokens: int) -> str:
+        asked.append((rules, message, max_tokens))
+        return f"Here it is: {said(GOOD)}"
+
+    backend = ModelBackend(SamplingServer("any", lambda: sampler))
+    (verdict,) = await backend.summarise([ITEM])
+    assert isinstance(verdict, Summary)
+    assert (backend.name, backend.is_remote, verdict.text) == ("sampling:any", True, GOOD)
+    assert verdict.tokens_in > 0
+    assert asked[0][0] == RULES
+
+
+async def test_a_sampler_that_is_not_there_or_goes_away_means_try_later() -> None:
+    async def gone(*_: object) -> str:
+        raise ConnectionResetError
+
+    for find, reason in ((lambda: None, "no attached client"), (lambda: gone, "does not answer (ConnectionReset")):
+        (verdict,) = await ModelBackend(SamplingServer("", find)).summarise([ITEM])
+        assert isinstance(verdict, TryLater)
+        assert reason in verdict.reason
 
 
 async def test_openai_servers_without_schemas_are_asked_in_words_from_then_on() -> None:
@@ -467,7 +564,7 @@ def test_every_known_backend_can_be_made_and_shows_what_the_store_will_name() ->
         make_backend("command", command=["/usr/bin/llm", "-m"]).name,
     ]
     assert names == [
-        "extractive:1",
+        NAME,
         "ollama:llama3.2:3b",
         "anthropic:claude-haiku-5-5",
         "anthropic:claude-haiku-4-5-20251001",

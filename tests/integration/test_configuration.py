@@ -213,6 +213,23 @@ def test_daily_token_cap_bounds_what_a_remote_backend_may_use(
     assert told in result["firstError"]
 
 
+def test_fallback_ms_is_how_long_a_backend_is_waited_for(desk: Callable[..., Desk]) -> None:
+    """And a person may name another backend for one drain; what it writes is no stand-in."""
+    waiting = desk(memory__backend="ollama:m", memory__baseUrl="http://127.0.0.1:9", memory__fallbackMs=86_400_000)
+    waiting.capture("make one")
+    assert waiting.try_mem("drain").returncode == 1
+    assert waiting.counts()["raw"] == 1
+    assert waiting.mem("drain", "--backend", "extractive")["processed"] == 1
+    assert waiting.mem("resummarise", "--since", "1d")["summaries"] == 0, "the capture is of long ago"
+    waiting.mem("stop")
+    impatient = desk(memory__backend="ollama:m", memory__baseUrl="http://127.0.0.1:9", memory__fallbackMs=0)
+    impatient.capture("make two")
+    result = impatient.mem("drain")
+    assert (result["processed"], result["errors"]) == (1, 0)
+    assert "ollama" in result["firstError"].lower()
+    assert impatient.mem("show", "e2")["summaries"][0]["waits_for"] == "ollama:m"
+
+
 def test_command_is_the_program_that_the_command_backend_runs(desk: Callable[..., Desk]) -> None:
     program = [sys.executable, "-c", 'print(\'{"summary": "Ran `make`: done"}\')']
     by_program = desk(memory__backend="command", memory__command=program, memory__dailyTokenCap=100_000)

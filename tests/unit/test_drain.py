@@ -156,7 +156,12 @@ async def test_an_open_circuit_is_not_asked_until_its_wait_is_over(bench: Workbe
     assert bench.circuit.last_error is None
 
 
-async def test_each_failure_in_a_row_doubles_the_wait(bench: Workbench) -> None:
+async def test_each_failure_in_a_row_doubles_the_wait(tmp_path: Path) -> None:
+    async with Workbench(tmp_path, values={"memory.fallbackMs": DAY_MS}) as bench:
+        await failing_waits(bench)
+
+
+async def failing_waits(bench: Workbench) -> None:
     await bench.tell("one")
     bench.backend.verdict = lambda item: TryLater(reason="away")
     waits = []

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item, Summary
+from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item, Purse, Summary
 from siftd.summarise.extractive import RENDERERS, Extractive, render
 from siftd.summarise.truth import Source, unsupported_claims
 
@@ -173,7 +173,7 @@ def test_long_code_with_dunder_names_is_quoted_as_it_is() -> None:
 
 async def test_the_backend_gives_one_summary_per_item_in_order_and_costs_no_tokens() -> None:
     batch = [event("Read", {"file_path": f"{name}.py"}, "x = 1") for name in "abc"]
-    verdicts = await Extractive().summarise(batch)
+    verdicts = await Extractive().summarise(batch, Purse())
     assert [type(verdict) for verdict in verdicts] == [Summary] * 3
     texts = [verdict.text for verdict in verdicts if isinstance(verdict, Summary)]
     assert [text.split()[1] for text in texts] == ["a.py", "b.py", "c.py"]

@@ -9,6 +9,7 @@ from typing import Any
 from opened_store import OpenedStore
 
 from siftd.config import Settings
+from siftd.consolidate.asking import Limits
 from siftd.consolidate.circuit import Circuit
 from siftd.consolidate.drain import Drainer, DrainResult
 from siftd.consolidate.embedding import EmbeddingQueue
@@ -19,7 +20,8 @@ from siftd.messages import Filters
 from siftd.model import Event, Outcome
 from siftd.search.engine import Found, SearchEngine
 from siftd.search.vectors import VectorIndex
-from siftd.summarise.contract import Item, Summary, Verdict, story_hashes
+from siftd.store import health
+from siftd.summarise.contract import Item, Purse, Summary, TryLater, Verdict, story_hashes
 
 DAY_MS = 86_400_000
 NOON_MS = 20_000 * DAY_MS + DAY_MS // 2
@@ -47,6 +49,7 @@ class ScriptedBackend:
     def __init__(self, *, name: str = "scripted:1", is_remote: bool = False) -> None:
         self.name = name
         self.is_remote = is_remote
+        self.is_free = False
         self.batches: list[list[int]] = []
         self.items: list[Item] = []
         self.verdict: Callable[[Item], Verdict] = told
@@ -55,12 +58,20 @@ class ScriptedBackend:
     def prompt_hash(self, item: Item) -> str:
         return " ".join(["prompt of", item.tool, *story_hashes(item)])
 
-    async def summarise(self, batch: Sequence[Item]) -> list[Verdict]:
+    async def summarise(self, batch: Sequence[Item], purse: Purse) -> list[Verdict]:
         self.batches.append([item.event_id for item in batch])
         self.items += batch
         if self.during is not None:
             await self.during()
-        return [self.verdict(item) for item in batch]
+        return [self._paid(item, purse) for item in batch]
+
+    def _paid(self, item: Item, purse: Purse) -> Verdict:
+        if (refusal := purse.refusal) is not None:
+            return TryLater(reason=refusal)
+        verdict = self.verdict(item)
+        if not isinstance(verdict, TryLater):
+            purse.pay(verdict.tokens_in + verdict.tokens_out)
+        return verdict
 
     @property
     def asked(self) -> list[int]:
@@ -98,14 +109,16 @@ class Workbench:
 
     def put_together(self) -> None:
         """Make the parts anew, as after a restart or with another backend."""
-        self.circuit = Circuit(self.clock)
+        self.circuit = Circuit(
+            self.clock, away_since_ms=health.away_since(self.store.reader, self.backend.name), draw=lambda: 0.5
+        )
         self.drainer = Drainer(
             self.store,
             self.backend,
             self.circuit,
             self.clock,
             batch_size=self.settings["memory.consolidator.batchSize"],
-            daily_token_cap=self.daily_token_cap,
+            limits=Limits(self.daily_token_cap, self.settings["memory.fallbackMs"]),
         )
         self.embedding = EmbeddingQueue(self.store, self.embedder)
         self.superseder = Superseder(
@@ -119,7 +132,6 @@ class Workbench:
             settings=self.settings,
             clock=self.clock,
             drainer=self.drainer,
-            circuit=self.circuit,
             embedding=self.embedding,
             superseder=self.superseder,
             take_spool=self._take_spool,

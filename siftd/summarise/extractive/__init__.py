@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 
-from siftd.summarise.contract import Cannot, Item, Summary, Verdict, story_hashes
+from siftd.summarise.contract import Cannot, Item, Purse, Summary, Verdict, story_hashes
 from siftd.summarise.extractive import files, lookups, planning, shell, story, words
 from siftd.summarise.extractive.other import failed, generic, is_rejection
 from siftd.summarise.extractive.text import Call, Line, call_of, finished
@@ -111,6 +111,7 @@ class Extractive:
 
     name = NAME
     is_remote = False
+    is_free = True
 
     def prompt_hash(self, item: Item) -> str:
         """Cover all that decides a text: the renderers, the tool, the outcome, the folder, a turn's request."""
@@ -118,7 +119,7 @@ class Extractive:
         deciding = json.dumps([NAME, item.tool, item.outcome, item.cwd, request, *story_hashes(item)])
         return hashlib.sha256(deciding.encode()).hexdigest()
 
-    async def summarise(self, batch: Sequence[Item]) -> list[Verdict]:
+    async def summarise(self, batch: Sequence[Item], purse: Purse) -> list[Verdict]:  # noqa: ARG002 - it costs nothing
         return self.summarise_now(batch)
 
     def summarise_now(self, batch: Sequence[Item]) -> list[Verdict]:

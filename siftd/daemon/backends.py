@@ -1,0 +1,98 @@
+"""The backends that write summaries: the configured one, and any other that a person names for one drain."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from siftd.at_work import AtWork
+from siftd.clock import Clock
+from siftd.config import Settings
+from siftd.consolidate.asking import Limits, day_of
+from siftd.consolidate.circuit import Circuit
+from siftd.consolidate.drain import Drainer, Store
+from siftd.errors import SiftdError
+from siftd.store import health
+from siftd.summarise import known_backends, make_backend
+
+
+class Backends:
+    """Keeps one circuit for each backend that was asked for."""
+
+    def __init__(
+        self, settings: Settings, store: Store, clock: Clock, connection: sqlite3.Connection, at_work: AtWork
+    ) -> None:
+        """Make the configured one; `connection` tells since when it is away. Raises ConfigInvalid, SiftdError."""
+        self._at_work = at_work
+        self._settings = settings
+        self._store = store
+        self._clock = clock
+        self._drainers: dict[str, Drainer] = {}
+        self.name: str = settings["memory.backend"]
+        self.drainer = self._make(self.name, connection)
+
+    def drainer_for(self, spec: str | None) -> Drainer:
+        """Return the drainer of a backend by its name; of the configured one without. Raises ConfigInvalid."""
+        if spec is None or spec == self.name:
+            return self.drainer
+        if spec not in self._drainers:
+            self._drainers[spec] = self._make(spec, None)
+        return self._drainers[spec]
+
+    def state(self) -> dict[str, Any]:
+        """Return the configured one's state, as `mem info` shows it."""
+        circuit = self.drainer.circuit
+        state = "ready" if circuit.last_error is None else "waiting"
+        return {"name": self.name, "state": state, "lastError": circuit.last_error, "awaySince": circuit.away_since_ms}
+
+    def states(self) -> list[dict[str, Any]]:
+        """Return every backend that can be named, with what is missing to use it."""
+        active = self.name.partition(":")[0]
+        states = []
+        for each in known_backends():
+            state = "missing" if each.remedy else "available"
+            shown = {"name": each.name, "state": state, "lastError": None, "remedy": each.remedy}
+            if each.name == active:
+                shown |= {key: value for key, value in self.state().items() if key != "name"}
+            states.append(shown)
+        return states
+
+    def tokens(self, connection: sqlite3.Connection) -> dict[str, Any]:
+        """Return what was spent today (UTC) and what is left of the cap."""
+        day, cap = day_of(self._clock.now_ms()), self._settings["memory.dailyTokenCap"]
+        spent = health.spent_remotely(connection, day)
+        return {"day": day, "cap": cap, "spent": spent, "left": max(0, cap - spent), **health.spending(connection, day)}
+
+    def _make(self, spec: str, connection: sqlite3.Connection | None) -> Drainer:
+        backend = make_backend(
+            spec,
+            api_key=read_api_key(self._settings["memory.apiKeyFile"]),
+            base_url=self._base_url(spec),
+            command=self._settings["memory.command"],
+        )
+        away = None if connection is None else health.away_since(connection, backend.name)
+        return Drainer(
+            self._store,
+            backend,
+            Circuit(self._clock, away_since_ms=away),
+            self._clock,
+            batch_size=self._settings["memory.consolidator.batchSize"],
+            at_work=self._at_work,
+            limits=Limits(self._settings["memory.dailyTokenCap"], self._settings["memory.fallbackMs"]),
+        )
+
+    def _base_url(self, spec: str) -> str | None:
+        """Return the configured address for a backend of the configured kind: another kind has another server."""
+        is_same_kind = spec.partition(":")[0] == self._settings["memory.backend"].partition(":")[0]
+        return (self._settings["memory.baseUrl"] or None) if is_same_kind else None
+
+
+def read_api_key(path: str) -> str | None:
+    """Return the API key in the file that the configuration names, which nobody else may read."""
+    if not path:
+        return None
+    file = Path(path).expanduser()
+    if file.stat().st_mode & 0o077:
+        raise SiftdError(f"{path} can be read by others", hint=f"chmod 600 {path}")
+    return file.read_text(encoding="utf-8").strip()
