@@ -150,16 +150,18 @@ def test_supersede_ms_decides_how_soon_a_repeat_is_hidden(desk: Callable[..., De
 
 
 def test_supersede_cosine_is_how_alike_two_must_be(desk: Callable[..., Desk]) -> None:
+    """Told just now: an idle session would get a summary of its own."""
     settings = {"memory__consolidator__tickMs": 100, "memory__consolidator__supersedeMs": 100}
+    now = int(time.time() * 1000)
     strict = desk(**settings, memory__consolidator__supersedeCosine=1.0)
     for prompt in ("Fix the login bug", "Fix login bug now"):
-        strict.capture(tool="UserPromptSubmit", payload={"prompt": prompt})
+        strict.capture(tool="UserPromptSubmit", payload={"prompt": prompt}, ts=now)
     strict.until(lambda: strict.counts()["embeddings"] == 2)
     strict.mem("drain")
     assert strict.counts()["superseded"] == 0
     strict.mem("stop")
     usual = desk(**settings, memory__consolidator__supersedeCosine=0.9)
-    usual.capture(tool="UserPromptSubmit", payload={"prompt": "Fix a login bug"})
+    usual.capture(tool="UserPromptSubmit", payload={"prompt": "Fix a login bug"}, ts=now)
     usual.until(lambda: usual.counts()["superseded"] >= 1)
 
 
