@@ -41,6 +41,7 @@ _MADE_UID = re.compile(r"[0-9a-f]{1,64}")
 """What hooks and this house make: no text of anybody's."""
 _WITHOUT_TEXT = frozenset({"forget", "retry", "undo", "link", "scrub"})
 """Intents of keyed hashes, ids and times alone. A rule that took a hash for a secret would unmake a tombstone."""
+_KEYS = ("uid", "frame_uid", "native_key", "input_key")
 _TOLD = ("session_id", "tool", "cwd", "client", "detail", "prompt_id", "agent_id", "spawned_agent_id")
 """What a kept record holds of a client's words besides its payload."""
 
@@ -161,7 +162,7 @@ class Admission:
         return RedactedEvent(
             door=_DOOR,
             uid=self._uid(event, key),
-            frame_uid=self._safe_uid(frame_uid),
+            frame_uid=frame_uid and self._safe_key(frame_uid),
             ts=event.ts,
             session_id=session_id,
             tool=tool,
@@ -185,7 +186,7 @@ class Admission:
         _check_time(change.ts)
         return RedactedSessionChange(
             door=_DOOR,
-            frame_uid=self._safe_uid(frame_uid),
+            frame_uid=frame_uid and self._safe_key(frame_uid),
             ts=change.ts,
             session_id=self._redactor.text(change.session_id),
             client=self._redactor.text(change.client),
@@ -211,6 +212,7 @@ class Admission:
     def readmit(self, kept: dict[str, Any]) -> Captured:
         """Return what `as_kept` wrote (a spool file, a log record), redacted once more by today's rules."""
         kept = kept | {name: self.scrub_text(text) for name in _TOLD if isinstance(text := kept.get(name), str)}
+        kept |= {name: self._safe_key(key) for name in _KEYS if isinstance(key := kept.get(name), str)}
         if kept["kind"] == "session":
             return RedactedSessionChange(door=_DOOR, **_fields(RedactedSessionChange, kept))
         payload_json = encode_canonical(self._redactor.value(kept["payload"], jsx=_is_jsx(kept["payload"])))
@@ -244,11 +246,11 @@ class Admission:
         """Go on with another redactor: the configuration has other rules now."""
         self._redactor = redactor
 
-    def _safe_uid(self, frame_uid: str | None) -> str | None:
-        """Return a frame's uid as hooks make it; whatever else stands there may be anything, and is hashed."""
-        if frame_uid is None or _MADE_UID.fullmatch(frame_uid):
-            return frame_uid
-        return self._hash("frame", frame_uid)
+    def _safe_key(self, key: str) -> str:
+        """Return a key as hooks and we make them; one that holds anything else, and a secret in it, as a hash."""
+        if _MADE_UID.fullmatch(key) or self._redactor.text(key) == key:
+            return key
+        return self._hash("key", key)
 
     def _stamped(self, payload: dict[str, Any], event: Event, client: str) -> bytes:
         stamped = {**payload, "_source": client}

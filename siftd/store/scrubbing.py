@@ -33,8 +33,9 @@ _TEXTS = {
     "summaries": ("id", ("text",)),
     "memories": ("id", ("text", "tags", "project", "session_id", "source")),
     "sessions": ("rowid", ("session_id", "cwd", "source")),
+    "injections": ("id", ("session_id", "piece", "why")),
 }
-"""Tables, their keys, and the columns that hold what somebody wrote."""
+"""Besides events: tables, their keys, and the columns that hold what somebody wrote."""
 _PENDING = "scrub_asked"
 _DONE = "scrub_done"
 
@@ -139,7 +140,8 @@ def _scrub_texts(
             scrubbed.note(table, " ".join(filter(None, texts)), " ".join(filter(None, new)))
     if not changed or dry_run:
         return
-    words = "" if table == "sessions" else ", words = NULL"  # they are made again together with the vector
+    # Index words are made again together with the vector.
+    words = ", words = NULL" if table in ("summaries", "memories") else ""
     assigned = ", ".join(f"{column} = ?" for column in columns)
     with _transaction(connection):
         # Two sessions' ids may become one: the second row of it goes.
