@@ -9,6 +9,7 @@ from __future__ import annotations
 import binascii
 import math
 import re
+import string
 from collections import Counter
 from itertools import pairwise
 
@@ -48,11 +49,14 @@ _REPEATED = re.compile(r"([A-WYZ])\1{9}")
 
 def has_digit(match: Match) -> bool:
     """As `is_random`, for alphabets in which a name could be written too."""
-    return is_random(match) and any(c.isdigit() for c in match[0]) and _mixed(match[0])
+    return _digits_in(match[0]) > 0 and _mixed(match[0]) and is_random(match)
 
 
 def _mixed(text: str) -> bool:
-    return any(c.isalpha() for c in text)
+    return _LETTER.search(text) is not None
+
+
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 def is_mixed_case(match: Match) -> bool:
@@ -116,9 +120,9 @@ def is_phone(match: Match) -> bool:
 
 
 def is_key_line(match: Match) -> bool:
-    """Tell a full line of base64, as key files have them, from a hash in hexadecimal."""
+    """Tell a full line of base64, as key files have them, from a hash in hexadecimal and from a long name."""
     text = match[1]
-    return has_digit(match) and not text.islower() and not text.isupper() and entropy_bits(text) >= 4.6
+    return not text.islower() and not text.isupper() and entropy_bits(text) >= 4.6 and _looks_generated(text)
 
 
 def is_said_secret(match: Match) -> bool:
@@ -154,10 +158,14 @@ _HASH = re.compile(r"(?i)[0-9a-f]{32,128}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f
 
 def _looks_generated(value: str) -> bool:
     """Tell letters and digits in disorder from words: the kind of character changes often."""
-    value = value[:LONGEST_MEASURED]
-    kinds = [0 if c.isdigit() else 1 if c.isupper() else 2 for c in value if c.isalnum()]
-    changes = sum(a != b for a, b in pairwise(kinds))
-    return changes >= max(3, len(kinds) // 5) and entropy_bits(value) >= 3.0
+    letters = value[:LONGEST_MEASURED].translate(_NO_SIGNS)
+    changes = len(_KINDS.findall(letters)) - 1
+    return changes >= max(3, len(letters) // 5) and entropy_bits(value) >= 3.0
+
+
+_KINDS = re.compile(r"[0-9]+|[A-Z]+|[^0-9A-Z]+")
+_NO_SIGNS = dict.fromkeys(map(ord, string.punctuation + string.whitespace))
+_NO_DIGITS = dict.fromkeys(map(ord, string.digits))
 
 
 def is_url_password(match: Match) -> bool:
@@ -193,7 +201,7 @@ _NO_PASSWORDS = frozenset(
 
 
 def _digits_in(text: str) -> int:
-    return sum(c.isdigit() for c in text)
+    return len(text) - len(text.translate(_NO_DIGITS))
 
 
 _CODE = re.compile(r"[(){}\[\]]|^[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)+[;,]?$|^[@*&!]|::|->|^\d{1,15}[a-z]{0,2}$")
@@ -226,7 +234,7 @@ def is_plausible_value(kind: Kind, value: str, *, bare: bool = False) -> bool:
         return False
     if (value.isdigit() and len(value) < 20) or _PATH.search(value[:LONGEST_MEASURED]) or _DATE.match(value):
         return False
-    digits = sum(c.isdigit() for c in value)
+    digits = _digits_in(value)
     if kind == "key":
         return len(value) >= 16 and " " not in value and _looks_generated(value) and not _HASH.fullmatch(value)
     if kind == "password":

@@ -9,10 +9,10 @@ from itertools import accumulate
 from string import ascii_letters, digits
 
 from siftd.redact.found import Found
-from siftd.redact.gate import Gate, gate_bytes, open_gate
+from siftd.redact.gate import Gate, gate_bytes, open_gate, plain_beginning
 from siftd.redact.names import kind_of_name
 from siftd.redact.private import PRIVATE_HEAD, private_spans
-from siftd.redact.rules import RULES, Lane, Rule
+from siftd.redact.rules import LEFT, RULES, Lane, Rule
 
 PLACEHOLDER = r"\[REDACTED:[a-z0-9-]{1,40}(?::[0-9a-f]{4})?\]"
 """What a secret leaves behind. The gate finds it before any rule, so that no rule looks inside one."""
@@ -26,7 +26,7 @@ Matched = tuple[Rule, int, int, re.Match[str]]
 LONGEST_REACH = 96
 """How far before its head a match may begin: a name, or the 82 characters before the mark of an Azure key."""
 
-LONGEST_BOUNDED = 256
+LONGEST_BOUNDED = 120
 """From this length on a bounded repetition may have been cut short."""
 
 
@@ -35,7 +35,7 @@ class _Armed:
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
-        self.head = rule.head or "|".join(re.escape(word) for word in rule.keywords.split())
+        self.heads = [rule.head] if rule.head else [re.escape(word) for word in rule.keywords.split()]
         self._reach = None if rule.reach is None else ascii_letters + digits + rule.reach
 
     @cached_property
@@ -52,18 +52,25 @@ class _Armed:
 
     @cached_property
     def _begins(self) -> re.Pattern[bytes]:
-        return re.compile(self.head.encode("ascii"))
+        return re.compile("|".join(self.heads).encode("ascii"))
 
     def begins_at(self, data: bytes, start: int) -> bool:
         """Whether the rule's head stands at `start`."""
         return data.startswith(self.keywords, start) if self.keywords else self._begins.match(data, start) is not None
 
-    def may_begin_with(self, byte: int) -> bool:
-        """Whether the head's first character can be `byte`; True where that is not plain to see."""
-        if self.keywords:
-            return any(word[0] == byte for word in self.keywords)
-        is_plain = self.head[0].isalnum() and "|" not in self.head and self.head[1] not in "?*{"
-        return not is_plain or ord(self.head[0]) == byte
+    @cached_property
+    def is_bounded(self) -> bool:
+        """Whether no match begins inside a word."""
+        return self._reach is None and self.rule.pattern.startswith(LEFT)
+
+    @cached_property
+    def _plain(self) -> tuple[bytes, ...]:
+        """How the head begins, as far as that is plain to see."""
+        return self.keywords or (plain_beginning(self.rule.head).encode("ascii"),)
+
+    def may_begin_with(self, two: bytes) -> bool:
+        """Whether the head's first two characters can be these; True where that is not plain to see."""
+        return any(plain.startswith(two) or two.startswith(plain) for plain in self._plain)
 
     def match(self, text: str, start: int, floor: int) -> tuple[int, int, re.Match[str]] | None:
         """Try the rule at a head that starts at `start`; nothing before `floor` may belong to the match."""
@@ -85,28 +92,21 @@ class _Lane:
 
     def __init__(self, armed: list[_Armed], *, pure: bool) -> None:
         self._armed = armed
-        self.gate: Gate = open_gate([one.head for one in armed], pure=pure)
+        self._by_two: dict[bytes, list[_Armed]] = {}
+        self.gate: Gate = open_gate([head for one in armed for head in one.heads], pure=pure)
 
-    @cached_property
-    def _literals(self) -> dict[bytes, int]:
-        """The heads that are keywords. Half of all hits are, and looking one up costs nothing."""
-        literals: dict[bytes, int] = {}
-        for index, armed in enumerate(self._armed):
-            for word in armed.keywords:
-                literals.setdefault(word, index)
-        return literals
+    def _may_begin_with(self, two: bytes) -> list[_Armed]:
+        """Return the rules whose head may begin with these two characters, found out once."""
+        rules = self._by_two.get(two)
+        if rules is None:
+            rules = self._by_two[two] = [armed for armed in self._armed if armed.may_begin_with(two)]
+        return rules
 
-    @cached_property
-    def _by_first_byte(self) -> list[list[_Armed]]:
-        """For each byte the rules whose head may begin with it."""
-        return [[armed for armed in self._armed if armed.may_begin_with(byte)] for byte in range(256)]
-
-    def first_match(self, text: str, data: bytes, start: int, end: int, floor: int) -> Matched | None:
-        """Try the rules whose head stands at data[start:end], in the order of the table."""
-        literal = self._literals.get(data[start:end])
-        found = self._armed[literal] if literal is not None else None
-        for armed in self._by_first_byte[data[start]]:
-            if armed is found or armed.begins_at(data, start):
+    def first_match(self, text: str, data: bytes, start: int, floor: int) -> Matched | None:
+        """Try the rules whose head stands at `start`, in the order of the table."""
+        is_left = _LEFT.match(text, start) is not None
+        for armed in self._may_begin_with(data[start : start + 2]):
+            if (is_left or not armed.is_bounded) and armed.begins_at(data, start):
                 matched = armed.match(text, start, floor)
                 if matched is not None:
                     return armed.rule, *matched
@@ -114,7 +114,7 @@ class _Lane:
 
     def whole_match(self, text: str, data: bytes, begin: int, end: int) -> Matched | None:
         """Return the match of a rule that knows the whole of text[begin:end] by its own form."""
-        matched = self.first_match(text, data, begin, begin, begin) if end > begin else None
+        matched = self.first_match(text, data, begin, begin) if end > begin else None
         return matched if matched is not None and matched[1] <= begin and matched[2] >= end else None
 
 
@@ -173,7 +173,7 @@ class Finder:
                 if data[start] == b"["[0]:
                     position = floor = place.end()
             else:
-                matched = self._lanes[index - 1].first_match(text, data, start, place.end(), floor)
+                matched = self._lanes[index - 1].first_match(text, data, start, floor)
                 if matched is not None:
                     span = self._span(text, data, matched)
                     position = matched[2]
@@ -214,6 +214,7 @@ def _name(rule: Rule, match: re.Match[str]) -> str:
 
 LANES: tuple[Lane, ...] = ("token", "name", "run", "place")
 RUN_GATE = 1 + LANES.index("run")
+_LEFT = re.compile(LEFT)
 _RUN = re.compile(r"[A-Za-z0-9+/_-]*+")
 PEOPLE = frozenset(["email", "phone", "private"])
 """What is no secret inside an encoded text: a picture of a business card is left alone."""

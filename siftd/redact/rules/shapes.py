@@ -82,7 +82,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(name="secret", finds="value said to be a secret in plain words", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_password",
          head=_SAID + r"[A-Za-z0-9][A-Za-z0-9_+/.=~-]{11}", lane="name",
          general=True,
-         pattern=_SAID + r"([A-Za-z0-9][\w+/.~=-]{11,511})(?![\w(@])",
+         pattern=_SAID + r"([A-Za-z0-9][\w+/.~=-]{11,127})(?![(@])",
          group=1,
          check=checks.is_said_secret,
          rest=r"[\w+/.~=-]*+",
