@@ -37,11 +37,29 @@ def ensure_folder(path: str) -> None:
 
 
 def ensure_workspace(paths: WorkspacePaths) -> None:
-    """Make every folder that a workspace needs, and refuse a home that somebody else could write to."""
-    for folder in (paths.home.run, paths.home.logs, paths.folder, paths.spool):
+    """Make every folder that a workspace needs, and refuse a home that somebody else could write to, or has.
+
+    A link at a name of ours is refused too: whoever planted it chose where captures, or the secret, would go. Once
+    these folders are ours alone, nobody else can plant one.
+    """
+    home = paths.home
+    check_links(paths)
+    for folder in (home.run, home.logs, paths.folder, paths.spool):
         ensure_folder(folder)
-    for folder in (paths.home.root, paths.home.folder):
+    for folder in (home.root, home.folder, home.run, home.logs, home.workspaces, paths.folder, paths.spool):
         check_owner(folder)
+
+
+def check_links(paths: WorkspacePaths) -> None:
+    """Raise HomeUnusable for a link at a name of ours. The home itself may be one, and so may config.json."""
+    home = paths.home
+    folders = (home.folder, home.run, home.logs, home.workspaces, paths.folder, paths.spool, paths.snapshots)
+    files = (paths.socket, paths.lock, paths.start, paths.hold, paths.slow, paths.dropped, home.hook_failures)
+    stored = (paths.secret, paths.wal, paths.daemon_log, paths.quarantine, paths.rebuild)
+    database = (paths.database, f"{paths.database}-wal", f"{paths.database}-shm")
+    for path in (*folders, *files, *stored, *database):
+        if Path(path).is_symlink():
+            raise HomeUnusable(f"{path} is a link, and siftd follows none", hint="move it away")
 
 
 def check_owner(path: str) -> None:
@@ -74,6 +92,7 @@ def write_private(path: Path, data: bytes) -> None:
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(descriptor, 0o600)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

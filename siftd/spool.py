@@ -13,7 +13,10 @@ redacts them once more.
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
+import stat
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -62,8 +65,8 @@ def iter_spool(folder: str) -> Iterator[SpoolFile]:
     """Yield the files of the spool, oldest first. A file that is not ours or damaged is left where it is."""
     for path in sorted(Path(folder).glob("[0-9]*.json")):
         try:
-            kept = msgspec.json.decode(path.read_bytes())
-        except (OSError, msgspec.MsgspecError):
+            kept = msgspec.json.decode(_read(path))
+        except (OSError, msgspec.MsgspecError, RecursionError):
             continue
         if isinstance(kept, dict) and kept.get("version") == VERSION and isinstance(kept.get("kind"), str):
             yield SpoolFile(path, kept)
@@ -75,6 +78,14 @@ def count_files(folder: str) -> int:
         return sum(1 for _ in Path(folder).glob("[0-9]*.json"))
     except FileNotFoundError:
         return 0
+
+
+def _read(path: Path) -> bytes:
+    """Return what is in a file of the spool: no link is followed, and nothing that is no file is waited for."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "no file")
+        return file.read()
 
 
 def _write(folder: Path, message: bytes, intake: Intake, now_ms: int) -> None:
@@ -106,6 +117,7 @@ def readmit(file: SpoolFile, intake: Intake) -> Captured | None:
 def run(folder: str, stream: BinaryIO) -> int:
     """`siftd spool`: keep the frames of `stream` for the workspace of `folder`; return the exit status."""
     os.umask(0o077)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it holds raw frames
     try:
         home = Home.from_environment(os.environ, str(Path.home()))
         workspace = find_workspace(folder)

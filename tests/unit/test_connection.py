@@ -1,0 +1,62 @@
+"""What one connection may hold of the daemon's memory."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import struct
+from typing import Any
+
+from siftd.daemon.connection import IN_FLIGHT_BYTES, Answer, Connection
+from siftd.frames import encode_frame
+
+MB = 1024 * 1024
+
+
+class HeldTransport(asyncio.Transport):
+    """Stands for a client's socket; notes whether the daemon reads from it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_reading = True
+        self.written = 0
+
+    def set_write_buffer_limits(self, high: int) -> None:
+        self.high = high
+
+    def get_extra_info(self, name: str) -> Any:
+        return self
+
+    def getsockopt(self, *_: int) -> bytes:
+        return struct.pack("3i", os.getpid(), os.getuid(), os.getgid())
+
+    def is_closing(self) -> bool:
+        return False
+
+    def pause_reading(self) -> None:
+        self.is_reading = False
+
+    def resume_reading(self) -> None:
+        self.is_reading = True
+
+    def write(self, data: bytes) -> None:
+        self.written += 1
+
+
+async def test_requests_in_flight_are_bounded_by_their_bytes_too() -> None:
+    held: list[Answer] = []
+    connection = Connection(lambda _, answer: held.append(answer), set(), most=1)
+    transport = HeldTransport()
+    connection.connection_made(transport)  # type: ignore[arg-type]
+    frame = encode_frame(b"{" + b" " * (8 * MB))
+    connection.data_received(frame * 6)
+    assert len(held) == IN_FLIGHT_BYTES // (8 * MB) == 4
+    assert not transport.is_reading
+    for answer in held[:2]:
+        answer.send(b"{}")
+    assert transport.is_reading
+    connection._take(b"")
+    assert len(held) == 6
+    for answer in held[2:]:
+        answer.send(b"{}")
+    assert (transport.written, connection.is_answering, connection._in_flight_bytes) == (6, False, 0)
