@@ -83,6 +83,7 @@ class Captures:
             answer.send(refused(receipt.error, retry=isinstance(receipt.error, LogError)))
             return
         event_id = receipt.event_id
+        is_forgotten = receipt.is_duplicate and event_id is None
         fields = {"duplicate": True} if receipt.is_duplicate else {}
         answer.send(
             ok(
@@ -97,7 +98,7 @@ class Captures:
             "capture_accepted",
             event_id=event_id,
             tool=event.tool if isinstance(event, RedactedEvent) else f"session_{event.change}",
-            session=event.session_id,
+            session=None if is_forgotten else event.session_id,
             bytes=size,
             duplicate=receipt.is_duplicate,
             ms=round((time.perf_counter() - started) * 1000, 2),

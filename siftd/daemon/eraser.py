@@ -1,6 +1,7 @@
 """Taking what is forgotten out of every file of a workspace.
 
-    rows (and all that hangs on them) -> log segments -> files set aside -> VACUUM -> SQLite's own log -> snapshots
+    rows (and all that hangs on them) -> log segments -> files set aside -> session ids in the daemon's log
+    -> VACUUM -> SQLite's own log -> snapshots
 
 The tombstones are safe in the log before; only the last step says that it is done. Any crash between leaves it pending,
 and everything is done again. Out of reach: files made by `mem backup`, and the clients' own transcripts.
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from siftd.daemon import traces
+from siftd.daemon.logs import unname_sessions
 from siftd.log import sealing
 from siftd.paths import WorkspacePaths
 from siftd.store import erasing
@@ -61,6 +63,7 @@ class Eraser:
             erasing.erase_rows(connection, tombstones)
             sealing.rewrite(self._paths.wal, tombstones.covers)
             traces.remove_set_aside(self._paths)
+            unname_sessions(self._paths.daemon_log, lambda session: erasing.has_session(connection, session))
             erasing.compact(connection)
         if not erasing.empty_wal(connection):
             self._waits_for_reader = seq

@@ -6,8 +6,9 @@ Without `configure` (in tests, in `mem`) structlog stays as it is.
 from __future__ import annotations
 
 import os
+import re
 import time
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import msgspec
 import structlog
 
 ROTATE_BYTES = 4 * 1024 * 1024
+_SESSION = re.compile(rb'"session":"((?:[^"\\\\]|\\\\.)*)"')
 _encode = msgspec.json.Encoder().encode
 
 
@@ -55,6 +57,20 @@ def configure(path: str) -> None:
         logger_factory=lambda *_: file,
         cache_logger_on_first_use=True,
     )
+
+
+def unname_sessions(path: str, is_known: Callable[[str], bool]) -> None:
+    """Overwrite the ids of the sessions that are not known any more, in place: whoever appends goes on undisturbed."""
+    for each in (path, f"{path}.1"):
+        try:
+            descriptor = os.open(each, os.O_RDWR | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            continue
+        with os.fdopen(descriptor, "r+b") as file:
+            for found in _SESSION.finditer(file.read()):
+                if not is_known(msgspec.json.decode(b'"%b"' % found[1], type=str)):
+                    os.pwrite(descriptor, b"-" * len(found[1]), found.start(1))
+            os.fsync(descriptor)
 
 
 def _render(_: Any, level: str, event: MutableMapping[str, Any]) -> bytes:

@@ -85,6 +85,11 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones) -> int:
     return count
 
 
+def has_session(connection: sqlite3.Connection, session_id: str) -> bool:
+    """Whether anything of a session is left."""
+    return connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (session_id,)).fetchone() is not None
+
+
 def compact(connection: sqlite3.Connection) -> None:
     """Write the database anew, so that no free page keeps what was in it."""
     connection.execute("VACUUM")

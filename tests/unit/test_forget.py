@@ -150,6 +150,26 @@ async def test_no_byte_of_the_home_holds_what_was_forgotten(tmp_path: Path, wish
     assert sorted(each.seq for each in iter_records(str(wal)))[-1] > 5
 
 
+@pytest.mark.parametrize(
+    "wish", [{"session": "secret-session"}, {"since": NOW - 2 * DAY - 10, "until": NOW - 2 * DAY + 10}], ids=repr
+)
+async def test_a_session_of_which_nothing_is_left_is_named_nowhere(tmp_path: Path, wish: dict[str, Any]) -> None:
+    async with opened(tmp_path) as shop:
+        paths = shop.workshop.paths
+        await tell(shop, "first")
+        await tell(shop, session="secret-session", ts=NOW - 2 * DAY, frame_uid="f2")
+        told = [f'{{"event_id":{number},"session":"{each}"}}' for number, each in enumerate(["s1", "secret-session"])]
+        for file in (paths.daemon_log, f"{paths.daemon_log}.1"):
+            write_private(Path(file), ("\n".join(told) + "\n").encode())
+        await shop.ask("drain")
+        assert (await forget(shop, **wish))["matched"] == 1
+        assert everywhere(tmp_path / "home", "secret-session") == []
+        lines = [json.loads(line) for line in Path(paths.daemon_log).read_text().splitlines()]
+        assert [line["session"] for line in lines] == ["s1", "-" * 14]
+        assert await tell(shop, session="secret-session", ts=NOW - 2 * DAY, frame_uid="f2") is None
+        assert everywhere(tmp_path / "home", "secret-session") == []
+
+
 async def test_backfill_of_the_same_transcript_brings_nothing_back(tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
