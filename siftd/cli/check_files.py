@@ -1,4 +1,4 @@
-"""What `mem doctor` sees without asking the daemon: the interpreter, the home, the wiring, the marks couriers leave."""
+"""What `mem doctor` looks at itself: the interpreter, the home, the wiring, the database file."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ import os
 import platform
 import socket
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from siftd.cli.context import Context
 from siftd.cli.finding import Finding
 from siftd.cli.hook_failures import list_unseen
-from siftd.cli.output import count, format_duration, format_time
+from siftd.cli.output import count, format_time
 from siftd.errors import ConfigInvalid, HomeUnusable, StoreError
 from siftd.home import check_owner, load_settings
 from siftd.install.claude_code import Wiring
 from siftd.install.doctor import check_wiring
 from siftd.store import health
 from siftd.store.connection import open_reader
-
-SLOW_LATELY_MS = 600_000
 
 
 def check_python() -> Iterator[Finding]:
@@ -82,67 +79,12 @@ def check_failures(context: Context) -> Iterator[Finding]:
         yield Finding("hooks", "problem", message, f"{each.remedy}; then `mem doctor --ack`")
 
 
-def check_marks(context: Context) -> Iterator[Finding]:
-    """What `mem stop`, couriers and hooks left in `run/`."""
-    paths = context.paths
-    if Path(paths.hold).exists():
-        yield Finding(
-            "start", "problem", "stopped by `mem stop`: what is captured waits in the spool", "run `mem start`"
-        )
-    failures, at, reason = _read_backoff(paths.start)
-    if failures:
-        tried = f"the daemon failed to start {count(failures, 'time')}, last {format_time(at)}"
-        yield Finding("start", "problem", f"{tried}: {reason}", "mend that and run `mem start`")
-    slow_ms = _age_ms(paths.slow)
-    if slow_ms is not None and slow_ms < SLOW_LATELY_MS:
-        message = f"the daemon let a hook wait {format_duration(slow_ms)} ago; its event went by the courier"
-        yield Finding("daemon", "problem", message, "see `mem logs`")
-    dropped = context.count_dropped()
-    if dropped:
-        message = f"{count(dropped, 'capture')} could not be kept at all (a full disk, or a broken installation)"
-        yield Finding("spool", "problem", message, f"make room; remove {paths.dropped} to count anew")
-
-
-def check_spool(context: Context) -> Iterator[Finding]:
-    folder = Path(context.paths.spool)
-    waiting = sum(1 for _ in folder.glob("[0-9]*.json"))
-    unreadable = sum(1 for _ in folder.glob("*.bad"))
-    if unreadable:
-        message = f"{count(unreadable, 'file')} in {folder} cannot be read"
-        yield Finding("spool", "problem", message, "remove the *.bad files there")
-    if waiting:
-        yield Finding("spool", "problem", f"{count(waiting, 'capture')} waiting", "`mem drain` takes them in")
-    elif not unreadable:
-        yield Finding("spool", "ok", "nothing waits")
-
-
 def check_database(context: Context) -> Iterator[Finding]:
     path = context.paths.database
     if not Path(path).exists():
         yield Finding("database", "note", "there is none yet", "the first capture or `mem start` makes it")
     else:
         yield _check_integrity(path)
-    set_aside = [each.name for each in Path(path).parent.glob("db.sqlite.damaged-*") if each.name[-1].isdigit()]
-    if set_aside:
-        message = f"{count(len(set_aside), 'damaged database')} set aside and rebuilt from the log"
-        yield Finding("database", "problem", message, f"remove {path}.damaged-* once you miss nothing")
-
-
-def check_log(context: Context) -> Iterator[Finding]:
-    folder = Path(context.paths.quarantine)
-    corrupt = sum(1 for _ in folder.glob("corrupt-*"))
-    torn = sum(1 for _ in folder.glob("torn-*"))
-    left_out = sum(1 for _ in folder.glob("condemned-*"))
-    if left_out:
-        message = f"{count(left_out, 'record')} of the log ended the daemon twice and is left out, kept in {folder}"
-        yield Finding("log", "problem", message, "`mem rebuild` tries it again; please report it")
-    if corrupt:
-        message = f"{count(corrupt, 'corrupt line')} of the log set aside in {folder}: those events are lost"
-        yield Finding("log", "problem", message, "check the disk; remove the files there once read")
-    if torn:
-        yield Finding("log", "note", f"{count(torn, 'torn tail')} of a crash kept in {folder}; nothing was lost")
-    if not corrupt and not torn and not left_out:
-        yield Finding("log", "ok", "no line was ever set aside")
 
 
 def _private_paths(context: Context) -> list[Path]:
@@ -173,21 +115,6 @@ def _probe(run: str) -> None:
             Path(name).unlink(missing_ok=True)
         os.fchdir(back)
         os.close(back)
-
-
-def _read_backoff(path: str) -> tuple[int, int, str]:
-    try:
-        failures, at, reason = Path(path).read_text(encoding="utf-8", errors="replace").split(" ", 2)
-        return int(failures), int(at), reason.strip()
-    except (OSError, ValueError):
-        return 0, 0, ""
-
-
-def _age_ms(path: str) -> int | None:
-    try:
-        return max(0, int((time.time() - Path(path).stat().st_mtime) * 1000))
-    except OSError:
-        return None
 
 
 def _check_integrity(path: str) -> Finding:

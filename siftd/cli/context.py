@@ -74,11 +74,3 @@ class Context:
             return connect(self.paths)
         except DaemonUnreachable:
             return None
-
-    def count_dropped(self) -> int:
-        """Return how many captures no courier could keep."""
-        try:
-            with open(self.paths.dropped, "rb") as file:  # noqa: PTH123 - as above
-                return file.read().count(b"\n")
-        except OSError:
-            return 0

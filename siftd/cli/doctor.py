@@ -16,10 +16,7 @@ from siftd.cli.check_files import (
     check_failures,
     check_home,
     check_hooks,
-    check_log,
-    check_marks,
     check_python,
-    check_spool,
 )
 from siftd.cli.check_moved import check_moved
 from siftd.cli.context import Context
@@ -41,11 +38,7 @@ def run(context: Context, options: Namespace) -> int:
         acknowledge(context.home, asked_at_ms)
     problems = sum(finding.state == "problem" for finding in findings)
     if options.json:
-        checks = [
-            {"link": each.link, "state": each.state, "message": each.message, "remedy": each.remedy or None}
-            for each in findings
-        ]
-        say_json({"ok": problems == 0, "checks": checks})
+        say_json({"ok": problems == 0, "checks": [finding.as_json() for finding in findings]})
     else:
         for finding in findings:
             _say_finding(finding)
@@ -60,10 +53,7 @@ def examine(context: Context) -> Iterator[Finding]:
     yield from check_config(context)
     yield from check_hooks(context)
     yield from check_failures(context)
-    yield from check_marks(context)
     yield from check_daemon(context)
-    yield from check_spool(context)
-    yield from check_log(context)
     yield from check_database(context)
     yield from check_moved(context)
 

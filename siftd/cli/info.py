@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from siftd.cli.abnormal import find_abnormal
+from siftd.cli.beside import read_beside
 from siftd.cli.context import ANSWER_SECONDS, Context
+from siftd.cli.finding import Finding
 from siftd.cli.output import clean, count, format_bytes, format_duration, paint, say, say_json, tell
 from siftd.errors import DaemonUnreachable
 
@@ -22,13 +25,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     state = read_state(context)
+    abnormal = list(find_abnormal(state))
+    if state["config"]["problem"]:
+        abnormal.append(Finding("config", "problem", state["config"]["problem"], f"correct {context.home.config}"))
     if options.json:
-        say_json(state)
+        say_json(state | {"abnormal": [finding.as_json() for finding in abnormal]})
         return 0
     for name, value in _lines(state):
         say(f"{paint(f'{name:<10}', 'dim')}  {clean(value)}")
-    for problem in _problems(state):
-        say(paint(f"{'problem':<10}  {clean(problem)}", "yellow"))
+    for finding in abnormal:
+        say(paint(f"{finding.state:<10}  {clean(finding.message)}", "yellow" if finding.state == "problem" else "dim"))
+        if finding.remedy:
+            say(f"{'':<10}  {paint(f'→ {clean(finding.remedy)}', 'bold')}")
     if not state["daemon"]["running"]:
         tell("mem: no daemon runs; these are the counts of its database")
     return 0
@@ -40,17 +48,12 @@ def read_state(context: Context) -> dict[str, Any]:
     if client is not None:
         with client:
             try:
-                return client.request({"kind": "info"}, timeout=ANSWER_SECONDS) | _beside(context)
+                return client.request({"kind": "info"}, timeout=ANSWER_SECONDS) | read_beside(context.paths)
             except DaemonUnreachable:
                 pass  # it has just ended
     from siftd.cli.offline import read_files
 
-    return read_files(context) | _beside(context)
-
-
-def _beside(context: Context) -> dict[str, Any]:
-    """Return what only the files beside the daemon tell: what no courier could keep."""
-    return {"dropped": context.count_dropped()}
+    return read_files(context) | read_beside(context.paths)
 
 
 def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
@@ -110,15 +113,3 @@ def _redacted(by_rule: dict[str, int]) -> str:
     shown = [f"{name} {number:,}" for name, number in by_rule.items()]
     more = f", {len(shown) - RULES_SHOWN} more rules in --json" if len(shown) > RULES_SHOWN else ""
     return f"{sum(by_rule.values()):,}" + (f": {', '.join(shown[:RULES_SHOWN])}{more}" if shown else "")
-
-
-def _problems(state: dict[str, Any]) -> list[str]:
-    problems = [str(problem) for problem in state.get("problems", [])]
-    if state.get("config", {}).get("problem"):
-        problems.append(state["config"]["problem"])
-    problems += [f"{count(each['count'], 'capture')} rejected: {each['reason']}" for each in state["rejections"]]
-    problems += [f"{count(each['count'], 'event')} {each['status']}: {each['reason']}" for each in state["parked"]]
-    problems += [f"not everything is scrubbed yet: {each}" for each in state.get("scrub", {}).get("pending", ())]
-    if state["dropped"]:
-        problems.append(f"{count(state['dropped'], 'capture')} could not be kept; `mem doctor` says why")
-    return problems

@@ -11,6 +11,8 @@ from siftd.errors import ConfigInvalid, StoreError
 from siftd.home import load_settings
 from siftd.store import events, read
 from siftd.store.connection import open_reader, translate
+from siftd.store.migrate import check_not_newer
+from siftd.store.tombstones import pending_seq
 
 _COUNTS = ("events", "raw", "summarized", "skipped", "summaries", "embeddings", "superseded", "memories")
 _COUNTERS = ("accepted", "duplicates", "rejected", "spooled")
@@ -41,6 +43,7 @@ def read_files(context: Context) -> dict[str, Any]:
         "redactions": stored["redactions"],
         "rejections": stored["rejections"],
         "parked": stored["parked"],
+        "forget": {"pending": stored["forgets"]},
         "problems": [store_problem] if store_problem else [],
         "config": {"problem": config_problem},
     }
@@ -61,6 +64,7 @@ def _read_database(path: str) -> tuple[dict[str, Any], str | None]:
         "redactions": {},
         "rejections": [],
         "parked": [],
+        "forgets": [],
         "appliedSeq": 0,
     }
     if not Path(path).exists():
@@ -68,12 +72,14 @@ def _read_database(path: str) -> tuple[dict[str, Any], str | None]:
     try:
         connection = open_reader(path)
         try:
+            check_not_newer(connection)
             return {
                 "counts": read.counts(connection),
                 "captures": read.counters(connection),
                 "redactions": read.redactions(connection),
                 "rejections": read.rejections(connection),
                 "parked": read.parked(connection),
+                "forgets": [] if pending_seq(connection) is None else ["the next daemon erases it"],
                 "appliedSeq": events.applied_seq(connection),
             }, None
         except sqlite3.Error as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
+from siftd.cli.abnormal import find_abnormal
+from siftd.cli.beside import read_beside
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
 from siftd.errors import RequestInvalid
@@ -102,8 +104,12 @@ def _explain(hit: dict[str, Any]) -> str:
 
 
 def _why_nothing(context: Context, is_filtered: bool) -> str:
-    """Tell an empty memory, too narrow a filter and no match apart."""
-    counts = context.ask({"kind": "info"})["counts"]
+    """Tell a memory that is not whole, an empty one, too narrow a filter and no match apart."""
+    state = context.ask({"kind": "info"}) | read_beside(context.paths)
+    counts = state["counts"]
+    problems = [finding.message for finding in find_abnormal(state) if finding.state == "problem"]
+    if problems:
+        return f"no match, and the memory is not whole: {problems[0]}; `mem doctor` says more"
     if not counts["events"] and not counts["memories"]:
         return "nothing is remembered yet in this workspace; `mem doctor` says whether capture works"
     if is_filtered:

@@ -90,6 +90,7 @@ class Committer:
         self._tombstones = tombstones
         self._last_seq = 0
         self._is_behind = False
+        self._refusing: str | None = None
         self._unapplied = Unapplied()
         self._captures: deque[_Capture] = deque()
         self._jobs: deque[_Job] = deque()
@@ -132,6 +133,11 @@ class Committer:
     def is_behind(self) -> bool:
         """Whether the log holds records that the database does not have yet."""
         return self._is_behind
+
+    @property
+    def refusing(self) -> str | None:
+        """Why captures are refused since the log could last be written; None when it can."""
+        return self._refusing
 
     @property
     def log_bytes(self) -> int:
@@ -216,11 +222,14 @@ class Committer:
             for entry in entries:
                 self._unapplied.remove(entry)
             log.warning("captures_refused", count=len(entries), error=error.code)
+            self._refusing = error.code
             refused = {entry.seq for entry in entries}
             return [
                 receipt if receipt.is_duplicate and receipt.event_id not in refused else Receipt(None, error=error)
                 for receipt in receipts
             ]
+        if records:
+            self._refusing = None
         if is_locked:
             self._insert(records, group, receipts)
         return receipts

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from siftd.search.block import Given
 
 _ID = re.compile(r"([esm]?)([0-9]{1,18})")
+BEHIND = "without the newest captures: the database is locked by another program, or the disk is full"
 _FIND = {
     "e": ("event", read.find_event),
     "s": ("summary", read.find_summary),
@@ -106,7 +107,8 @@ class Handlers:
         started = time.perf_counter()
         found = await self._shop.search(request)
         took = round((time.perf_counter() - started) * 1000, 2)
-        return {"hits": found.hits, "degraded": found.degraded, "ms": took}
+        behind = BEHIND if self._shop.committer.is_behind else None
+        return {"hits": found.hits, "degraded": "; ".join(filter(None, (found.degraded, behind))) or None, "ms": took}
 
     async def _show(self, request: messages.Show) -> dict[str, Any]:
         letter, number = split_id(request.id)

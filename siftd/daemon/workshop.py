@@ -43,6 +43,7 @@ from siftd.paths import WorkspacePaths
 from siftd.spool import SpoolFile, count_files, iter_spool, readmit
 from siftd.store import events, read
 from siftd.store.snapshots import copy_database, list_snapshots
+from siftd.store.tombstones import pending_seq
 from siftd.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ class Workshop:
                     if receipt.error is not None:
                         log.warning("spool_refused", error=receipt.error.code)
                         return
-                    log.info("spool_taken", event_id=receipt.event_id, session=event.session_id)
+                    log.info("spool_taken", event_id=receipt.event_id)
             except (SiftdError, KeyError, TypeError, ValueError) as error:
                 log.warning("spool_file_unreadable", error=type(error).__name__)
                 self._leave_out(file)
@@ -254,7 +255,7 @@ class Workshop:
 
     async def info(self) -> dict[str, Any]:
         """Return the state of everything, as `mem info --json` shows it."""
-        counts, counters, redactions, rejections, parked, tokens, applied = await self.store.read(
+        counts, counters, redactions, rejections, parked, tokens, applied, unerased = await self.store.read(
             lambda c: (
                 read.counts(c),
                 read.counters(c),
@@ -263,8 +264,10 @@ class Workshop:
                 read.parked(c),
                 self.backends.tokens(c),
                 events.applied_seq(c),
+                pending_seq(c),
             )
         )
+        pending = self._forgetter.pending or (["it is being erased"] if unerased is not None else [])
         files = segments(self.paths.wal)
         return {
             "workspace": {"root": self.workspace.root, "key": self.workspace.key},
@@ -291,12 +294,13 @@ class Workshop:
                 "bytes": sum(file.stat().st_size for file in files),
                 "appliedSeq": applied,
                 "behind": self.committer.is_behind,
+                "refusing": self.committer.refusing,
             },
             "captures": counters,
             "spool": {"files": count_files(self.paths.spool)},
             "rejections": rejections,
             "parked": parked,
-            "forget": {"pending": self._forgetter.pending},
+            "forget": {"pending": pending},
             "snapshots": {"files": len(list_snapshots(self.paths.snapshots))},
             "redactions": redactions,
             "scrub": {"pending": self._scrubber.pending},

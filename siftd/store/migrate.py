@@ -43,17 +43,24 @@ def migrate(connection: sqlite3.Connection, now_ms: int, migrations: list[Migrat
     """Apply what is missing. Raises SchemaTooNew for a database of a newer siftd, MigrationFailed otherwise."""
     known = known_migrations() if migrations is None else migrations
     connection.execute(_BOOKKEEPING)
+    check_not_newer(connection, known)
     applied = dict(connection.execute("SELECT number, sha256 FROM migrations"))
-    newest = known[-1].number if known else 0
-    if applied and max(applied) > newest:
-        raise SchemaTooNew(
-            f"the database has schema {max(applied)}, this siftd knows {newest}", hint="install the newer siftd"
-        )
     for migration in known:
         if migration.number not in applied:
             _apply(connection, migration, now_ms)
         elif applied[migration.number] != migration.sha256:
             raise MigrationFailed(f"{migration.name} was applied from another text", hint="reinstall siftd")
+
+
+def check_not_newer(connection: sqlite3.Connection, migrations: list[Migration] | None = None) -> None:
+    """Raise SchemaTooNew for a database of a newer siftd. Reads only."""
+    known = known_migrations() if migrations is None else migrations
+    newest = known[-1].number if known else 0
+    applied = connection.execute("SELECT coalesce(max(number), 0) FROM migrations").fetchone()[0]
+    if applied > newest:
+        raise SchemaTooNew(
+            f"the database has schema {applied}, this siftd knows {newest}", hint="install the newer siftd"
+        )
 
 
 def _apply(connection: sqlite3.Connection, migration: Migration, now_ms: int) -> None:

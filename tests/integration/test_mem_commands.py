@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -165,6 +166,25 @@ def test_nothing_found_says_why(mem: Mem, paths: WorkspacePaths) -> None:
     assert "no match among 1 event" in mem("search", "zebra", "--json").err
 
 
+def test_a_search_says_that_the_newest_captures_are_missing(mem: Mem, paths: WorkspacePaths) -> None:
+    capture(paths, "cargo build")
+    mem("drain")
+    person = sqlite3.connect(paths.database, isolation_level=None)
+    try:
+        person.execute("BEGIN IMMEDIATE")
+        with connect(paths) as client:
+            payload = {"tool_input": {"command": "zebra"}, "tool_response": {}}
+            message = {"kind": "capture", "sessionId": "first", "tool": "Bash", "payload": payload, "ts": 1}
+            assert client.request(message, timeout=10)["eventId"], "the log alone has it"
+        told = mem("search", "zebra")
+        assert "without the newest captures" in told.err
+        assert "the memory is not whole" in told.err
+        assert "no match among" not in told.err
+        assert "locked by another program" in mem("info").out
+    finally:
+        person.close()
+
+
 def test_a_refusal_is_one_line_with_its_hint(mem: Mem, paths: WorkspacePaths) -> None:
     told = mem("show", "e999")
     assert (told.status, told.out) == (FAILED, "")
@@ -254,7 +274,8 @@ def test_logs_tell_what_the_daemon_did(mem: Mem, paths: WorkspacePaths) -> None:
 def test_workspaces_are_listed_with_their_roots(mem: Mem, paths: WorkspacePaths) -> None:
     capture(paths, "cargo build")
     [known] = mem("workspaces", "--json").json["workspaces"]
-    assert known == {"key": paths.key, "root": str(Path.cwd()), "events": 1, "running": True, "problem": None}
+    expected = {"key": paths.key, "root": str(Path.cwd()), "events": 1, "running": True, "problem": None}
+    assert known == expected | {"rootCommit": None}
     assert paths.key in mem("workspaces").out
 
 

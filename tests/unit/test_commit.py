@@ -275,10 +275,12 @@ async def test_a_full_disk_refuses_and_later_captures_succeed(store: OpenedStore
     with capture_logs():
         [refused] = await store.keep(call("t2"), frame_uid="f2")
     assert isinstance(refused.error, DiskFull)
+    assert store.committer.refusing == "disk_full", "`mem info` says so"
     assert Path(store.paths.wal).stat().st_size == size
     disk.faults.clear()
     [kept] = await store.keep(call("t2"), frame_uid="f2")
     assert not kept.is_duplicate
+    assert store.committer.refusing is None
     assert len(store.rows()) == 2
     assert logged(store)[-1] == kept.event_id
 

@@ -1,0 +1,138 @@
+"""Every abnormal state that shows in what `mem info` reads, each with its remedy.
+
+`mem info`, `mem doctor` and a search that finds nothing say it from here, so that none of them knows less than the
+others: broken never looks like empty.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from siftd.cli.finding import Finding
+from siftd.cli.output import count, format_duration, format_time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+RECENT_MS = 86_400_000
+"""A capture that was rejected earlier than this is history."""
+SLOW_LATELY_MS = 600_000
+AT_REST = ("ready", "stopped")
+
+
+def find_abnormal(state: dict[str, Any]) -> Iterator[Finding]:
+    """Yield what is not as it should be, in the order in which a tool call passes the links."""
+    yield from _starts(state["marks"])
+    yield from _captures(state)
+    yield from _spool(state)
+    yield from _log(state)
+    yield from _database(state)
+    yield from _summaries(state)
+    yield from _erasing(state)
+
+
+def _starts(marks: dict[str, Any]) -> Iterator[Finding]:
+    if marks["held"]:
+        message = "stopped by `mem stop`: what is captured waits in the spool"
+        yield Finding("start", "problem", message, "run `mem start`")
+    if marks["failedStarts"]:
+        tried = f"the daemon failed to start {count(marks['failedStarts'], 'time')}"
+        last = f"last {format_time(marks['failedStartTs'])}: {marks['failedStartReason']}"
+        yield Finding("start", "problem", f"{tried}, {last}", "mend that and run `mem start`")
+    if marks["slowMs"] is not None and marks["slowMs"] < SLOW_LATELY_MS:
+        since = format_duration(marks["slowMs"])
+        message = f"the daemon let a hook wait {since} ago; its event went by the courier"
+        yield Finding("daemon", "problem", message, "see `mem logs`")
+
+
+def _captures(state: dict[str, Any]) -> Iterator[Finding]:
+    now_ms = time.time() * 1000
+    for each in state["rejections"]:
+        what = f"{count(each['count'], 'capture')} rejected ({each['reason']}), last {format_time(each['last_ts'])}"
+        is_recent = now_ms - each["last_ts"] < RECENT_MS
+        yield Finding("captures", "problem" if is_recent else "note", what, "see `mem logs`")
+
+
+def _spool(state: dict[str, Any]) -> Iterator[Finding]:
+    marks = state["marks"]
+    if state["dropped"]:
+        message = (
+            f"{count(state['dropped'], 'capture')} could not be kept at all (a full disk, or a broken installation)"
+        )
+        remedy = f"make room; remove {_beside(state['socket'], '.dropped')} to count anew"
+        yield Finding("spool", "problem", message, remedy)
+    if marks["unreadableSpoolFiles"]:
+        folder = f"{_folder(state)}/spool"
+        message = f"{count(marks['unreadableSpoolFiles'], 'file')} in {folder} cannot be read"
+        yield Finding("spool", "problem", message, "remove the *.bad files there")
+    if state["spool"]["files"]:
+        yield Finding(
+            "spool", "problem", f"{count(state['spool']['files'], 'capture')} waiting", "`mem drain` takes them in"
+        )
+
+
+def _log(state: dict[str, Any]) -> Iterator[Finding]:
+    marks, folder = state["marks"], f"{_folder(state)}/quarantine"
+    if state["log"].get("refusing"):
+        message = f"captures are refused ({state['log']['refusing']}): the log cannot be written; couriers spool them"
+        yield Finding("log", "problem", message, "make room on the disk; captures go on by themselves")
+    if marks["condemnedRecords"]:
+        records = count(marks["condemnedRecords"], "record")
+        message = f"{records} of the log ended the daemon twice and is left out, kept in {folder}"
+        yield Finding("log", "problem", message, "`mem rebuild` tries it again; please report it")
+    if marks["corruptLines"]:
+        message = (
+            f"{count(marks['corruptLines'], 'corrupt line')} of the log set aside in {folder}: those events are lost"
+        )
+        yield Finding("log", "problem", message, "check the disk; remove the files there once read")
+    if marks["tornTails"]:
+        tails = count(marks["tornTails"], "torn tail")
+        yield Finding("log", "note", f"{tails} of a crash kept in {folder}; nothing was lost")
+
+
+def _database(state: dict[str, Any]) -> Iterator[Finding]:
+    for problem in state.get("problems", []):
+        yield Finding("daemon", "problem", str(problem), "see `mem logs`")
+    if state["log"].get("behind"):
+        message = "the database is locked by another program, or the disk is full; the log has everything"
+        yield Finding("database", "problem", message, "close what holds it open, or make room")
+    if state["marks"]["damagedDatabases"]:
+        message = f"{count(state['marks']['damagedDatabases'], 'damaged database')} set aside and rebuilt from the log"
+        yield Finding("database", "problem", message, f"remove {state['database']}.damaged-* once you miss nothing")
+
+
+def _summaries(state: dict[str, Any]) -> Iterator[Finding]:
+    backend, embedder = state["backend"], state["embedder"]
+    if backend["state"] not in AT_REST:
+        remedies = [each["remedy"] for each in state["backends"] if each["name"] == backend["name"].partition(":")[0]]
+        message = f"{backend['name']} is {backend['state']}: {backend['lastError'] or 'no reason given'}"
+        remedy = next(filter(None, remedies), "events stay raw and are tried again; see `mem config memory.backend`")
+        yield Finding("backend", "problem", message, remedy)
+    if embedder["state"] not in AT_REST:
+        message = f"{embedder['name']}: {embedder['state']}"
+        yield Finding("embedder", "problem", message, "search goes on by words only")
+    for each in state["parked"]:
+        message = f"{count(each['count'], 'event')} {each['status']}: {each['reason']}"
+        if each["status"] == "skipped":
+            yield Finding("summaries", "note", message, "`mem retry --all` tries again")
+        else:
+            yield Finding("summaries", "problem", message, "they are tried again by themselves; `mem drain` tries now")
+
+
+def _erasing(state: dict[str, Any]) -> Iterator[Finding]:
+    remedy = "close what holds it; it is tried again at every tick, or by `mem drain`"
+    for holder in state["forget"]["pending"]:
+        message = f"what was forgotten is not yet gone from every file: {holder}"
+        yield Finding("forget", "problem", message, remedy)
+    for holder in state.get("scrub", {}).get("pending", ()):
+        yield Finding("scrub", "problem", f"not everything is scrubbed yet: {holder}", remedy)
+
+
+def _folder(state: dict[str, Any]) -> str:
+    return str(state["database"]).rpartition("/")[0]
+
+
+def _beside(socket: str, suffix: str) -> str:
+    return socket.removesuffix(".sock") + suffix
