@@ -24,6 +24,8 @@ _WATERMARK = "superseded_upto_change"
 _SLICE = 16
 _NEAR_MAX = 32
 """Neighbours of one summary that are looked at. A repeat is among the nearest."""
+_READING_SECONDS = 0.2
+"""Of reading vectors at a stretch: searches wait for the same thread."""
 
 
 class Superseder:
@@ -47,20 +49,14 @@ class Superseder:
 
     def _find_pairs(self, connection: sqlite3.Connection) -> tuple[list[tuple[int, int, float]], int, bool]:
         index = self._index()
-        index.refresh(connection)
+        index.refresh(connection, seconds=_READING_SECONDS)
         watermark = int(events.get_meta(connection, _WATERMARK) or 0)
+        if not index.is_whole:
+            return [], watermark, False
         new = candidates.vector_changes_after(connection, watermark, _SLICE)
         pairs = []
-        for summary_id in dict.fromkeys(summary_id for _, summary_id in new):
-            vector = index.vector_of(summary_id)
-            if vector is None:
-                continue
-            near: list[tuple[int, float]] = []
-            for other, cosine in index.nearest(vector):
-                if cosine < self._cosine or len(near) == _NEAR_MAX:
-                    break
-                if other != summary_id:
-                    near.append((other, cosine))
+        asked = list(dict.fromkeys(summary_id for _, summary_id in new))
+        for summary_id, near in index.alike(asked, self._cosine, _NEAR_MAX).items():
             live = summaries.find_live(connection, [summary_id, *(other for other, _ in near)])
             if summary_id in live:
                 pairs += [

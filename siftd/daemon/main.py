@@ -33,6 +33,7 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
     """
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's: a second one spins on a core that the agent wants
     sys.setswitchinterval(0.001)  # a search or a drain must not keep a capture waiting for the usual 5 ms
     try:
         workspace = find_workspace(folder)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from siftd.errors import RequestInvalid
 from siftd.messages import Filters
 from siftd.search import memories as memory_search
-from siftd.search.legs import Legs
-from siftd.search.pool import Pool, Pooled, own_score, session_score, with_neighbours
+from siftd.search.legs import DEPTH, DEPTH_OF_SESSIONS, Legs
+from siftd.search.pool import Pool, Pooled, with_neighbours
 from siftd.search.query import Question
 from siftd.search.weights import Weights
 from siftd.store import candidates, memories, read
@@ -33,6 +33,8 @@ RECENCY_HALF_LIFE_DAYS = 30.0
 IMPORTANCE_WEIGHT = 0.05
 _MS_PER_DAY = 86_400_000
 _PREVIEW_CHARS = 300
+_READING_SECONDS = 0.05
+"""Of reading vectors that one search gives itself after a start."""
 _PLACES_MAX = 5
 """From the fifth better one of its session on a hit loses no more."""
 
@@ -45,7 +47,7 @@ class Found:
     degraded: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Ranked:
     """An event with its score, what is added up in it, and what lifts the sum."""
 
@@ -100,17 +102,17 @@ class SearchEngine:
         if not question.text:
             return self._latest(scope, memory_scope, k, filters)
         weighed = self._weights.changed(weights or {})
-        pool, memory_legs, degraded = self._ask(question, scope, memory_scope, weighed)
+        pool, memory_legs, degraded = self._ask(question, scope, memory_scope, weighed, group)
         ranked = self._ranked(pool, weighed, group)
         hits = [*self._hits(ranked, weighed, k, filters), *self._memory_hits(memory_legs, weighed, k)]
         return Found(sorted(hits, key=lambda hit: -hit["score"])[:k], degraded)
 
     def _ask(
-        self, question: Question, scope: Scope, memory_scope: MemoryScope | None, weights: Weights
+        self, question: Question, scope: Scope, memory_scope: MemoryScope | None, weights: Weights, group: str | None
     ) -> tuple[Pool, dict[str, memory_search.Leg], str | None]:
         """Ask every leg that has a weight."""
-        pool = Pool()
-        legs = Legs(self._connection, question, scope)
+        pool = Pool(weights)
+        legs = Legs(self._connection, question, scope, DEPTH if group is None else DEPTH_OF_SESSIONS)
         for leg, ask in (("words", legs.words), ("raw", legs.raw), ("trigram", legs.trigram)):
             if weights.of(leg):
                 pool.add(leg, ask())
@@ -120,7 +122,7 @@ class SearchEngine:
         if not weights.vector:
             return pool, memory_legs, None
         index = self._index()
-        index.refresh(self._connection)
+        index.refresh(self._connection, seconds=_READING_SECONDS)
         try:
             vector = self._embed([question.text])[0]
             if len(index):
@@ -133,37 +135,32 @@ class SearchEngine:
             return pool, memory_legs, f"without vectors: the embedder failed ({type(error).__name__})"
         if not len(index) and candidates.has_summaries(self._connection):
             return pool, memory_legs, "without vectors: the summaries wait for theirs"
+        if not index.is_whole:
+            return pool, memory_legs, "with the newest vectors only: the others are being read"
         return pool, memory_legs, None
 
     def _ranked(self, pool: Pool, weights: Weights, group: str | None) -> list[_Ranked]:
         """Return the events best first; with `group` the best event of each session, best session first."""
-        sessions = pool.by_session()
-        alone = {session: session_score(events, weights) for session, events in sessions.items()}
+        alone = pool.session_scores()
         times = candidates.session_times(self._connection, alone) if weights.neighbour else {}
         scores = with_neighbours(alone, times, weights)
+        now_ms = self._now_ms()
         ranked: list[_Ranked] = []
-        for session, events in sessions.items():
-            owned = sorted(((own_score(each, weights), each) for each in events), key=_best_first)
-            for place, (own, each) in enumerate(owned if group is None else owned[:1]):
+        for session, events in pool.sessions.items():
+            events.sort(key=_best_first)
+            for place, each in enumerate(events if group is None else events[:1]):
                 if group is None:
-                    less = weights.diversity * min(place, _PLACES_MAX) * own
-                    parts = {"own": own, "session": weights.session * scores[session], "diversity": -less}
+                    less = weights.diversity * min(place, _PLACES_MAX) * each.own
+                    parts = {"own": each.own, "session": weights.session * scores[session], "diversity": -less}
                 else:
                     parts = {"session": scores[session]}
-                ranked.append(_Ranked(each, sum(parts.values()) * self._lift(each, weights), parts))
+                lift = _recency(now_ms - each.candidate.ts, weights) + _sureness(each.candidate.confidence, weights)
+                ranked.append(_Ranked(each, sum(parts.values()) * (1 + lift), parts))
         return sorted(ranked, key=lambda each: (-each.score, -each.pooled.candidate.event_id))
-
-    def _lift(self, pooled: Pooled, weights: Weights) -> float:
-        factors = self._factors(pooled.candidate.ts, pooled.candidate.confidence, weights)
-        return 1 + sum(factors.values())
 
     def _factors(self, ts: int, confidence: float | None, weights: Weights) -> dict[str, float]:
         """Return by what share each thing that is known of a row itself lifts its score."""
-        age_days = max(0.0, (self._now_ms() - ts) / _MS_PER_DAY)
-        return {
-            "recency": weights.recency * math.pow(0.5, age_days / RECENCY_HALF_LIFE_DAYS),
-            "confidence": weights.confidence * ((0.5 if confidence is None else confidence) - 0.5),
-        }
+        return {"recency": _recency(self._now_ms() - ts, weights), "confidence": _sureness(confidence, weights)}
 
     def _latest(self, scope: Scope, memory_scope: MemoryScope | None, k: int, filters: Filters) -> Found:
         """Return the latest within the filters; without any, nothing was asked."""
@@ -216,8 +213,17 @@ class SearchEngine:
         return sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
 
 
-def _best_first(scored: tuple[float, Pooled]) -> tuple[float, int]:
-    return -scored[0], -scored[1].candidate.event_id
+def _recency(age_ms: int, weights: Weights) -> float:
+    age_days = max(0.0, age_ms / _MS_PER_DAY)
+    return weights.recency * math.pow(0.5, age_days / RECENCY_HALF_LIFE_DAYS)
+
+
+def _sureness(confidence: float | None, weights: Weights) -> float:
+    return weights.confidence * ((0.5 if confidence is None else confidence) - 0.5)
+
+
+def _best_first(pooled: Pooled) -> tuple[float, int]:
+    return -pooled.own, -pooled.candidate.event_id
 
 
 def _rounded(parts: Mapping[str, float]) -> dict[str, float]:

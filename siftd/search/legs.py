@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from siftd.search.vectors import VectorIndex
 
-DEPTH = 256
-"""Rows of a leg that are ranked: more moved no figure of the evaluation."""
-VECTOR_DEPTH = 128
+DEPTH = 96
+"""Rows of a leg that are ranked."""
+DEPTH_OF_SESSIONS = 256
+"""The same where sessions are ranked, which need several rows each; more moved no figure of the evaluation."""
 TRIGRAM_DEPTH = 60
 NOISE = 0.1
 """A vector nearer to the question than most by less than this is noise."""
@@ -40,8 +41,9 @@ _Lookup = Callable[[sqlite3.Connection, Iterable[int], Scope], dict[int, Candida
 class Legs:
     """The legs for one question within one scope."""
 
-    def __init__(self, connection: sqlite3.Connection, question: Question, scope: Scope) -> None:
+    def __init__(self, connection: sqlite3.Connection, question: Question, scope: Scope, depth: int = DEPTH) -> None:
         self._connection = connection
+        self._depth = depth
         self._question = question
         self._scope = scope
         self._few = candidates.few_events(connection, scope)
@@ -74,13 +76,13 @@ class Legs:
             nearest = index.nearest_among(vector, self._few_summaries)
         usual = index.usual_cosine(vector)
         found: Found = []
-        while len(found) < VECTOR_DEPTH and (window := list(islice(nearest, VECTOR_DEPTH))):
+        while len(found) < self._depth and (window := list(islice(nearest, self._depth))):
             near = {each: score for each, cosine in window if (score := _nearness(cosine, usual)) >= NOISE}
             shown = candidates.summaries_of(self._connection, near, self._scope)
             found += [(shown[each], score) for each, score in near.items() if each in shown]
             if len(near) < len(window):
                 break
-        return found[:VECTOR_DEPTH]
+        return found[: self._depth]
 
     def _lexical(self, table: str, rows_of: str, look_up: _Lookup, few: list[int] | None) -> Found:
         expressions = self._question.expressions
@@ -92,7 +94,7 @@ class Legs:
         if table == "summaries_fts":
             self._unknown = matches.missing
         kept = np.isin(matches.ids, few) if few is not None else slice(None)
-        found = self._shown(Matches(matches.ids[kept], matches.shares[kept], matches.missing), look_up, DEPTH)
+        found = self._shown(Matches(matches.ids[kept], matches.shares[kept], matches.missing), look_up, self._depth)
         sizes = np.array([candidate.size for candidate, _ in found], dtype=np.float64)
         scores = lexical.shortened(np.array([share for _, share in found]), sizes)
         ranked = sorted(zip(scores.tolist(), found, strict=True), key=lambda each: (-each[0], -each[1][0].event_id))

@@ -35,59 +35,57 @@ _KINDS_OF_WORK = {
 _OTHER = "other"
 """Plans, tasks, questions, tools of servers."""
 _MS_PER_HOUR = 3_600_000
+_NEIGHBOURS_MAX = 8
+"""Sessions after one that are looked at: in a crowd nobody tells who goes on with whose work."""
 _NEAR_HOURS = 6
 """A session further away in time is no neighbour. One that ends or begins an hour away counts half."""
 
 
 @dataclass(slots=True)
 class Pooled:
-    """An event that was found: its place in each leg, and how well it answers."""
+    """An event that was found: its place in each leg, and how well it answers by itself."""
 
     candidate: Candidate
+    own: float = 0.0
+    """Its legs' answers, each with its weight, added up."""
     legs: dict[str, tuple[int, float]] = field(default_factory=dict)
     """By leg: (its rank, from 1; how much of the question it answers, from 0 to about 1)."""
 
 
 class Pool:
-    """What the legs found, by event."""
+    """What the legs found, by event and by session."""
 
-    def __init__(self) -> None:
-        self.events: dict[int, Pooled] = {}
+    def __init__(self, weights: Weights) -> None:
+        self._weights = weights
+        self._events: dict[int, Pooled] = {}
+        self._sides: dict[str, dict[str, float]] = {}
+        self.sessions: dict[str, list[Pooled]] = {}
 
     def add(self, leg: str, found: Iterable[tuple[Candidate, float]]) -> None:
         """Take in what one leg found, best first. An event's first row of a leg counts, and its summary is shown."""
+        weight = self._weights.of(leg)
         rank = 0
         for candidate, score in found:
-            pooled = self.events.get(candidate.event_id)
+            session = candidate.session_id
+            pooled = self._events.get(candidate.event_id)
             if pooled is None:
-                pooled = self.events[candidate.event_id] = Pooled(candidate)
+                pooled = self._events[candidate.event_id] = Pooled(candidate)
+                self.sessions.setdefault(session, []).append(pooled)
             elif pooled.candidate.summary_id is None and candidate.summary_id is not None:
                 pooled.candidate = candidate
             if leg not in pooled.legs:
                 rank += 1
                 pooled.legs[leg] = (rank, score)
+                answer = weight * score
+                pooled.own += answer
+                side = _KINDS_OF_WORK.get(candidate.tool, _OTHER) if leg == "raw" else leg
+                sides = self._sides.setdefault(session, {})
+                if answer > sides.get(side, 0.0):
+                    sides[side] = answer
 
-    def by_session(self) -> dict[str, list[Pooled]]:
-        """Return the events of each session."""
-        sessions: dict[str, list[Pooled]] = defaultdict(list)
-        for pooled in self.events.values():
-            sessions[pooled.candidate.session_id].append(pooled)
-        return sessions
-
-
-def own_score(pooled: Pooled, weights: Weights) -> float:
-    """Return what an event answers by itself: its legs' answers, each with its weight, added up."""
-    return sum((weights.of(leg) * score for leg, (_, score) in pooled.legs.items()), 0.0)
-
-
-def session_score(events: Iterable[Pooled], weights: Weights) -> float:
-    """Return what a session answers: the best of each kind of its events by their words, and its best summary."""
-    best: dict[str, float] = defaultdict(float)
-    for pooled in events:
-        for leg, (_, score) in pooled.legs.items():
-            side = _KINDS_OF_WORK.get(pooled.candidate.tool, _OTHER) if leg == "raw" else leg
-            best[side] = max(best[side], weights.of(leg) * score)
-    return sum(best.values())
+    def session_scores(self) -> dict[str, float]:
+        """Return what each session answers: the best of each kind of its events, and its best summary."""
+        return {session: sum(sides.values()) for session, sides in self._sides.items()}
 
 
 def with_neighbours(
@@ -99,7 +97,7 @@ def with_neighbours(
     spans = sorted((*times[each], each) for each in scores if each in times)
     shares: dict[str, float] = defaultdict(float)
     for at, (_, ended, session) in enumerate(spans):
-        for started, _, later in spans[at + 1 :]:
+        for started, _, later in spans[at + 1 : at + 1 + _NEIGHBOURS_MAX]:
             hours = max(0, started - ended) / _MS_PER_HOUR
             if hours > _NEAR_HOURS:
                 break

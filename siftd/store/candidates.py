@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from siftd.messages import Filters
 
@@ -31,9 +32,8 @@ _KINDS = {
 KINDS = tuple(_KINDS)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An event that search may show, by itself or by one of its summaries."""
+class Candidate(NamedTuple):
+    """An event that search may show, by itself or by one of its summaries; a tuple, as a search makes hundreds."""
 
     event_id: int
     summary_id: int | None
@@ -41,8 +41,22 @@ class Candidate:
     tool: str
     ts: int
     confidence: float | None
-    size: int
-    """Words that the index holds of the row; 0 when that is not known."""
+    packed_size: bytes | None
+    """As FTS5 keeps it."""
+
+    @property
+    def size(self) -> int:
+        """The words that the index holds of the row; 0 when that is not known.
+
+        FTS5's docsize table: for each column a big-endian varint of seven bits a byte.
+        """
+        total = count = 0
+        for byte in self.packed_size or b"":
+            count = count << 7 | byte & 0x7F
+            if byte < 0x80:
+                total += count
+                count = 0
+        return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +119,7 @@ def summaries_of(connection: sqlite3.Connection, ids: Iterable[int], scope: Scop
         FROM json_each(?) j CROSS JOIN summaries s ON s.id = j.value JOIN events e ON e.id = s.event_id
         LEFT JOIN summaries_fts_docsize d ON d.id = s.id WHERE {hidden} AND {scope.sql}
     """  # noqa: S608 - constants and placeholders only
-    found = map(_candidate, connection.execute(sql, (_array(ids), *scope.values)))
+    found = map(Candidate._make, connection.execute(sql, (_array(ids), *scope.values)))
     return {each.summary_id: each for each in found if each.summary_id is not None}
 
 
@@ -117,7 +131,7 @@ def events_of(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) 
         FROM json_each(?) j CROSS JOIN events e ON e.id = j.value LEFT JOIN events_fts_docsize d ON d.id = e.id
         WHERE {hidden} AND {scope.sql}
     """  # noqa: S608 - constants and placeholders only
-    return {each.event_id: each for each in map(_candidate, connection.execute(sql, (_array(ids), *scope.values)))}
+    return {each.event_id: each for each in map(Candidate._make, connection.execute(sql, (_array(ids), *scope.values)))}
 
 
 def few_events(connection: sqlite3.Connection, scope: Scope) -> list[int] | None:
@@ -150,7 +164,7 @@ def latest(connection: sqlite3.Connection, scope: Scope, limit: int) -> list[Can
         SELECT e.id, NULL, e.session_id, e.tool, e.ts, NULL, NULL FROM events e
         WHERE {"1" if scope.superseded else _SHOWN} AND {scope.sql} ORDER BY e.ts DESC, e.id DESC LIMIT ?
     """  # noqa: S608 - constants and placeholders only
-    return [_candidate(row) for row in connection.execute(sql, (*scope.values, limit))]
+    return [Candidate._make(row) for row in connection.execute(sql, (*scope.values, limit))]
 
 
 def session_times(connection: sqlite3.Connection, session_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
@@ -160,21 +174,6 @@ def session_times(connection: sqlite3.Connection, session_ids: Iterable[str]) ->
         CROSS JOIN sessions s ON s.session_id = j.value
     """
     return {row[0]: (row[1], row[2]) for row in connection.execute(sql, (json.dumps(list(session_ids)),))}
-
-
-def _candidate(row: tuple[int, int | None, str, str, int, float | None, bytes | None]) -> Candidate:
-    return Candidate(*row[:6], _size(row[6] or b""))
-
-
-def _size(packed: bytes) -> int:
-    """Add up the columns' word counts of FTS5's docsize table: big-endian varints of seven bits a byte."""
-    total = count = 0
-    for byte in packed:
-        count = count << 7 | byte & 0x7F
-        if byte < 0x80:
-            total += count
-            count = 0
-    return total
 
 
 def _array(ids: Iterable[int]) -> str:
@@ -223,14 +222,16 @@ def has_summaries(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT 1 FROM summaries LIMIT 1").fetchone() is not None
 
 
-def iter_vectors(connection: sqlite3.Connection, embedder: str, dim: int) -> Iterator[tuple[int, bytes]]:
-    """Yield (summary id, packed vector) of one embedder's space; rows of a wrong size are left out."""
+def list_vectors(
+    connection: sqlite3.Connection, embedder: str, dim: int, below: int, limit: int
+) -> list[tuple[int, bytes]]:
+    """Return (summary id, packed vector) of one embedder's space below an id, newest first; wrong sizes left out."""
     rows = connection.execute(
-        "SELECT summary_id, vec FROM summary_embeddings WHERE embedder = ? AND dim = ? AND length(vec) = ?",
-        (embedder, dim, 4 * dim),
+        "SELECT summary_id, vec FROM summary_embeddings WHERE embedder = ? AND summary_id < ? AND dim = ?"
+        " AND length(vec) = ? ORDER BY summary_id DESC LIMIT ?",
+        (embedder, below, dim, 4 * dim, limit),
     )
-    for summary_id, vector in rows:
-        yield int(summary_id), bytes(vector)
+    return [(int(summary_id), bytes(vector)) for summary_id, vector in rows]
 
 
 def _like_escaped(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siftd.messages import Filters
+from siftd.search import vectors as vectors_module
 from siftd.search.engine import SearchEngine
 from siftd.search.vectors import VectorIndex
 from siftd.store.migrate import migrate
@@ -121,6 +123,71 @@ def test_the_index_follows_every_change_by_sql_and_ranks_as_brute_force_does(
             if kind == "forget journal":
                 index = VectorIndex(SPACE, DIM)
     check(connection, index, asked)
+    connection.close()
+
+
+def many_vectors(count: int, dim: int) -> sqlite3.Connection:
+    """Vectors of a few hundred directions each with its own noise, as texts have that repeat themselves."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection, 1)
+    random = np.random.default_rng(5)
+    directions = random.standard_normal((300, dim))
+    made = directions[random.integers(0, 300, count)] + 1.5 * random.standard_normal((count, dim))
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("BEGIN")
+    connection.executemany(_PUT, [(n + 1, dim, row.astype("<f4").tobytes(), SPACE) for n, row in enumerate(made)])
+    connection.execute("COMMIT")
+    return connection
+
+
+@pytest.mark.slow
+def test_the_coarse_pass_keeps_what_an_exact_look_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = many_vectors(6_000, 96)
+    index = VectorIndex(SPACE, 96)
+    index.refresh(connection)
+    assert index.is_whole
+    questions = [index.vector_of(number) for number in range(1, 6_000, 199)]
+    exact = [[each for each, _ in islice(index.nearest(asked), 10)] for asked in questions]
+    monkeypatch.setattr(vectors_module, "COARSE_FROM", 100)
+    monkeypatch.setattr(vectors_module, "_KEPT_LEAST", 600)
+    coarse = [[each for each, _ in islice(index.nearest(asked), 10)] for asked in questions]
+    kept = sum(len(set(one) & set(other)) for one, other in zip(exact, coarse, strict=True))
+    assert kept >= 0.98 * 10 * len(questions)
+    whole = [each for each, _ in index.nearest(questions[0])]
+    assert sorted(whole) == list(range(1, 6_001)), "who goes on gets every row once"
+    connection.close()
+
+
+@pytest.mark.slow
+def test_those_alike_are_the_same_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = many_vectors(500, 96)
+    index = VectorIndex(SPACE, 96)
+    index.refresh(connection)
+    monkeypatch.setattr(vectors_module, "_BLOCK", 64)
+    asked = [3, 77, 400, 12_345]
+    found = index.alike(asked, 0.4, 5)
+    assert list(found) == [3, 77, 400]
+    for number, near in found.items():
+        alone = [(each, cos) for each, cos in index.nearest(index.vector_of(number)) if each != number and cos >= 0.4]
+        assert [each for each, _ in near] == [each for each, _ in alone[:5]]
+    connection.close()
+
+
+def test_a_large_table_is_read_piece_by_piece_newest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = small_store()
+    apply(connection, "put many", 1, (1.0, 0.0, 0.0, 0.0))
+    monkeypatch.setattr(vectors_module, "_PIECE", 40)
+    index = VectorIndex(SPACE, DIM)
+    index.refresh(connection, seconds=0)
+    assert (len(index), index.is_whole) == (40, False)
+    assert index.vector_of(90) is not None
+    apply(connection, "delete", 1, (0.0,))
+    apply(connection, "delete", 90, (0.0,))
+    index.refresh(connection, seconds=0)
+    index.refresh(connection)
+    assert index.is_whole
+    check(connection, index, np.ones(DIM, dtype=np.float32))
     connection.close()
 
 

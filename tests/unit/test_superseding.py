@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -123,20 +123,19 @@ async def test_what_was_compared_is_not_compared_again(bench: Workbench) -> None
     await bench.tell("one thing", "another matter")
     await bench.settle()
     bench.by_hand("UPDATE summaries SET model = 'x'")
-    reads = 0
-    nearest = bench.index.nearest
+    compared: list[int] = []
+    alike = bench.index.alike
 
-    def counted(vector: object) -> object:
-        nonlocal reads
-        reads += 1
-        return nearest(vector)  # type: ignore[arg-type]
+    def noted(summary_ids: Sequence[int], cosine: float, limit: int) -> dict[int, list[tuple[int, float]]]:
+        compared.extend(summary_ids)
+        return alike(summary_ids, cosine, limit)
 
-    bench.index.nearest = counted  # type: ignore[assignment, method-assign]
+    bench.index.alike = noted  # type: ignore[method-assign]
     await bench.settle()
-    assert reads == 0
+    assert compared == []
     await bench.tell("a third")
     await bench.settle()
-    assert reads == 1
+    assert compared == [3]
 
 
 async def test_vectors_of_another_embedder_are_not_compared(bench: Workbench) -> None:

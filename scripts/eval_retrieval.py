@@ -1,0 +1,180 @@
+"""How well and how fast siftd finds again, on data sets of one's own, through the socket of a throw-away home.
+
+Each scope of a set (a repository, a chat) becomes a workspace with a daemon. Every question is asked over the socket,
+with each of the legs alone and with all; `--ablate` leaves out one signal at a time. Baselines over the same raw texts
+stand beside. Nothing but a temporary folder is written, and the rows of single questions to `--rows`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench import Bench, ask
+from retrieval_scores import Baselines, figures_of, table
+from retrieval_sets import Ask, DataSet, load
+
+HITS = 50
+OFF = {"words": 0.0, "raw": 0.0, "trigram": 0.0}
+LEGS: dict[str, dict[str, float]] = {"fused": {}, "lexical": {"vector": 0.0}, "vectors": OFF}
+SIGNALS = ("words", "raw", "vector", "trigram", "session", "neighbour", "recency", "confidence", "diversity")
+PROMPTS = 100
+Row = dict[str, Any]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("datasets", nargs="+", type=Path, help="folders of data sets")
+    parser.add_argument("--embedder", action="append", help="embedders to compare (default: hash-384)")
+    parser.add_argument("--ablate", action="store_true", help="also without each signal")
+    parser.add_argument("--rows", type=Path, help="write one line of JSON a question and variant here")
+    chosen = parser.parse_args()
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    print(f"{time.strftime('%Y-%m-%d')} on {machine}")
+    rows: list[Row] = []
+    for folder in chosen.datasets:
+        with tempfile.TemporaryDirectory(prefix="siftd-eval-") as scratch:
+            dataset = load(folder.resolve(), Path(scratch))
+            print(f"\n## {dataset.name}: {len(dataset.queries)} questions\n\n{dataset.definition}.\n")
+            mine = list(evaluate(dataset, Path(scratch), chosen.embedder or ["hash-384"], ablate=chosen.ablate))
+            print(table(row for row in mine if "MRR" in row))
+            print_recall([row for row in mine if "recalled" in row])
+            rows += [row | {"dataset": dataset.name} for row in mine]
+    if chosen.rows:
+        chosen.rows.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def evaluate(dataset: DataSet, scratch: Path, embedders: Sequence[str], *, ablate: bool) -> Iterator[Row]:
+    """Yield a row for each question and variant."""
+    prompts: dict[str, list[str]] = {}
+    homes = {scope: _home(scratch, number) for number, scope in enumerate(dataset.documents)}
+    for number, embedder in enumerate(embedders):
+        for scope, folder in homes.items():
+            with _daemon(folder, embedder) as (bench, question):
+                if number == 0:
+                    dataset.fill(scope, question)
+                    yield from _baselines(dataset, scope, Baselines(bench.database, dataset.unit))
+                    prompts[scope] = _prompts(bench.database)
+                question({"kind": "drain"})
+                for name, weights, group in _variants(dataset, embedder, ablate=ablate):
+                    yield from _asked(dataset, scope, name, _searching(dataset, scope, question, weights, group))
+    if dataset.unit == "session" and len(homes) > 1:
+        for scope, folder in homes.items():
+            with _daemon(folder, embedders[0]) as (_, question):
+                yield from _recalled(dataset, scope, prompts, question)
+
+
+def _variants(dataset: DataSet, embedder: str, *, ablate: bool) -> Iterator[tuple[str, dict[str, float], str | None]]:
+    group = dataset.unit if dataset.unit == "session" else None
+    for name, weights in LEGS.items():
+        yield f"{name}, {embedder}" if name != "lexical" else name, weights, group
+    if ablate:
+        for signal in SIGNALS:
+            yield f"fused without {signal}", {signal: 0.0}, group
+    if group is not None:
+        yield "fused, ten hits ungrouped", {}, None
+
+
+def _searching(
+    dataset: DataSet, scope: str, question: Ask, weights: dict[str, float], group: str | None
+) -> Callable[[str], tuple[list[str], float]]:
+    k = HITS if group is not None or dataset.unit == "document" else 10
+
+    def search(text: str) -> tuple[list[str], float]:
+        answer = question({"kind": "search", "query": text, "k": k, "weights": weights, "group": group})
+        named = (dataset.answer_of(scope, hit) for hit in answer["hits"])
+        return list(dict.fromkeys(each for each in named if each)), answer["ms"]
+
+    return search
+
+
+def _baselines(dataset: DataSet, scope: str, plain: Baselines) -> Iterator[Row]:
+    for name, find in (("FTS5 over raw text", plain.fts5), ("grep", plain.grep)):
+
+        def timed(text: str, find: Callable[[str], list[str]] = find) -> tuple[list[str], float]:
+            started = time.perf_counter()
+            found = find(text)
+            took = (time.perf_counter() - started) * 1000
+            if dataset.unit == "session":
+                return found, took
+            return [named for each in found if (named := dataset.names.get((scope, each)))], took
+
+        yield from _asked(dataset, scope, name, timed)
+
+
+def _asked(
+    dataset: DataSet, scope: str, variant: str, search: Callable[[str], tuple[list[str], float]]
+) -> Iterator[Row]:
+    for query in dataset.queries:
+        if query.scope == scope:
+            ranking, took = search(query.text)
+            row = {"id": query.id, "categories": query.categories, "variant": variant, "ms": took}
+            yield row | figures_of(ranking, query.gold) | {"ranking": ranking[:10]}
+
+
+def _recalled(dataset: DataSet, scope: str, prompts: dict[str, list[str]], question: Ask) -> Iterator[Row]:
+    """Ask recall what it should answer, and prompts of the other workspaces, which have nothing to do with this one."""
+    for query in dataset.queries:
+        if query.scope == scope:
+            items = question({"kind": "recall", "prompt": query.text})["items"]
+            yield {"id": query.id, "prompts": "questions about it", "recalled": len(items), "scope": scope}
+    others = [prompt for other, theirs in prompts.items() if other != scope for prompt in theirs]
+    wanted = PROMPTS // len(prompts)
+    for prompt in others[:: max(1, len(others) // wanted)][:wanted]:
+        items = question({"kind": "recall", "prompt": prompt})["items"]
+        yield {"id": scope, "prompts": "prompts of other workspaces", "recalled": len(items), "scope": scope}
+
+
+def print_recall(rows: Sequence[Row]) -> None:
+    if rows:
+        print("\n| recall for | bring something back |\n|---|---|")
+    for prompts in dict.fromkeys(row["prompts"] for row in rows):
+        told = [bool(row["recalled"]) for row in rows if row["prompts"] == prompts]
+        print(f"| {prompts} ({len(told)}) | {100 * sum(told) / len(told):.0f} % |")
+
+
+def _prompts(database: Path) -> list[str]:
+    """Return what people typed, a line and more of it."""
+    store = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    sql = "SELECT json_extract(payload_json, '$.prompt') FROM events WHERE tool = 'UserPromptSubmit' ORDER BY id"
+    found = [row[0] for row in store.execute(sql) if isinstance(row[0], str) and 20 <= len(row[0]) <= 2000]
+    store.close()
+    return found
+
+
+def _home(scratch: Path, number: int) -> Path:
+    folder = scratch / f"scope-{number}"
+    folder.mkdir()
+    return folder
+
+
+@contextmanager
+def _daemon(folder: Path, embedder: str) -> Iterator[tuple[Bench, Ask]]:
+    """Run a daemon on a home below `folder`, made at the first time."""
+    settings = {"SIFTD_MEMORY_CONSOLIDATOR_TICK_MS": "86400000", "SIFTD_MEMORY_EMBEDDER": embedder}
+    bench = Bench(folder, ["-m", "siftd", "run"], **settings)
+    bench.start()
+    try:
+        with bench.connect() as connection:
+            yield bench, lambda request: _answer(ask(connection, request))
+    finally:
+        bench.stop()
+
+
+def _answer(answer: dict[str, Any]) -> dict[str, Any]:
+    if not answer["ok"]:
+        raise SystemExit(f"the daemon refused: {answer['error']['message']}; {answer['error']['hint']}")
+    return answer
+
+
+if __name__ == "__main__":
+    main()
