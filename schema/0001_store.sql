@@ -128,6 +128,17 @@ CREATE TABLE memory_links (
     PRIMARY KEY (from_id, to_id, relation)
 );
 
+CREATE TABLE conversations (                            -- sessions that somebody named, or began from another one
+    session_id TEXT PRIMARY KEY,
+    title      TEXT,
+    parent_id  TEXT,
+    relation   TEXT CHECK (relation IN ('follows_up_on', 'branches_from')),
+    ts         INTEGER NOT NULL
+);
+CREATE INDEX conversations_by_parent ON conversations (parent_id);
+CREATE INDEX memories_by_session ON memories (session_id);
+CREATE INDEX links_by_target ON memory_links (to_id, relation);
+
 -- What was given to an agent unasked: the ledger of recall and brief. No text: the piece has it.
 
 CREATE TABLE injections (

@@ -2,6 +2,14 @@
 
 CREATE TABLE backfill_progress (path TEXT PRIMARY KEY, counts TEXT NOT NULL) WITHOUT ROWID;
 
+CREATE TABLE conversations (
+    session_id TEXT PRIMARY KEY,
+    title TEXT,
+    parent_id TEXT,
+    relation TEXT CHECK (relation IN ('follows_up_on', 'branches_from')),
+    ts INTEGER NOT NULL
+);
+
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE embeddings (
@@ -181,6 +189,8 @@ CREATE TABLE tombstones (
 
 CREATE TABLE vector_changes (id INTEGER PRIMARY KEY AUTOINCREMENT, summary_id INTEGER NOT NULL);
 
+CREATE INDEX conversations_by_parent ON conversations (parent_id);
+
 CREATE INDEX facets_by_event ON event_facets (event_id);
 
 CREATE INDEX events_by_prompt ON events (session_id, prompt_id) WHERE tool = 'UserPromptSubmit';
@@ -200,6 +210,10 @@ CREATE INDEX injections_by_event ON injections (event_id);
 CREATE INDEX injections_by_memory ON injections (memory_id);
 
 CREATE INDEX injections_by_session ON injections (session_id, ts);
+
+CREATE INDEX memories_by_session ON memories (session_id);
+
+CREATE INDEX links_by_target ON memory_links (to_id, relation);
 
 CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
 

@@ -2,6 +2,7 @@
 
 siftd run [--folder DIR] [--detached] [--set KEY=VALUE]...
 siftd spool --folder DIR            (frames on standard input; for the courier)
+siftd mcp [--tools full] [--print-config]
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ def main(arguments: list[str] | None = None) -> int:
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a configuration key")
     spool = commands.add_parser("spool", help="redact the frames on standard input into the spool")
     spool.add_argument("--folder", required=True, help="a folder of the workspace")
+    mcp = commands.add_parser("mcp", help="serve the memory as tools to an agent (MCP, standard input and output)")
+    mcp.add_argument("--tools", choices=["default", "full"], default="default", help="how many (default: five)")
+    mcp.add_argument("--print-config", action="store_true", help="print the entry for a client's configuration")
     chosen = parser.parse_args(arguments)
     if chosen.version:
         import siftd
@@ -38,6 +42,14 @@ def main(arguments: list[str] | None = None) -> int:
         from siftd.spool import run as run_spool
 
         return run_spool(chosen.folder, sys.stdin.buffer)
+    if chosen.command == "mcp":
+        if chosen.print_config:
+            from siftd.mcp.config import print_config
+
+            return print_config(chosen.tools)
+        from siftd.mcp.serve import run as run_mcp
+
+        return run_mcp(chosen.tools)
     parser.print_help(sys.stderr)
     return 2
 

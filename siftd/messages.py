@@ -139,6 +139,94 @@ class Remember(Request, tag="remember", frozen=True, kw_only=True):
     source: str = "api"
 
 
+class Supersede(Request, tag="supersede", frozen=True, kw_only=True):
+    """Keep a memory in the place of another one (`id`), which stays as history, out of search. Answers like `remember`.
+
+    What is not given is inherited.
+    """
+
+    id: str
+    text: str
+    type: str | None = None
+    tags: list[str] | None = None
+    importance: int | None = None
+    confidence: float | None = None
+    valid_from: Moment | None = msgspec.field(default=None, name="from")
+    valid_until: Moment | None = msgspec.field(default=None, name="until")
+    pin: bool | None = None
+    session_id: str | None = None
+    source: str = "api"
+
+
+class Update(Request, tag="update", frozen=True, kw_only=True):
+    """Change fields of a memory; a changed text is embedded anew. Answers `id`, `changed`."""
+
+    id: str
+    text: str | None = None
+    type: str | None = None
+    tags: list[str] | None = None
+    importance: int | None = None
+    confidence: float | None = None
+    valid_from: Moment | None = msgspec.field(default=None, name="from")
+    valid_until: Moment | None = msgspec.field(default=None, name="until")
+    pin: bool | None = None
+
+
+class Link(Request, tag="link", frozen=True, kw_only=True):
+    """Link two memories: `supersedes`, `contradicts` or `related_to`. Answers `from`, `to`, `relation`."""
+
+    from_id: str = msgspec.field(name="from")
+    to_id: str = msgspec.field(name="to")
+    relation: str
+
+
+class Memories(Request, tag="memories", frozen=True, kw_only=True):
+    """The memories that hold now, or held at `as_of`, the latest first. `superseded` adds those that do not."""
+
+    type: str | None = None
+    tag: str | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    as_of: Moment | None = None
+    pinned: bool = False
+    superseded: bool = False
+    limit: int = 50
+
+
+class Related(Request, tag="related", frozen=True, kw_only=True):
+    """The links of a memory, with what stands at their other ends. Answers `related`."""
+
+    id: str
+
+
+class Similar(Request, tag="similar", frozen=True, kw_only=True):
+    """The live memories nearest to one in meaning. Answers `similar`."""
+
+    id: str
+    limit: int = 5
+
+
+class MemoryHealth(Request, tag="memory_health", frozen=True, kw_only=True):
+    """The memories as a whole. Answers `health`, `topics` and `conflicts`."""
+
+
+class Converse(Request, tag="converse", frozen=True, kw_only=True):
+    """Name a session, or begin one from another. Answers `id`."""
+
+    id: str | None = None
+    title: str = ""
+    follows_up_on: str | None = None
+    branches_from: str | None = None
+
+
+class Conversations(Request, tag="conversations", frozen=True, kw_only=True):
+    """The conversations, the latest first; the tree of one (`id`); or those idle for `stale_days`."""
+
+    id: str | None = None
+    stale_days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] | None = None
+    limit: int = 20
+
+
 class Recall(Request, tag="recall", frozen=True, kw_only=True):
     """What bears on a prompt, as a marked block. Answers `text`, `items` and `tokens`; empty when nothing is relevant.
 
@@ -245,6 +333,15 @@ AnyRequest = (
     | Resummarise
     | Undo
     | Remember
+    | Supersede
+    | Update
+    | Link
+    | Memories
+    | Related
+    | Similar
+    | MemoryHealth
+    | Converse
+    | Conversations
     | Recall
     | Brief
     | Injections

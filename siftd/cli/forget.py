@@ -59,7 +59,7 @@ def run(context: Context, options: Namespace) -> int:
 def _request(options: Namespace) -> dict[str, Any]:
     import time
 
-    from siftd.cli.moments import parse_moment
+    from siftd.moments import parse_moment
 
     now_ms = time.time_ns() // 1_000_000
     named = {name: value for name in ("ids", "session", "file", "query") if (value := getattr(options, name))}

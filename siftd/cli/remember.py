@@ -22,6 +22,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--from", dest="valid_from", metavar="WHEN", help="holds from then on: a date, 2d (ago)")
     parser.add_argument("--until", dest="valid_until", metavar="WHEN", help="holds until then: a date")
     parser.add_argument("--pin", action="store_true", help="a standing instruction")
+    parser.add_argument(
+        "--supersedes", metavar="ID", help="keep it in the place of this memory, which stays as history"
+    )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--project", action="store_true", default=True, help="for this project (default)")
     where.add_argument("--global", action="store_false", dest="project", help="for every project")
@@ -29,7 +32,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     text = sys.stdin.buffer.read().decode("utf-8", "replace") if options.text == ["-"] else " ".join(options.text)
-    answer = context.ask({"kind": "remember", "text": text, "source": "mem", **_fields(options)})
+    place = {"kind": "supersede", "id": options.supersedes} if options.supersedes else {"kind": "remember"}
+    answer = context.ask({**place, "text": text, "source": "mem", **_fields(options)})
     if options.json:
         say_json(answer)
     elif answer.get("duplicate"):
@@ -37,13 +41,16 @@ def run(context: Context, options: Namespace) -> int:
     else:
         say(f"{answer['id']} remembered")
     if answer["similar"] and not options.json:
-        tell(f"mem: it resembles {', '.join(answer['similar'])}; `mem show ID` tells, `mem forget ID` takes one away")
+        near = ", ".join(answer["similar"])
+        tell(f"mem: it resembles {near}; `mem show ID` tells, `mem remember --supersedes ID` replaces one")
     return 0
 
 
 def _fields(options: Namespace) -> dict[str, Any]:
     """Return what was given; the daemon has the defaults."""
     fields = {"tags": options.tags, "project": options.project, "pin": options.pin}
+    if options.supersedes:  # what is not said is inherited
+        fields = {name: value for name, value in fields.items() if name != "project" and value}
     given = {
         name: value for name in ("type", "importance", "confidence") if (value := getattr(options, name)) is not None
     }
@@ -51,7 +58,7 @@ def _fields(options: Namespace) -> dict[str, Any]:
     if any(moments.values()):
         import time
 
-        from siftd.cli.moments import parse_moment
+        from siftd.moments import parse_moment
 
         now_ms = time.time_ns() // 1_000_000
         given |= {name: parse_moment(moment, now_ms) for name, moment in moments.items() if moment}

@@ -6,8 +6,8 @@ import time
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.moments import parse_moment
 from siftd.cli.output import say, say_json
+from siftd.moments import parse_moment
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -67,7 +67,7 @@ def _filters(options: Namespace) -> dict[str, Any]:
     if moments := [name for name in ("since", "until") if name in filters]:
         import time
 
-        from siftd.cli.moments import parse_moment
+        from siftd.moments import parse_moment
 
         now_ms = time.time_ns() // 1_000_000
         filters |= {name: parse_moment(filters[name], now_ms) for name in moments}

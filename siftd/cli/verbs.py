@@ -26,6 +26,8 @@ VERBS = {
     "info": "the state of this workspace's memory",
     "doctor": "check every link of the chain and say the remedy",
     "remember": "keep a fact, a decision or a preference on purpose",
+    "memories": "what is kept on purpose",
+    "update": "change what a memory says, or link it",
     "brief": "what a session would be given at its start",
     "injections": "what agents were given unasked",
     "why": "why an agent was given a piece, and whether it helped",

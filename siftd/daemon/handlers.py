@@ -12,6 +12,7 @@ import siftd
 from siftd import messages
 from siftd.consolidate.planning import salience
 from siftd.daemon.connection import Answer
+from siftd.daemon.memory_requests import MemoryRequests
 from siftd.daemon.remembering import Remembering
 from siftd.errors import RequestInvalid
 from siftd.frames import PROTOCOL
@@ -40,6 +41,7 @@ class Handlers:
         self._shop = workshop
         self._stop = stop
         self._remembering = Remembering(workshop)
+        self._memories = MemoryRequests(workshop, self._remembering)
 
     async def answer(self, request: messages.AnyRequest, answer: Answer) -> dict[str, Any]:
         """Return the fields of the answer; progress goes out before it. Raises SiftdError to refuse."""
@@ -67,6 +69,24 @@ class Handlers:
                 return await self._undo(request)
             case messages.Remember():
                 return await self._remembering.remember(request)
+            case messages.Supersede():
+                return await self._memories.supersede(request)
+            case messages.Update():
+                return await self._memories.update(request)
+            case messages.Link():
+                return await self._memories.link(request)
+            case messages.Memories():
+                return await self._memories.list_memories(request)
+            case messages.Related():
+                return await self._memories.related(request)
+            case messages.Similar():
+                return await self._memories.similar(request)
+            case messages.MemoryHealth():
+                return await self._memories.health()
+            case messages.Converse():
+                return await self._memories.converse(request)
+            case messages.Conversations():
+                return await self._memories.conversations(request)
             case messages.Recall():
                 return _given(await self._shop.telling.recall(request))
             case messages.Brief():

@@ -39,41 +39,64 @@ class Remembering:
 
     def __init__(self, shop: Workshop) -> None:
         self._shop = shop
-        self._turn = anyio.Lock()
+        self.turn = anyio.Lock()
 
-    async def remember(self, request: Remember) -> dict[str, Any]:
-        """Keep a memory and return the fields of the answer. Raises RequestInvalid for what cannot be one."""
+    async def remember(self, request: Remember, *, supersedes: int | None = None) -> dict[str, Any]:
+        """Keep a memory, in the place of another one if so, and return the fields of the answer.
+
+        Raises RequestInvalid for what cannot be one.
+        """
         check(request)
         now_ms = self._shop.clock.now_ms()
+        payload = payload_of(request) | ({} if supersedes is None else {"supersedes": supersedes})
         intent = self._shop.intake.admission.admit_intent(
-            "remember", payload_of(request), ts=now_ms, session_id=request.session_id or ""
+            "remember", payload, ts=now_ms, session_id=request.session_id or ""
         )
         text = str(msgspec.json.decode(intent.payload_json)["text"])
-        if not re.search(r"\w", _PLACEHOLDER.sub("", text)):
-            raise RequestInvalid("nothing but a secret is in the text", hint="say what it is for, without its value")
-        async with self._turn:
+        check_says_something(text)
+        async with self.turn:
             known, similar = await self._shop.store.read(lambda c: self._compare(c, text, now_ms))
             if known is not None:
                 return _answer(known, similar) | {"duplicate": True}
             memory_id = await self._shop.keep_admitted(intent)
             await self._shop.embed_memories()
-        return _answer(memory_id, similar)
+        return _answer(memory_id, [each for each in similar if each != supersedes])
 
     def _compare(self, connection: sqlite3.Connection, text: str, now_ms: int) -> tuple[int | None, list[int]]:
         """Return (the live memory that says exactly this, those that say nearly this)."""
         known = memories.find_repeat(connection, text, now_ms)
+        near = self.near(connection, text, now_ms)
+        similar = [each for each, cosine in near if cosine >= SIMILAR_COSINE and each != known]
+        return known, similar[:SIMILAR_MAX]
+
+    def near(self, connection: sqlite3.Connection, text: str, now_ms: int) -> memory_search.Leg:
+        """Return the live memories nearest to a text, with their cosines; none while they cannot be compared."""
         scope = MemoryScope.of(Filters(), now_ms)
         assert scope is not None
         if not memories.has_vectors(connection):
-            return known, []
+            return []
         embedder = self._shop.embedder
         try:
             vector = embedder.embed([text])[0]
         except Exception:  # noqa: BLE001 - an embedder may fail in any way; `info` tells, and the memory is kept
-            return known, []
-        near = memory_search.MemoryVectors().nearest(connection, scope, embedder.name, vector)
-        similar = [each for each, cosine in near if cosine >= SIMILAR_COSINE and each != known]
-        return known, similar[:SIMILAR_MAX]
+            return []
+        return memory_search.MemoryVectors().nearest(connection, scope, embedder.name, vector)
+
+
+def check_says_something(text: str) -> None:
+    """Raise RequestInvalid for a redacted text in which nothing but placeholders is left."""
+    if not re.search(r"\w", _PLACEHOLDER.sub("", text)):
+        raise RequestInvalid("nothing but a secret is in the text", hint="say what it is for, without its value")
+
+
+def cleaned(text: str) -> str:
+    """Return a memory's text as it is kept."""
+    return text.strip().replace("\x00", "\ufffd")
+
+
+def cleaned_tags(tags: list[str]) -> list[str]:
+    """Return tags as they are kept: each once."""
+    return list(dict.fromkeys(tag.strip() for tag in tags))
 
 
 def check(request: Remember) -> None:
@@ -109,8 +132,8 @@ def payload_of(request: Remember) -> dict[str, Any]:
     told: dict[str, Any] = {
         "uid": secrets.token_hex(16),
         "type": request.type,
-        "text": request.text.strip().replace("\x00", "\ufffd"),
-        "tags": list(dict.fromkeys(tag.strip() for tag in request.tags)),
+        "text": cleaned(request.text),
+        "tags": cleaned_tags(request.tags),
         "importance": request.importance,
         "confidence": request.confidence,
         "from": request.valid_from,

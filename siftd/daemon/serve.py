@@ -31,9 +31,12 @@ from siftd.messages import (
     Drain,
     Forget,
     Import,
+    Link,
     Prune,
     Remember,
+    Supersede,
     Undo,
+    Update,
     decode_request,
     ok,
     refused,
@@ -48,7 +51,7 @@ IN_FLIGHT_SECONDS = 5.0
 CONNECTIONS_MAX = 512
 TOLD_FIELD = b',"told":"'
 _HEADER_BYTES = 8_192
-CHANGING = (Backfill, Drain, Forget, Import, Prune, Remember, Undo)
+CHANGING = (Backfill, Drain, Forget, Import, Link, Prune, Remember, Supersede, Undo, Update)
 """Requests after which the kept brief may say something else."""
 
 

@@ -42,11 +42,19 @@ class Telling:
 
     def __init__(self, shop: Workshop) -> None:
         self._shop = shop
+        self._turn = anyio.Lock()
         self._stale = anyio.Event()
         self._kept: bytes | None = None
 
     async def answer_hook(self, message: bytes) -> dict[str, Any]:
-        """Return the fields of the answer to a hook frame marked 02; what cannot be told is nothing, not an error."""
+        """Return the fields of the answer to a hook frame marked 02; what cannot be told is nothing, not an error.
+
+        One at a time: a client that is wired twice asks twice at once, and is told once.
+        """
+        async with self._turn:
+            return await self._answer_hook(message)
+
+    async def _answer_hook(self, message: bytes) -> dict[str, Any]:
         try:
             captured = self._shop.intake.from_hook(message)
             if isinstance(captured, RedactedEvent) and captured.tool == PROMPT:

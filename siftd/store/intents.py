@@ -7,8 +7,10 @@ other ids. Kinds that this siftd does not know are skipped.
     resummarise {"since": ms, "until": ms}    summaries of that time are told anew
     undo    {"pairs": [[12, 9]]}              these events' summaries are told apart for good
     forget  {"uid": [["…", null]], …}         tombstones: keyed hashes and times (`siftd.store.tombstones`)
-    remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record
+    remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record; "supersedes": 30
+    update  {"id": 31, "text", "tags", …}     the fields of a memory that change
     link    {"from": 31, "to": 30, "relation": "supersedes"}  between two memories
+    conversation  {"id", "title", "parent", "relation"}  a session that somebody named, and its parent
     summary {"event": 12, "uid", "eventTs", "text", "model", …}  an imported summary of this event
     scrub   {}                                today's rules over all that is stored (`siftd.store.scrubbing`)
     supersede  {"newer": [12, "…"], "older": [9, "…"], …}  imported: events, and the hashes of their summaries' texts
@@ -23,7 +25,7 @@ from typing import Any
 import msgspec
 
 from siftd.log.record import Record
-from siftd.store import exchange, memories, rewriting, scrubbing, summaries
+from siftd.store import conversations, exchange, memories, memory_changes, rewriting, scrubbing, summaries
 from siftd.store.tombstones import bury
 
 
@@ -61,6 +63,8 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "undo": _undo,
     "remember": memories.insert,
     "link": _link,
+    "update": memory_changes.update,
+    "conversation": conversations.insert,
     "summary": exchange.insert_summary,
     "supersede": exchange.supersede,
     "forget": bury,

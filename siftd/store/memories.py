@@ -23,16 +23,16 @@ INSERT OR IGNORE INTO memories (id, ts, updated_ts, type, text, tags, importance
                                 session_id, source, pinned, uid)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_LIVE = """
+LIVE = """
 NOT EXISTS (SELECT 1 FROM memory_links x WHERE x.to_id = m.id AND x.relation = 'supersedes')
 """
-_VALID = "(m.valid_from IS NULL OR m.valid_from <= ?) AND (m.valid_to IS NULL OR m.valid_to > ?)"
-_SHOWN = """
+VALID = "(m.valid_from IS NULL OR m.valid_from <= ?) AND (m.valid_to IS NULL OR m.valid_to > ?)"
+SHOWN = """
 SELECT m.id, m.ts, m.updated_ts, m.type, m.text, m.tags, m.project, m.importance, m.confidence, m.valid_from,
        m.valid_to, m.session_id, m.source, m.pinned, m.uid FROM memories m
 """
 PINNED = f"""
-{_SHOWN} WHERE m.pinned AND {_VALID} AND {_LIVE} ORDER BY m.importance DESC, m.updated_ts DESC, m.id DESC LIMIT 50
+{SHOWN} WHERE m.pinned AND {VALID} AND {LIVE} ORDER BY m.importance DESC, m.updated_ts DESC, m.id DESC LIMIT 50
 """
 """The standing instructions that hold at a moment, given twice."""
 _UNEMBEDDED = """
@@ -54,7 +54,7 @@ class MemoryScope:
         """Return the scope, or None where the filters ask for what no memory has: a tool, a file, an event's kind."""
         if filters.tool or filters.file or filters.symbol or filters.kind not in (None, OWNER):
             return None
-        conditions, values = [_VALID], [now_ms, now_ms]
+        conditions, values = [VALID], [now_ms, now_ms]
         wanted: list[tuple[str, Any]] = [
             ("m.session_id GLOB ? || '*'", filters.session and glob_escaped(filters.session)),
             ("m.updated_ts >= ?", filters.since),
@@ -65,7 +65,7 @@ class MemoryScope:
                 conditions.append(condition)
                 values.append(value)
         if not filters.superseded:
-            conditions.append(_LIVE)
+            conditions.append(LIVE)
         return cls(" AND ".join(conditions), tuple(values))
 
 
@@ -97,6 +97,8 @@ def insert(connection: sqlite3.Connection, payload: dict[str, Any], record: Reco
             payload["uid"],
         ),
     )
+    if "supersedes" in payload:
+        link(connection, record.seq, payload["supersedes"], "supersedes", ts)
 
 
 def link(connection: sqlite3.Connection, from_id: int, to_id: int, relation: str, ts: int) -> None:
@@ -110,7 +112,7 @@ def link(connection: sqlite3.Connection, from_id: int, to_id: int, relation: str
 
 def find_memory(connection: sqlite3.Connection, memory_id: int) -> dict[str, Any] | None:
     """Return a memory with its tags and its links."""
-    rows = as_rows(connection.execute(f"{_SHOWN} WHERE m.id = ?", (memory_id,)))
+    rows = as_rows(connection.execute(f"{SHOWN} WHERE m.id = ?", (memory_id,)))
     if not rows:
         return None
     links = "SELECT from_id, to_id, relation, ts FROM memory_links"
@@ -124,7 +126,7 @@ def find_memory(connection: sqlite3.Connection, memory_id: int) -> dict[str, Any
 def find_repeat(connection: sqlite3.Connection, text: str, now_ms: int) -> int | None:
     """Return the live memory that says exactly this."""
     row = connection.execute(
-        f"SELECT m.id FROM memories m WHERE m.text = ? AND {_VALID} AND {_LIVE} ORDER BY m.id LIMIT 1",  # noqa: S608
+        f"SELECT m.id FROM memories m WHERE m.text = ? AND {VALID} AND {LIVE} ORDER BY m.id LIMIT 1",  # noqa: S608
         (text, now_ms, now_ms),
     ).fetchone()
     return int(row[0]) if row else None
@@ -132,7 +134,7 @@ def find_repeat(connection: sqlite3.Connection, text: str, now_ms: int) -> int |
 
 def list_live_texts(connection: sqlite3.Connection, now_ms: int) -> dict[str, int]:
     """Return the live memories by what they say."""
-    sql = f"SELECT m.text, m.id FROM memories m WHERE {_VALID} AND {_LIVE} ORDER BY m.id DESC"  # noqa: S608
+    sql = f"SELECT m.text, m.id FROM memories m WHERE {VALID} AND {LIVE} ORDER BY m.id DESC"  # noqa: S608
     return {str(row[0]): int(row[1]) for row in connection.execute(sql, (now_ms, now_ms))}
 
 

@@ -34,6 +34,7 @@ _TEXTS = {
     "memories": ("id", ("text", "tags", "project", "session_id", "source")),
     "sessions": ("rowid", ("session_id", "cwd", "source")),
     "injections": ("id", ("session_id", "piece", "why")),
+    "conversations": ("rowid", ("title",)),
 }
 """Besides events: tables, their keys, and the columns that hold what somebody wrote."""
 _PENDING = "scrub_asked"

@@ -100,6 +100,13 @@ CREATE TABLE memory_links (
     relation TEXT NOT NULL, ts INTEGER NOT NULL,
     PRIMARY KEY (from_id, to_id, relation)
 );
+CREATE TABLE conversations (                            -- sessions that somebody named, or began from another one
+    session_id TEXT PRIMARY KEY,
+    title      TEXT,
+    parent_id  TEXT,
+    relation   TEXT CHECK (relation IN ('follows_up_on', 'branches_from')),
+    ts         INTEGER NOT NULL
+);
 CREATE TABLE injections (
     id         INTEGER PRIMARY KEY,
     ts         INTEGER NOT NULL,
@@ -163,6 +170,9 @@ CREATE INDEX summaries_of_sessions ON summaries (event_id) WHERE scope = 'sessio
 CREATE INDEX embeddings_by_embedder ON summary_embeddings (embedder);
 CREATE INDEX supersedes_by_older ON summary_supersedes (older_id);
 CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
+CREATE INDEX conversations_by_parent ON conversations (parent_id);
+CREATE INDEX memories_by_session ON memories (session_id);
+CREATE INDEX links_by_target ON memory_links (to_id, relation);
 CREATE INDEX injections_by_session ON injections (session_id, ts);
 CREATE INDEX injections_by_event ON injections (event_id);
 CREATE INDEX injections_by_memory ON injections (memory_id);
@@ -251,7 +261,7 @@ END;
 CREATE TRIGGER embeddings_deleted AFTER DELETE ON summary_embeddings BEGIN
     INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
 END;
-INSERT INTO migrations VALUES (1,'0001_store','c9fbaa6c5fddcc407ebaacbe7dcba1b5e7011f718c79338064d35b67d6fc9b5b',1);
+INSERT INTO migrations VALUES (1,'0001_store','93487100f7751feb58e6ff4843b4576ae62e04c8eb215eebe08eeec8c205dab9',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);

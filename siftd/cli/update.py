@@ -1,0 +1,59 @@
+"""`mem update`: change what a memory says, or link it to another one."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from siftd.cli.context import Context
+from siftd.cli.output import say, say_json
+from siftd.errors import RequestInvalid
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="the memory (m3)")
+    parser.add_argument("text", nargs="*", metavar="TEXT", help="what it says from now on")
+    parser.add_argument("--type", help="fact, preference, decision, procedure, context, episode, instruction")
+    parser.add_argument("--tag", action="append", dest="tags", help="its tags from now on; may be repeated")
+    parser.add_argument("--importance", type=int, metavar="1-5")
+    parser.add_argument("--confidence", type=float, metavar="0-1")
+    parser.add_argument("--until", metavar="WHEN", help="holds until then: a date")
+    pin = parser.add_mutually_exclusive_group()
+    pin.add_argument("--pin", action="store_true", default=None, help="a standing instruction from now on")
+    pin.add_argument("--unpin", action="store_false", dest="pin", help="no standing instruction any more")
+    parser.add_argument("--contradicts", metavar="ID", help="link it: both cannot hold")
+    parser.add_argument("--related-to", metavar="ID", help="link it to another one")
+
+
+def run(context: Context, options: Namespace) -> int:
+    changes = _changes(options)
+    links = {"contradicts": options.contradicts, "related_to": options.related_to}
+    linked = [
+        context.ask({"kind": "link", "from": options.id, "to": other, "relation": relation})
+        for relation, other in links.items()
+        if other
+    ]
+    if not changes and not linked:
+        raise RequestInvalid("nothing is to be changed", hint="`mem update --help` lists what can be")
+    answer = (
+        context.ask({"kind": "update", "id": options.id, **changes}) if changes else {"id": options.id, "changed": []}
+    )
+    if options.json:
+        say_json(answer | {"linked": linked})
+    else:
+        say(f"{answer['id']} changed" if changes else f"{answer['id']} linked")
+    return 0
+
+
+def _changes(options: Namespace) -> dict[str, Any]:
+    names = ("type", "tags", "importance", "confidence", "pin")
+    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if options.text:
+        changes["text"] = " ".join(options.text)
+    if options.until:
+        import time
+
+        from siftd.moments import parse_moment
+
+        changes["until"] = parse_moment(options.until, time.time_ns() // 1_000_000)
+    return changes

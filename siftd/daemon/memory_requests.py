@@ -1,0 +1,214 @@
+"""Requests about memories that are kept: changing, replacing, linking, looking at them as a whole, conversations.
+
+Changes are checked here, kept as a record, and applied by it (`siftd.store.intents`). One is made at a time, with
+`Remembering`, so that two clients cannot close a circle of superseding between them.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from siftd import messages
+from siftd.admission import NAME_CHARS_MAX
+from siftd.config import MS_PER_DAY
+from siftd.daemon.remembering import Remembering, check, check_says_something, cleaned, cleaned_tags
+from siftd.errors import RequestInvalid
+from siftd.store import conversations, memories, memory_changes, memory_views
+from siftd.store.memory_changes import RELATIONS
+
+if TYPE_CHECKING:
+    from siftd.daemon.workshop import Workshop
+
+LIMIT_MAX = 500
+TITLE_CHARS_MAX = 200
+_INHERITED = ("type", "tags", "importance", "confidence")
+
+
+class MemoryRequests:
+    """Answers them for one workspace."""
+
+    def __init__(self, shop: Workshop, remembering: Remembering) -> None:
+        self._shop = shop
+        self._remembering = remembering
+
+    async def supersede(self, request: messages.Supersede) -> dict[str, Any]:
+        """Keep a memory in the place of another one, which stays as history; what is not said is inherited."""
+        old_id = memory_number(request.id)
+        old = await self._get(old_id)
+        newest = await self._shop.store.read(lambda c: memory_changes.find_newest(c, old_id))
+        if newest != old_id:
+            raise RequestInvalid(f"m{old_id} is superseded already", hint=f"supersede m{newest}")
+        told = {name: value for name in _INHERITED if (value := getattr(request, name)) is not None}
+        inherited = {name: old[name] for name in _INHERITED if name not in told and old[name] is not None}
+        remember = messages.Remember(
+            text=request.text,
+            valid_from=request.valid_from,
+            valid_until=request.valid_until,
+            pin=old["pinned"] if request.pin is None else request.pin,
+            session_id=request.session_id,
+            source=request.source,
+            **inherited | told,
+        )
+        return await self._remembering.remember(remember, supersedes=old_id)
+
+    async def update(self, request: messages.Update) -> dict[str, Any]:
+        """Change fields of a memory."""
+        memory_id = memory_number(request.id)
+        old = await self._get(memory_id)
+        fields = msgspec.to_builtins(request)
+        changes = {name: fields[name] for name in _CHANGEABLE if fields.get(name) is not None}
+        if not changes:
+            raise RequestInvalid("nothing is to be changed", hint="give text, type, tags, importance, ...")
+        check(_as_if_new(old, changes))
+        if "text" in changes:
+            changes["text"] = cleaned(changes["text"])
+            check_says_something(self._shop.intake.redactor.text(changes["text"]))
+        if "tags" in changes:
+            changes["tags"] = cleaned_tags(changes["tags"])
+        async with self._remembering.turn:
+            await self._shop.keep_intent("update", {"id": memory_id, **changes})
+            await self._shop.embed_memories()
+        return {"id": f"m{memory_id}", "changed": sorted(changes)}
+
+    async def link(self, request: messages.Link) -> dict[str, Any]:
+        """Link two memories. Refuses a memory with itself, and a circle of superseding."""
+        from_id, to_id = memory_number(request.from_id), memory_number(request.to_id)
+        if request.relation not in RELATIONS:
+            raise RequestInvalid("there is no such relation", hint=f"one of {', '.join(RELATIONS)}")
+        if from_id == to_id:
+            raise RequestInvalid("a memory is not linked to itself", hint="give two ids")
+        for each in (from_id, to_id):
+            await self._get(each)
+        async with self._remembering.turn:
+            if request.relation == "supersedes":
+                is_circle = await self._shop.store.read(lambda c: memory_changes.is_older(c, from_id, to_id))
+                if is_circle:
+                    raise RequestInvalid(f"m{to_id} supersedes m{from_id} already", hint="a circle would hide both")
+            await self._shop.keep_intent("link", {"from": from_id, "to": to_id, "relation": request.relation})
+        return {"from": f"m{from_id}", "to": f"m{to_id}", "relation": request.relation}
+
+    async def list_memories(self, request: messages.Memories) -> dict[str, Any]:
+        limit = _bounded(request.limit)
+        now_ms = self._shop.clock.now_ms()
+        rows = await self._shop.store.read(
+            lambda c: memory_views.list_memories(
+                c,
+                now_ms=now_ms,
+                kind=request.type,
+                tag=request.tag,
+                since=request.since,
+                until=request.until,
+                as_of=request.as_of,
+                pinned=request.pinned,
+                superseded=request.superseded,
+                limit=limit,
+            )
+        )
+        return {"memories": rows}
+
+    async def related(self, request: messages.Related) -> dict[str, Any]:
+        memory_id = memory_number(request.id)
+        await self._get(memory_id)
+        return {"related": await self._shop.store.read(lambda c: memory_views.list_related(c, memory_id))}
+
+    async def similar(self, request: messages.Similar) -> dict[str, Any]:
+        memory_id = memory_number(request.id)
+        text = str((await self._get(memory_id))["text"])
+        limit = _bounded(request.limit)
+        return {"similar": await self._shop.store.read(lambda c: self._similar(c, memory_id, text, limit))}
+
+    async def health(self) -> dict[str, Any]:
+        now_ms = self._shop.clock.now_ms()
+
+        def read(connection: sqlite3.Connection) -> dict[str, Any]:
+            return {
+                "health": memory_views.health(connection, now_ms),
+                "topics": memory_views.topics(connection, now_ms),
+                "conflicts": memory_views.list_conflicts(connection, LIMIT_MAX),
+            }
+
+        return await self._shop.store.read(read)
+
+    async def converse(self, request: messages.Converse) -> dict[str, Any]:
+        """Start a conversation, linked to the one that it follows up on or branches from."""
+        if request.follows_up_on and request.branches_from:
+            raise RequestInvalid("a conversation has one parent", hint="give follows_up_on or branches_from")
+        if len(request.title) > TITLE_CHARS_MAX:
+            raise RequestInvalid(f"a title has at most {TITLE_CHARS_MAX} characters")
+        new_id = request.id or f"c-{secrets.token_hex(8)}"
+        if not 0 < len(new_id) <= NAME_CHARS_MAX:
+            raise RequestInvalid("an id has at most 256 characters")
+        parent = request.follows_up_on or request.branches_from
+        if parent and (
+            parent == new_id or not await self._shop.store.read(lambda c: conversations.is_known(c, parent))
+        ):
+            raise RequestInvalid("there is no such conversation", hint="`conversation_threads` lists them")
+        relation = "follows_up_on" if request.follows_up_on else "branches_from" if parent else None
+        payload = {"id": new_id, "title": request.title, "parent": parent or None, "relation": relation}
+        await self._shop.keep_intent("conversation", payload, session_id=new_id)
+        return {"id": new_id}
+
+    async def conversations(self, request: messages.Conversations) -> dict[str, Any]:
+        limit = _bounded(request.limit)
+        before = self._shop.clock.now_ms() - (request.stale_days or 0) * MS_PER_DAY
+
+        def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            if request.id is not None:
+                return conversations.tree(connection, request.id)
+            if request.stale_days is not None:
+                return conversations.stale(connection, before, limit)
+            return conversations.threads(connection, limit)
+
+        found = await self._shop.store.read(read)
+        if request.id is not None and not found:
+            raise RequestInvalid("there is no such conversation", hint="`conversation_threads` lists them")
+        return {"conversations": found}
+
+    async def _get(self, memory_id: int) -> dict[str, Any]:
+        memory = await self._shop.store.read(lambda c: memories.find_memory(c, memory_id))
+        if memory is None:
+            raise RequestInvalid(f"there is no memory m{memory_id}", hint="`mem memories` lists them")
+        return memory
+
+    def _similar(self, connection: sqlite3.Connection, memory_id: int, text: str, limit: int) -> list[dict[str, Any]]:
+        near = self._remembering.near(connection, text, self._shop.clock.now_ms())
+        rows = ((memories.find_hit(connection, each), cosine) for each, cosine in near if each != memory_id)
+        return [
+            {"id": f"m{row['id']}", "type": row["type"], "text": row["text"], "cosine": round(cosine, 4)}
+            for row, cosine in rows
+            if row is not None
+        ][:limit]
+
+
+_CHANGEABLE = ("text", "type", "tags", "importance", "confidence", "from", "until", "pin")
+
+
+def memory_number(text: str) -> int:
+    """Return the number of a memory's id (m3 or 3). Raises RequestInvalid."""
+    number = text.strip().removeprefix("#").removeprefix("m")
+    if not number.isdecimal() or len(number) > 18:
+        raise RequestInvalid("this is not the id of a memory", hint="they look like m3; `mem memories` lists them")
+    return int(number)
+
+
+def _as_if_new(old: dict[str, Any], changes: dict[str, Any]) -> messages.Remember:
+    """Return the memory as it would be, so that the same is refused as for a new one."""
+    names = {"from": "valid_from", "until": "valid_until"}
+    now = {
+        "text": old["text"],
+        "type": old["type"],
+        "tags": old["tags"],
+        "importance": old["importance"],
+        "confidence": old["confidence"],
+        "valid_from": old["valid_from"],
+        "valid_until": old["valid_to"],
+    }
+    return messages.Remember(**now | {names.get(name, name): value for name, value in changes.items()})
+
+
+def _bounded(limit: int) -> int:
+    return max(1, min(limit, LIMIT_MAX))

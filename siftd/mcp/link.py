@@ -1,0 +1,52 @@
+"""The way from a tool to the workspace's daemon: one connection a request, so that none can be a dead one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from siftd.client import Client, connect
+from siftd.errors import DaemonUnreachable
+from siftd.paths import Home
+from siftd.starting import ensure_daemon
+from siftd.workspace import Workspace, find_workspace, start_folder
+
+ANSWER_SECONDS = 30.0
+
+
+class Link:
+    """One workspace, as a tool asks it."""
+
+    def __init__(self, home: Home, workspace: Workspace, environ: Mapping[str, str]) -> None:
+        self.workspace = workspace
+        self._paths = home.for_workspace(workspace.key)
+        self._environ = environ
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Link:
+        """Return the link to the workspace that the environment or the current folder names."""
+        home = Home.from_environment(environ, str(Path.home()))
+        home = Home(str(Path(home.root).absolute()), home.namespace)
+        return cls(home, find_workspace(start_folder(environ, str(Path.cwd()))), environ)
+
+    def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Return the daemon's answer; the daemon is started if need be.
+
+        One that ends at that very moment is asked again, once: what is asked here may be repeated (a memory that is
+        there already is told, not stored twice). Raises SiftdError.
+        """
+        message = {"kind": kind, **fields}
+        with self._reach() as client:
+            try:
+                return client.request(message, timeout=ANSWER_SECONDS)
+            except DaemonUnreachable:
+                pass
+        with self._reach() as client:
+            return client.request(message, timeout=ANSWER_SECONDS)
+
+    def _reach(self) -> Client:
+        try:
+            return connect(self._paths)
+        except DaemonUnreachable:
+            return ensure_daemon(self._paths, self.workspace.root, self._environ)

@@ -1,0 +1,165 @@
+"""The default tools: small, for every session. Names, arguments and descriptions are what an agent pays for."""
+
+import json
+import time
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
+
+from siftd.mcp.link import Link
+from siftd.moments import parse_moment
+
+HIT_CHARS_MAX = 400
+SHOWN_CHARS_MAX = 12_000
+"""What `show` gives at once: about 3,000 tokens."""
+
+Type = Literal["fact", "preference", "decision", "procedure", "context", "episode", "instruction"]
+Kind = Literal["", "summary", "event", "memory", "tool", "prompt", "stop", "failure"]
+Limit = Annotated[int, Field(ge=1, le=50)]
+
+
+class Hit(TypedDict):
+    """One line of a result."""
+
+    id: str
+    when: str
+    what: str
+    text: str
+
+
+class Hits(TypedDict):
+    """What was found; `note` says why it is nothing, or less than whole."""
+
+    hits: list[Hit]
+    note: str
+
+
+class Events(TypedDict):
+    """Events in their order."""
+
+    events: list[Hit]
+
+
+class Kept(TypedDict):
+    """A memory that was kept, and those that say nearly the same."""
+
+    id: str
+    status: str
+    similar: list[str]
+
+
+class Tools:
+    """The default tools over one workspace."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def search(
+        self,
+        query: str,
+        limit: Limit = 8,
+        kind: Kind = "",
+        tool: str = "",
+        file: str = "",
+        symbol: str = "",
+        since: Annotated[str, Field(description="7d or 2026-03-01")] = "",
+        until: str = "",
+    ) -> Hits:
+        """Find what was done, decided, asked or failed in this project before, by meaning and by exact words. Use it
+        before investigating, deciding or repeating work. Narrow by file or symbol; an empty query gives the latest.
+        Each hit cites an id for `show` and `timeline`."""
+        now_ms = time.time_ns() // 1_000_000
+        given = {
+            "kind": kind, "tool": tool, "file": file, "symbol": symbol,
+            "since": parse_moment(since, now_ms) if since else None,
+            "until": parse_moment(until, now_ms) if until else None,
+        }  # fmt: skip
+        filters = {name: value for name, value in given.items() if value}
+        answer = self._link.ask("search", query=query, k=limit, filters=filters)
+        hits = [
+            _hit(each["id"], each["ts"], each["tool"] or each.get("type") or "", each["text"])
+            for each in answer["hits"]
+        ]
+        note = f"degraded: {answer['degraded']}" if answer["degraded"] else ""
+        return {"hits": hits, "note": note if hits else self._why_nothing(query, filters, note)}
+
+    def timeline(
+        self,
+        around: Annotated[str, Field(description="an id; empty: the latest")] = "",
+        session: str = "",
+        before: Annotated[int, Field(ge=0, le=50)] = 6,
+        after: Annotated[int, Field(ge=0, le=50)] = 6,
+    ) -> Events:
+        """What happened around one hit, in order: why something was done and what came of it."""
+        answer = self._link.ask("timeline", around=around or None, session=session or None, before=before, after=after)
+        return {
+            "events": [
+                _hit(f"e{each['event_id']}", each["ts"], _what(each), each["text"] or each["payload_head"])
+                for each in answer["events"]
+            ]
+        }
+
+    def show(
+        self,
+        id: str,  # noqa: A002 - the name that an agent guesses
+        offset: Annotated[int, Field(ge=0)] = 0,
+    ) -> str:
+        """The whole of one id (e12 an event with its input and output, s7 a summary, m3 a memory with its links). Long
+        ones come in parts."""
+        item = self._link.ask("show", id=id.removeprefix("#"))["item"]
+        whole = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
+        part = whole[offset : offset + SHOWN_CHARS_MAX]
+        left = len(whole) - offset - len(part)
+        return f"{part}\n[{left} characters more: offset={offset + len(part)}]" if left > 0 else part
+
+    def remember(
+        self,
+        text: Annotated[str, Field(description="one statement, with its reason")],
+        type: Type = "fact",  # noqa: A002 - as above
+        tags: list[str] = [],  # noqa: B006 - a default in the schema, never changed
+        importance: Annotated[int, Field(ge=1, le=5)] = 3,
+        supersedes: Annotated[str, Field(description="the memory (m3) that this replaces")] = "",
+        pin: Annotated[bool, Field(description="give it to every session; only if the person asks")] = False,
+        until: Annotated[str, Field(description="date from which it no longer holds")] = "",
+    ) -> Kept:
+        """Keep a decision, preference, procedure or fact that later sessions need and that code and history do not
+        tell. What was done is captured anyway. Never secrets. If one in `similar` says the same or is now wrong,
+        remember it anew with `supersedes`."""
+        fields: dict[str, Any] = {"text": text, "type": type, "tags": tags, "importance": importance, "pin": pin}
+        if until:
+            fields["until"] = parse_moment(until, time.time_ns() // 1_000_000)
+        if supersedes:
+            answer = self._link.ask("supersede", id=supersedes.removeprefix("#"), source="mcp", **fields)
+        else:
+            answer = self._link.ask("remember", source="mcp", **fields)
+        status = "it is remembered already" if answer.get("duplicate") else "remembered"
+        return {"id": answer["id"], "status": status, "similar": answer["similar"]}
+
+    def brief(self) -> str:
+        """What stands in this project: pinned instructions, how the last session ended, what still fails."""
+        text: str = self._link.ask("brief")["text"]
+        return text or "Nothing stands: no pinned memory, no earlier session, no open failure."
+
+    def _why_nothing(self, query: str, filters: dict[str, Any], degraded: str) -> str:
+        """Say whether the memory is empty, filtered or broken, and what to do."""
+        if degraded:
+            return f"{degraded}; nothing was found by the rest. Tell the person to run `mem doctor`."
+        if filters and self._link.ask("search", query=query, k=1)["hits"]:
+            return "filtered: without the filters there are hits."
+        info = self._link.ask("info")
+        counts = info["counts"]
+        if not counts["events"] and not counts["memories"]:
+            return "empty: nothing was captured here yet. Tell the person to run `mem doctor`."
+        waiting = f", {counts['raw']} of them not summarised yet" if counts["raw"] else ""
+        return f"nothing relevant among {counts['events']} events{waiting} and {counts['memories']} memories."
+
+
+def _hit(id_: str, ts: int, what: str, text: str) -> Hit:
+    line = " ".join(text.split())
+    cut = line if len(line) <= HIT_CHARS_MAX else f"{line[: HIT_CHARS_MAX - 1]}…"
+    return {"id": id_, "when": time.strftime("%Y-%m-%d %H:%M", time.localtime(ts / 1000)), "what": what, "text": cut}
+
+
+def _what(event: dict[str, Any]) -> str:
+    return f"{event['tool']} failed" if event["outcome"] == "failed" else str(event["tool"])

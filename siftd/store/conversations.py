@@ -1,0 +1,64 @@
+"""Conversations: sessions that somebody named, and what they follow up on or branch from.
+
+A conversation is known by a session's id. One that was started here and did nothing yet has no row in `sessions`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from siftd.log.record import Record
+from siftd.store.summaries import as_rows
+
+_KNOWN = "SELECT session_id FROM conversations UNION SELECT session_id FROM sessions"
+_LIST = f"""
+SELECT k.session_id AS id, c.title, c.parent_id, c.relation, coalesce(c.ts, s.started_ts) AS started_ts,
+       coalesce((SELECT max(m.updated_ts) FROM memories m WHERE m.session_id = k.session_id), 0) AS remembered_ts,
+       coalesce(s.last_ts, c.ts) AS last_ts,
+       (SELECT count(*) FROM memories m WHERE m.session_id = k.session_id) AS memories,
+       (SELECT count(*) FROM events e WHERE e.session_id = k.session_id) AS events,
+       (SELECT substr(json_extract(e.payload_json, '$.prompt'), 1, 200) FROM events e
+        WHERE e.session_id = k.session_id AND e.tool = 'UserPromptSubmit' ORDER BY e.id LIMIT 1) AS asked
+FROM ({_KNOWN}) k LEFT JOIN conversations c USING (session_id) LEFT JOIN sessions s USING (session_id)
+"""  # noqa: S608 - constants only
+_THREADS = f"SELECT * FROM ({_LIST}) ORDER BY max(last_ts, remembered_ts) DESC LIMIT ?"  # noqa: S608 - as above
+_STALE = f"""
+SELECT * FROM ({_LIST}) WHERE max(last_ts, remembered_ts) < ? ORDER BY max(last_ts, remembered_ts) LIMIT ?
+"""  # noqa: S608 - as above
+_TREE = f"""
+WITH RECURSIVE up (id, depth) AS (
+    SELECT ?1, 0 UNION SELECT c.parent_id, up.depth + 1 FROM conversations c JOIN up ON c.session_id = up.id
+    WHERE c.parent_id IS NOT NULL AND up.depth < 1000),
+tree (id) AS (
+    SELECT id FROM (SELECT id FROM up ORDER BY depth DESC LIMIT 1)
+    UNION SELECT c.session_id FROM conversations c JOIN tree t ON c.parent_id = t.id)
+SELECT l.* FROM ({_LIST}) l JOIN tree USING (id) ORDER BY l.started_ts, l.id
+"""  # noqa: S608 - as above
+
+
+def insert(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
+    """Make the row that a `conversation` record asks for; a second time changes nothing."""
+    connection.execute(
+        "INSERT OR IGNORE INTO conversations VALUES (?, ?, ?, ?, ?)",
+        (payload["id"], payload.get("title"), payload.get("parent"), payload.get("relation"), record.ts),
+    )
+
+
+def is_known(connection: sqlite3.Connection, session_id: str) -> bool:
+    return connection.execute(f"SELECT 1 FROM ({_KNOWN}) WHERE session_id = ?", (session_id,)).fetchone() is not None  # noqa: S608
+
+
+def threads(connection: sqlite3.Connection, limit: int) -> list[dict[str, Any]]:
+    """Return the conversations, the latest first, with how much was done and remembered in each."""
+    return as_rows(connection.execute(_THREADS, (limit,)))
+
+
+def stale(connection: sqlite3.Connection, before: int, limit: int) -> list[dict[str, Any]]:
+    """Return the conversations in which nothing happened since `before`, the oldest first."""
+    return as_rows(connection.execute(_STALE, (before, limit)))
+
+
+def tree(connection: sqlite3.Connection, session_id: str) -> list[dict[str, Any]]:
+    """Return the whole tree that a conversation belongs to, from its root on."""
+    return as_rows(connection.execute(_TREE, (session_id,)))

@@ -1,0 +1,62 @@
+"""What happens to a memory after it is kept: changed, replaced, linked. Applied from the log's records, by replay too.
+
+A memory that is superseded stays as history: `supersedes` links point from the newer to the older. They form no cycle,
+else everything in it would be hidden.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from siftd.log.record import Record
+
+RELATIONS = ("supersedes", "contradicts", "related_to")
+_UPDATE = """
+UPDATE memories SET text = coalesce(?, text), type = coalesce(?, type), tags = coalesce(?, tags),
+    importance = coalesce(?, importance), confidence = coalesce(?, confidence), valid_from = coalesce(?, valid_from),
+    valid_to = coalesce(?, valid_to), pinned = coalesce(?, pinned), updated_ts = max(updated_ts, ?) WHERE id = ?
+"""
+_OLDER = """
+WITH RECURSIVE older (id) AS (
+    SELECT to_id FROM memory_links WHERE from_id = ?1 AND relation = 'supersedes'
+    UNION SELECT x.to_id FROM memory_links x JOIN older o ON x.from_id = o.id WHERE x.relation = 'supersedes')
+SELECT 1 FROM older WHERE id = ?2
+"""
+_NEWEST = """
+WITH RECURSIVE newer (id, depth) AS (
+    SELECT ?1, 0 UNION SELECT x.from_id, n.depth + 1 FROM memory_links x JOIN newer n ON x.to_id = n.id
+    WHERE x.relation = 'supersedes' AND n.depth < 1000)
+SELECT id FROM newer ORDER BY depth DESC, id DESC LIMIT 1
+"""
+
+
+def update(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
+    """Change the fields that an `update` record names; a changed text loses its vector and is embedded anew."""
+    tags = payload.get("tags")
+    connection.execute(
+        _UPDATE,
+        (
+            payload.get("text"),
+            payload.get("type"),
+            None if tags is None else json.dumps(tags, ensure_ascii=False),
+            payload.get("importance"),
+            payload.get("confidence"),
+            payload.get("from"),
+            payload.get("until"),
+            payload.get("pin"),
+            record.ts,
+            payload["id"],
+        ),
+    )
+
+
+def is_older(connection: sqlite3.Connection, older: int, newer: int) -> bool:
+    """Whether `newer` supersedes `older`, at once or through others."""
+    return connection.execute(_OLDER, (newer, older)).fetchone() is not None
+
+
+def find_newest(connection: sqlite3.Connection, memory_id: int) -> int:
+    """Return what supersedes a memory in the end; itself while nothing does."""
+    return int(connection.execute(_NEWEST, (memory_id,)).fetchone()[0])

@@ -1,0 +1,98 @@
+"""Looking at memories as a whole: lists, links, what contradicts, topics, health."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from siftd.store.memories import LIVE, SHOWN, VALID, tags_of
+from siftd.store.summaries import as_rows
+
+_LIST = f"""
+{SHOWN} WHERE (?1 IS NULL OR m.type = ?1)
+AND (?2 IS NULL OR EXISTS (
+    SELECT 1 FROM json_each(CASE WHEN json_valid(m.tags) THEN m.tags ELSE '[]' END) t WHERE t.value = ?2))
+AND (?3 IS NULL OR m.updated_ts >= ?3) AND (?4 IS NULL OR m.updated_ts <= ?4)
+AND (NOT ?5 OR m.pinned) AND (?6 OR (
+    (m.valid_from IS NULL OR m.valid_from <= ?7) AND (m.valid_to IS NULL OR m.valid_to > ?7)
+    AND NOT EXISTS (SELECT 1 FROM memory_links x
+                    WHERE x.to_id = m.id AND x.relation = 'supersedes' AND (NOT ?8 OR x.ts <= ?7))))
+AND (NOT ?8 OR m.ts <= ?7)
+ORDER BY m.updated_ts DESC, m.id DESC LIMIT ?9
+"""  # noqa: S608 - constants only
+_RELATED = """
+SELECT x.relation, x.ts, x.from_id, x.to_id, m.id, m.type, m.text FROM memory_links x
+JOIN memories m ON m.id = CASE WHEN x.from_id = ?1 THEN x.to_id ELSE x.from_id END
+WHERE ?1 IN (x.from_id, x.to_id) ORDER BY x.ts, m.id
+"""
+_CONFLICTS = f"""
+SELECT x.ts, m.id AS a_id, m.text AS a_text, o.id AS b_id, o.text AS b_text FROM memory_links x
+JOIN memories m ON m.id = x.from_id JOIN memories o ON o.id = x.to_id
+WHERE x.relation = 'contradicts' AND {LIVE}
+AND NOT EXISTS (SELECT 1 FROM memory_links y WHERE y.to_id = o.id AND y.relation = 'supersedes')
+ORDER BY x.ts DESC LIMIT ?
+"""  # noqa: S608 - as above
+_TOPICS = f"""
+SELECT m.type AS topic, count(*) AS count, max(m.updated_ts) AS latest FROM memories m
+WHERE {VALID} AND {LIVE} GROUP BY 1 ORDER BY 2 DESC, 1
+"""  # noqa: S608 - as above
+_TAGS = f"""
+SELECT t.value AS topic, count(*) AS count, max(m.updated_ts) AS latest
+FROM memories m, json_each(CASE WHEN json_valid(m.tags) THEN m.tags ELSE '[]' END) t
+WHERE {VALID} AND {LIVE} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50
+"""  # noqa: S608 - as above
+_HEALTH = f"""
+SELECT count(*) AS total, coalesce(sum({LIVE}), 0) AS unsuperseded,
+       coalesce(sum({LIVE} AND {VALID}), 0) AS live, coalesce(sum(m.pinned AND {LIVE} AND {VALID}), 0) AS pinned,
+       coalesce(sum(m.valid_to <= ?), 0) AS expired, min(m.ts) AS oldest_ts, max(m.updated_ts) AS newest_ts,
+       (SELECT count(*) FROM memory_links) AS links,
+       coalesce(sum(NOT EXISTS (SELECT 1 FROM embeddings v WHERE v.owner_kind = 'memory' AND v.owner_id = m.id)), 0)
+           AS unembedded
+FROM memories m
+"""  # noqa: S608 - as above
+
+
+def list_memories(
+    connection: sqlite3.Connection,
+    *,
+    now_ms: int,
+    kind: str | None = None,
+    tag: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    as_of: int | None = None,
+    pinned: bool = False,
+    superseded: bool = False,
+    limit: int = 50,
+) -> list[dict[str, Any]]:
+    """Return memories, the latest first: those that hold now, or held at `as_of`; `superseded` adds the others."""
+    moment = now_ms if as_of is None else as_of
+    values = (kind, tag, since, until, pinned, superseded, moment, as_of is not None, limit)
+    return [
+        row | {"tags": tags_of(row["tags"]), "pinned": bool(row["pinned"])}
+        for row in as_rows(connection.execute(_LIST, values))
+    ]
+
+
+def list_related(connection: sqlite3.Connection, memory_id: int) -> list[dict[str, Any]]:
+    """Return a memory's links with what stands at their other ends."""
+    return as_rows(connection.execute(_RELATED, (memory_id,)))
+
+
+def list_conflicts(connection: sqlite3.Connection, limit: int) -> list[dict[str, Any]]:
+    """Return the pairs that contradict each other while neither is superseded."""
+    return as_rows(connection.execute(_CONFLICTS, (limit,)))
+
+
+def topics(connection: sqlite3.Connection, now_ms: int) -> dict[str, list[dict[str, Any]]]:
+    """Return how many memories hold now, by type and by tag."""
+    moments = (now_ms, now_ms)
+    return {
+        "types": as_rows(connection.execute(_TOPICS, moments)),
+        "tags": as_rows(connection.execute(_TAGS, moments)),
+    }
+
+
+def health(connection: sqlite3.Connection, now_ms: int) -> dict[str, Any]:
+    """Return the memories' numbers."""
+    return as_rows(connection.execute(_HEALTH, (now_ms,) * 5))[0]

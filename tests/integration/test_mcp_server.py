@@ -1,0 +1,202 @@
+"""`siftd mcp` as a client sees it: the SDK's own stdio client against the real server and the real daemon."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from daemons import Place, is_alive, wait_until
+
+mcp = pytest.importorskip("mcp")
+
+POSTGRES = "The job queue runs on Postgres LISTEN/NOTIFY"
+DEFAULT = {"search", "timeline", "show", "remember", "brief"}
+FULL = {
+    "memory_store", "memory_search", "memory_update", "memory_delete", "memory_supersede", "memory_link",
+    "memory_build_context", "memory_similar", "memory_topics", "memory_timeline", "memory_related", "memory_health",
+    "memory_conflicts", "memory_set_project", "conversation_start", "conversation_tree",
+    "conversation_threads", "conversation_stale",
+}  # fmt: skip
+CHARS_PER_TOKEN = 4
+
+
+class Agent:
+    """A client that is connected."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    async def call(self, tool: str, **arguments: Any) -> Any:
+        """Return what a tool gives: its structure, else its text."""
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.content
+        return result.structured_content if result.structured_content is not None else result.content[0].text
+
+    async def refused(self, tool: str, **arguments: Any) -> str:
+        """Return the text of a result that is an error."""
+        result = await self.client.call_tool(tool, arguments)
+        assert result.is_error, result
+        return str(result.content[0].text)
+
+    async def tools(self) -> dict[str, Any]:
+        return {each.name: each for each in (await self.client.list_tools()).tools}
+
+
+@asynccontextmanager
+async def connected(place: Place, *arguments: str, mode: str = "auto") -> AsyncIterator[Agent]:
+    command = mcp.StdioServerParameters(
+        command=sys.executable, args=["-I", "-m", "siftd", "mcp", *arguments], env=place.env, cwd=place.folder
+    )
+    async with mcp.Client(command, mode=mode) as client:
+        yield Agent(client)
+
+
+@pytest.fixture
+def agent(place: Place) -> Callable[..., Any]:
+    return lambda *arguments: connected(place, *arguments)
+
+
+def price(tools: Any) -> int:
+    """Return about how many tokens a model pays for tools: name, description and input."""
+    told = [{"name": each.name, "description": each.description, "input_schema": each.input_schema} for each in tools]
+    return len(json.dumps(told, separators=(",", ":"))) // CHARS_PER_TOKEN
+
+
+async def test_the_default_tools_are_few_cheap_and_say_what_they_do(place: Place, agent: Callable[..., Any]) -> None:
+    async with agent() as each:
+        tools = await each.tools()
+        instructions = each.client.instructions
+    assert set(tools) == DEFAULT
+    assert price(tools.values()) <= 900
+    assert all(tool.annotations.read_only_hint == (name != "remember") for name, tool in tools.items())
+    assert not any(tool.annotations.destructive_hint for tool in tools.values())
+    assert 500 < len(instructions.encode()) <= 2048
+
+
+async def test_what_one_session_keeps_another_finds_by_each_default_tool(
+    place: Place, agent: Callable[..., Any]
+) -> None:
+    async with agent() as first:
+        empty = await first.call("search", query="what does the queue run on?")
+        assert empty["hits"] == []
+        assert empty["note"].startswith("empty:")
+        assert "Nothing stands" in await first.call("brief")
+        kept = await first.call("remember", text=POSTGRES, type="decision", tags=["queue"], pin=True)
+        assert (kept["status"], kept["similar"]) == ("remembered", [])
+        assert (await first.call("remember", text=POSTGRES))["status"] == "it is remembered already"
+    event = place.capture(7)["id"]
+    async with agent() as second:
+        hits = (await second.call("search", query="what does the job queue run on?"))["hits"]
+        assert (hits[0]["id"], hits[0]["what"], hits[0]["text"]) == (kept["id"], "decision", POSTGRES)
+        nothing = await second.call("search", query="job queue", file="nowhere.py")
+        assert (nothing["hits"], nothing["note"][:9]) == ([], "filtered:")
+        assert (await second.call("search", query="zanzibar"))["note"].startswith("nothing relevant among 1 events")
+        assert POSTGRES in await second.call("brief")
+        assert event in [each["id"] for each in (await second.call("timeline"))["events"]]
+        shown = json.loads(await second.call("show", id=f"#{event}"))
+        assert shown["payload"]["tool_input"] == {"command": "make target-7"}
+        new = await second.call("remember", text="The job queue runs on RabbitMQ", supersedes=kept["id"])
+        hits = (await second.call("search", query="what does the job queue run on?"))["hits"]
+        assert [each["id"] for each in hits if each["id"][0] == "m"] == [new["id"]], "superseded never comes back"
+
+
+async def test_bad_arguments_are_results_that_say_what_to_do(place: Place, agent: Callable[..., Any]) -> None:
+    async with agent("--tools", "full") as each:
+        for tool, arguments, remedy in (
+            ("show", {"id": "x9"}, "ids look like e12"),
+            ("show", {"id": "m999"}, "mem timeline"),
+            ("remember", {"text": "  "}, "say in a sentence"),
+            ("remember", {"text": "x" * 1_000_000}, "name the file"),
+            ("remember", {"text": "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"}, "without its value"),
+            ("remember", {"text": "a", "importance": 9}, "less than or equal to 5"),
+            ("search", {"query": "a", "since": "soonish"}, "write 2d"),
+            ("search", {}, "query"),
+            ("memory_link", {"from_id": "m1", "to_id": "m1", "relation": "related_to"}, "two ids"),
+            ("memory_store", {"content": "a", "project": "another"}, "other project's folder"),
+        ):
+            assert remedy in await each.refused(tool, **arguments), tool
+        odd = await each.call("search", query='"redis" AND (NOT * ^ -x) NEAR/2 \';--')
+        assert odd["hits"] == []
+
+
+async def test_it_goes_on_when_the_daemon_is_killed_under_it(place: Place, agent: Callable[..., Any]) -> None:
+    async with agent() as each:
+        await each.call("remember", text=POSTGRES)
+        await asyncio.to_thread(place.kill)
+        assert (await each.call("search", query="job queue"))["hits"]
+
+
+async def test_an_old_client_initializes_too(place: Place) -> None:
+    async with connected(place, mode="legacy") as each:
+        assert set(await each.tools()) == DEFAULT
+
+
+def test_it_ends_with_its_input(place: Place) -> None:
+    server = subprocess.Popen(
+        [sys.executable, "-I", "-m", "siftd", "mcp"],
+        env=place.env, cwd=place.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert server.stdin is not None
+    server.stdin.close()
+    wait_until("the server has ended", lambda: not is_alive(server.pid), 20)
+    assert server.wait() == 0
+
+
+def test_the_printed_entry_starts_it(place: Place) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "siftd", "mcp", "--print-config"], capture_output=True, text=True, check=True
+    )
+    entry = json.loads(told.stdout)["mcpServers"]["siftd"]
+    done = subprocess.run(
+        [entry["command"], *entry["args"]], env=place.env, cwd=place.folder, input=b"", capture_output=True, check=False
+    )
+    assert done.returncode == 0
+
+
+async def test_the_full_surface_does_what_its_names_say(place: Place, agent: Callable[..., Any]) -> None:
+    async with agent("--tools", "full") as each:
+        tools = await each.tools()
+        assert set(tools) == DEFAULT | FULL
+        assert {name for name, tool in tools.items() if tool.annotations.destructive_hint} == {
+            "memory_update", "memory_delete",
+        }  # fmt: skip
+        talk = (await each.call("conversation_start", title="queues"))["id"]
+        branch = (await each.call("conversation_start", title="retries", branches_from=talk))["id"]
+        redis = (await each.call("memory_store", content="The queue runs on Redis", conversation_id=talk))["id"]
+        deploy = (await each.call("memory_store", content="Deploys wait for the night", memory_type="procedure",
+                                  tags=["ops"]))["id"]  # fmt: skip
+        await each.call("memory_update", memory_id=deploy, content="Deploys wait for the morning")
+        postgres = (await each.call("memory_supersede", old_id=redis, new_content="The queue runs on Postgres"))["id"]
+        await each.call("memory_link", from_id=postgres, to_id=deploy, relation="contradicts")
+
+        found = (await each.call("memory_search", query="what does the queue run on"))["memories"]
+        assert [hit["id"] for hit in found] == [postgres]
+        assert (await each.call("memory_search", query="deploys morning", memory_type="procedure"))["memories"]
+        assert (await each.call("memory_search", query="deploys morning", memory_type="fact"))["memories"] == []
+        context = await each.call("memory_build_context", query="queue")
+        assert [hit["id"] for hit in context["memories"]] == [postgres]
+        assert context["conflicts"]
+        assert [row["a"] for row in (await each.call("memory_conflicts"))["conflicts"]] == [postgres]
+        assert {row["relation"] for row in (await each.call("memory_related", memory_id=postgres))["related"]} == {
+            "supersedes", "contradicts",
+        }  # fmt: skip
+        assert {row["topic"] for row in (await each.call("memory_topics"))["types"]} == {"fact", "procedure"}
+        timeline = (await each.call("memory_timeline", start="1h"))["memories"]
+        assert {row["id"] for row in timeline} == {postgres, deploy}
+        assert (await each.call("memory_health"))["total"] == 3
+        assert (await each.call("memory_set_project", project=place.folder.name))["project"] == str(place.folder)
+        tree = (await each.call("conversation_tree", conversation_id=branch))["conversations"]
+        assert [row["id"] for row in tree] == [talk, branch]
+        threads = (await each.call("conversation_threads"))["conversations"]
+        assert {row["id"]: row["memories"] for row in threads}[talk] == 1
+        assert (await each.call("conversation_stale", days=30))["conversations"] == []
+        assert (await each.call("memory_delete", memory_id=deploy))["deleted"] == deploy
+        assert "no memory" in await each.refused("memory_delete", memory_id=deploy)
+        near = (await each.call("memory_store", content="The queue runs on Postgres 16"))["id"]
+        assert [row["id"] for row in (await each.call("memory_similar", memory_id=postgres))["similar"]] == [near]
