@@ -36,7 +36,31 @@ LAST_TS = 253_402_300_799_999
 KEY_CHARS = 16
 """Half of a uid: it begins like the native key that it belongs to, so that one index finds both."""
 _JSX = (".jsx", ".tsx")
-_DOOR = object()
+
+
+class _Pass:
+    """Says of one payload, by identity, that it came through the door."""
+
+    __slots__ = ("_payload",)
+
+    def __init__(self, payload: object) -> None:
+        self._payload = payload
+
+    def fits(self, payload: object) -> bool:
+        return self._payload is payload
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Pass)  # two equal events stay equal
+
+    def __hash__(self) -> int:
+        return hash(_Pass)
+
+
+def _check_door(door: object, payload: object, name: str) -> None:
+    if not isinstance(door, _Pass) or not door.fits(payload):
+        raise TypeError(f"a {name} is made by Admission only")
+
+
 _MADE_UID = re.compile(r"[0-9a-f]{1,64}")
 """What hooks and this house make: no text of anybody's."""
 _WITHOUT_TEXT = frozenset({"forget", "retry", "undo", "link", "scrub"})
@@ -72,8 +96,7 @@ class RedactedEvent(msgspec.Struct, frozen=True, kw_only=True):
     from_transcript: bool = False
 
     def __post_init__(self) -> None:
-        if self.door is not _DOOR:
-            raise TypeError("a RedactedEvent is made by Admission only")
+        _check_door(self.door, self.payload_json, "RedactedEvent")
 
 
 class RedactedSessionChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,8 +112,7 @@ class RedactedSessionChange(msgspec.Struct, frozen=True, kw_only=True):
     detail: str | None = None
 
     def __post_init__(self) -> None:
-        if self.door is not _DOOR:
-            raise TypeError("a RedactedSessionChange is made by Admission only")
+        _check_door(self.door, self.session_id, "RedactedSessionChange")
 
 
 class RedactedIntent(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,8 +127,7 @@ class RedactedIntent(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str = ""
 
     def __post_init__(self) -> None:
-        if self.door is not _DOOR:
-            raise TypeError("a RedactedIntent is made by Admission only")
+        _check_door(self.door, self.payload_json, "RedactedIntent")
 
 
 class ScrubbedEvent(NamedTuple):
@@ -160,7 +181,7 @@ class Admission:
         payload_json = self._stamped(payload, event, client)
         key = self._native_key(event)
         return RedactedEvent(
-            door=_DOOR,
+            door=_Pass(payload_json),
             uid=self._uid(event, key),
             frame_uid=frame_uid and self._safe_key(frame_uid),
             ts=event.ts,
@@ -184,11 +205,12 @@ class Admission:
         """Return a session's change redacted."""
         _check_name(change.session_id)
         _check_time(change.ts)
+        session_id = self._redactor.text(change.session_id)
         return RedactedSessionChange(
-            door=_DOOR,
+            door=_Pass(session_id),
             frame_uid=frame_uid and self._safe_key(frame_uid),
             ts=change.ts,
-            session_id=self._redactor.text(change.session_id),
+            session_id=session_id,
             client=self._redactor.text(change.client),
             change=change.change,
             cwd=self._redactor.text(change.cwd) if change.cwd else None,
@@ -201,11 +223,12 @@ class Admission:
             uid = payload.get("uid")
             kept = {"uid": uid} if isinstance(uid, str) and _MADE_UID.fullmatch(uid) else {}
             payload = self._redactor.value({name: value for name, value in payload.items() if name not in kept}) | kept
+        payload_json = encode_canonical(payload)
         return RedactedIntent(
-            door=_DOOR,
+            door=_Pass(payload_json),
             kind=kind,
             ts=ts,
-            payload_json=encode_canonical(payload),
+            payload_json=payload_json,
             session_id=self._redactor.text(session_id),
         )
 
@@ -214,14 +237,14 @@ class Admission:
         kept = kept | {name: self.scrub_text(text) for name in _TOLD if isinstance(text := kept.get(name), str)}
         kept |= {name: self._safe_key(key) for name in _KEYS if isinstance(key := kept.get(name), str)}
         if kept["kind"] == "session":
-            return RedactedSessionChange(door=_DOOR, **_fields(RedactedSessionChange, kept))
+            return RedactedSessionChange(door=_Pass(kept["session_id"]), **_fields(RedactedSessionChange, kept))
         payload_json = encode_canonical(self._redactor.value(kept["payload"], jsx=_is_jsx(kept["payload"])))
         fields = _fields(RedactedEvent, kept) | {
             "payload_json": payload_json,
             "input_hash": hashlib.sha256(payload_json).hexdigest(),
             "tokens_est": estimate_tokens(payload_json),
         }
-        return RedactedEvent(door=_DOOR, **fields)
+        return RedactedEvent(door=_Pass(payload_json), **fields)
 
     def scrub_event(self, session_id: str, tool: str, payload_json: str) -> ScrubbedEvent | None:
         """Return a stored event by today's rules; None when nothing of it changes. Text that is no JSON is text."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from siftd.errors import EnvelopeRejected
 from siftd.redact.checks import is_plausible_value
+from siftd.redact.escaped import Escaped
 from siftd.redact.finder import Finder, shared_finder
 from siftd.redact.found import Found, Searcher, united
 from siftd.redact.names import kind_of_name
@@ -46,7 +47,7 @@ class Redactor:
         self._off = frozenset(name for name, wanted in (("email", emails), ("phone", phones)) if not wanted)
         self._counting = Lock()
         self._pure = pure
-        self._searchers = tuple(searchers)
+        self._searchers: tuple[Searcher, ...] = (*searchers, Escaped(lambda: self._finder))
 
     @property
     def _finder(self) -> Finder:

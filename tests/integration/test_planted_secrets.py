@@ -38,11 +38,6 @@ ENV = {"DB_PASSWORD": "tr0ub4dor&3horse+9", "SESSION_SALT": "qZ7-x9Lm2.vK4", "MA
 KINDS_MIN = 200
 NO_TEXT = frozenset({"pgpass", "kubernetes-secret", "encoded", "static-key", "netrc"})
 """Known by the lines around them: within other lines, one character before or behind them makes them another text."""
-NOT_ESCAPED = frozenset(
-    "discord-token telegram-token mailchimp-key facebook-app-token mailgun-key asana-token rapidapi-key ghost-key "
-    "maxmind-key".split()
-)
-"""Known by a left edge that the letter of an escaped line break takes away."""
 NOT_ENCODED = frozenset({"email", "phone"})
 """Too short to be told from chance in base64."""
 
@@ -57,7 +52,7 @@ class Kind:
 
     @property
     def is_escapable(self) -> bool:
-        return self.name not in NOT_ESCAPED | NO_TEXT
+        return self.name not in NO_TEXT
 
     @property
     def is_encodable(self) -> bool:

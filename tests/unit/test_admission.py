@@ -132,10 +132,15 @@ def test_nothing_but_the_door_makes_what_the_log_accepts(admission: Admission, k
         kind(**fields)
     with pytest.raises(TypeError):
         kind(door=object(), **fields)
+    with pytest.raises(TypeError):
+        kind(**fields | {"door": admission.admit(event()).door})
     with pytest.raises((TypeError, msgspec.ValidationError)):
         msgspec.convert({**fields, "door": None}, kind)
     with pytest.raises((AttributeError, dataclasses.FrozenInstanceError)):
         good.ts = 5
+    told = "session_id" if kind is RedactedSessionChange else "payload_json"
+    with pytest.raises(TypeError):
+        msgspec.structs.replace(good, **{told: b"raw"})
 
 
 # Refused

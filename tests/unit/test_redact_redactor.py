@@ -139,3 +139,13 @@ def test_nesting_beyond_any_real_payload_is_rejected_by_name(redactor: Redactor)
     with pytest.raises(EnvelopeRejected) as caught:
         redactor.value(payload)
     assert caught.value.reason == "nested_too_deep"
+
+
+@pytest.mark.parametrize("escape", [r"\n", r"\t", r"\r", r"\\n"])
+def test_a_token_right_behind_an_escape_is_found(redactor: Redactor, escape: str) -> None:
+    """The letter of the escape is not the beginning of a word; a token that may not begin within one is found."""
+    token = "5172839406:AAaB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2fG4"
+    text = redactor.text(f'{{"log": "first{escape}{token}{escape}last"}}')
+    assert token not in text
+    assert text.startswith(f'{{"log": "first{escape}[REDACTED:telegram-token:')
+    assert text.endswith(f'{escape}last"}}')
