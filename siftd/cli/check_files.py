@@ -18,7 +18,9 @@ from siftd.errors import ConfigInvalid, HomeUnusable, StoreError
 from siftd.home import check_owner, load_settings
 from siftd.install.claude_code import Wiring
 from siftd.install.doctor import check_wiring
+from siftd.log.recovery import iter_records
 from siftd.store import health
+from siftd.store.comparing import count_differing
 from siftd.store.connection import open_reader
 
 
@@ -84,7 +86,7 @@ def check_database(context: Context) -> Iterator[Finding]:
     if not Path(path).exists():
         yield Finding("database", "note", "there is none yet", "the first capture or `mem start` makes it")
     else:
-        yield _check_integrity(path)
+        yield from _check_integrity(path, context.paths.wal)
 
 
 def _private_paths(context: Context) -> list[Path]:
@@ -117,15 +119,22 @@ def _probe(run: str) -> None:
         os.close(back)
 
 
-def _check_integrity(path: str) -> Finding:
+def _check_integrity(path: str, wal: str) -> Iterator[Finding]:
     remedy = "it is set aside and rebuilt from the log at the next start: `mem stop`, then `mem start`"
     try:
         connection = open_reader(path)
     except StoreError as error:
-        return Finding("database", "problem", error.message, error.hint)
+        yield Finding("database", "problem", error.message, error.hint)
+        return
     try:
-        if health.is_whole(connection):
-            return Finding("database", "ok", path)
-        return Finding("database", "problem", "the database is damaged", remedy)
+        if not health.is_whole(connection):
+            yield Finding("database", "problem", "the database is damaged", remedy)
+        elif differing := count_differing(connection, iter_records(wal)):
+            message = f"{count(differing, 'event')} changed since the log was written: by hand, or by a failing disk"
+            yield Finding("database", "problem", message, "`mem rebuild` makes them anew from the log")
+        else:
+            yield Finding("database", "ok", path)
+    except sqlite3.Error:
+        yield Finding("database", "problem", "the database is damaged", remedy)
     finally:
         connection.close()

@@ -34,5 +34,5 @@ def renew_snapshots(paths: WorkspacePaths) -> None:
         return
     fresh = snapshots.make_snapshot(paths.database, folder)
     for each in old:
-        if each.seq != fresh.seq:
+        if each.path != fresh.path:
             each.path.unlink(missing_ok=True)

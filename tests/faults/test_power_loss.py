@@ -1,0 +1,176 @@
+"""Power loss, as far as a program can play it: what was synced is kept, and nothing else is believed.
+
+A recording layer under the log's file calls knows what was synced. At any of them the power fails: a copy of the home
+is cut back to that, with whatever the disk may have made of the rest (nothing, a part, zeros, garbage). SQLite's own
+log is not synced at commits (`synchronous=NORMAL`), so all of it since the last checkpoint may be gone or torn; while
+a checkpoint runs it is whole, and any of the database's pages may be old or new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import shutil
+import sqlite3
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from opened_shop import NOW, opened
+from opened_store import KEY, OpenedStore
+
+from siftd.log.files import RealLogFile
+from siftd.model import Event
+from siftd.paths import Home
+
+pytestmark = pytest.mark.slow
+seeds = st.integers(0, 2**32)
+TIMES = int(os.environ.get("SIFTD_TEST_TIMES", "1"))
+"""More of everything, for a long run."""
+
+
+class Disk:
+    """Knows how much of each file was synced, and fails once, at its `fails_at`th call."""
+
+    def __init__(self, home: Path, after: Path, fails_at: int, rng: random.Random) -> None:
+        self.synced: dict[int, int] = {}
+        self.acknowledged: dict[int, str] = {}
+        self.kept: dict[int, str] | None = None
+        """What was acknowledged when the power failed."""
+        self._home = home
+        self._after = after
+        self._fails_at = fails_at
+        self._rng = rng
+        self._calls = 0
+
+    def open(self, path: str) -> RealLogFile:
+        return _Recorded(path, self)
+
+    def call(self) -> None:
+        self._calls += 1
+        if self._calls == self._fails_at:
+            self.fail()
+
+    def fail(self) -> None:
+        self.kept = dict(self.acknowledged)
+        shutil.copytree(self._home, self._after)
+        for file in self._home.rglob("wal*.ndjson"):
+            synced = self.synced.get(file.stat().st_ino, file.stat().st_size)
+            self._lose(self._after / file.relative_to(self._home), synced)
+        for file in self._after.rglob("db.sqlite-*"):
+            if file.name.endswith("-shm"):
+                file.unlink()
+            else:
+                self._lose(file, self._rng.randint(0, file.stat().st_size))
+
+    def _lose(self, file: Path, synced: int) -> None:
+        """Cut a file back to what was synced, and a tail that may be anything."""
+        data = file.read_bytes()
+        part = data[synced : self._rng.randint(synced, len(data))]
+        torn = part + self._rng.choice([b"", bytes(self._rng.randint(1, 600)), self._rng.randbytes(50)])
+        file.write_bytes(data[:synced] + self._rng.choice([b"", part, torn]))
+
+
+class _Recorded(RealLogFile):
+    def __init__(self, path: str, disk: Disk) -> None:
+        super().__init__(path)
+        self._disk = disk
+        self._inode = os.fstat(self._descriptor).st_ino
+        disk.synced.setdefault(self._inode, os.fstat(self._descriptor).st_size)
+
+    def write(self, data: bytes) -> None:
+        self._disk.call()
+        super().write(data)
+
+    def sync(self) -> None:
+        self._disk.call()
+        super().sync()
+        self._disk.synced[self._inode] = os.fstat(self._descriptor).st_size
+        self._disk.call()
+
+
+def call(number: int) -> Event:
+    return Event(
+        client="claude-code",
+        session_id="s",
+        tool="Bash",
+        payload={"tool_input": {"command": f"make part{number}"}},
+        ts=NOW + number,
+        identity=("tool", f"t{number}"),
+        native_id=f"t{number}",
+    )
+
+
+def command_of(payload_json: str) -> str:
+    return str(json.loads(payload_json)["tool_input"]["command"])
+
+
+async def work_until_the_power_fails(disk: Disk, home: Path, groups: list[int]) -> None:
+    async with OpenedStore(home, opener=disk.open) as store:
+        number = 0
+        for size in groups:
+            numbers = range(number, number + size)
+            number += size
+            receipts = await store.keep(*map(call, numbers))
+            disk.acknowledged |= {
+                receipt.event_id or 0: f"make part{n}" for n, receipt in zip(numbers, receipts, strict=True)
+            }
+            if size == 3:
+                await store.committer.seal_log()
+        if disk.kept is None:
+            disk.fail()
+
+
+@given(st.integers(1, 40), st.lists(st.integers(1, 4), min_size=1, max_size=10), seeds)
+@settings(max_examples=30 * TIMES, deadline=None)
+def test_what_was_acknowledged_survives_a_power_cut_at_any_call(fails_at: int, groups: list[int], seed: int) -> None:
+    async def check(folder: Path) -> None:
+        disk = Disk(folder / "home", folder / "after" / "home", fails_at, random.Random(seed))
+        await work_until_the_power_fails(disk, folder / "home", groups)
+        assert disk.kept is not None
+        async with opened(folder / "after") as shop:
+            rows = await shop.rows("SELECT id, payload_json FROM events")
+            found = {event_id: command_of(payload) for event_id, payload in rows}
+            assert found.items() >= disk.kept.items()
+            sent = {f"make part{number}" for number in range(sum(groups))}
+            assert set(found.values()) <= sent
+            assert len(set(found.values())) == len(rows)
+            assert await shop.capture(1) > max(found, default=0)
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(check(Path(folder)))
+
+
+@given(seeds)
+@settings(max_examples=6 * TIMES, deadline=None)
+def test_a_power_cut_within_a_checkpoint_leaves_any_mix_of_pages(seed: int) -> None:
+    rng = random.Random(seed)
+
+    async def check(folder: Path) -> None:
+        paths = Home(str(folder / "home")).for_workspace(KEY)
+        async with opened(folder) as shop:
+            for number in range(12):
+                await shop.capture(number)
+            await shop.ask("drain")
+            before = await shop.rows("SELECT id, payload_json FROM events")
+            old, log = Path(paths.database).read_bytes(), Path(f"{paths.database}-wal").read_bytes()
+            person = sqlite3.connect(paths.database)
+            person.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            person.close()
+            new = Path(paths.database).read_bytes()
+            pages = [rng.choice([old, new])[at : at + 4096] for at in range(0, max(len(old), len(new)), 4096)]
+            shutil.copytree(folder / "home", folder / "after" / "home")
+        after = Home(str(folder / "after" / "home")).for_workspace(KEY)
+        Path(after.database).write_bytes(b"".join(page.ljust(4096, b"\0") for page in pages))
+        Path(f"{after.database}-wal").write_bytes(log)
+        Path(f"{after.database}-shm").unlink(missing_ok=True)
+        async with opened(folder / "after") as shop:
+            assert await shop.rows("SELECT id, payload_json FROM events") == before
+            assert await shop.rows("PRAGMA integrity_check") == [("ok",)]
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(check(Path(folder)))
