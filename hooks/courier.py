@@ -5,7 +5,7 @@ under a start lock with a kept back-off; then it hands what is left by pipe to `
 redacts it before it touches a disk. It never lives beyond 5 s, and at most 8 deliver per workspace: the first one
 listens on a relay socket and takes the frames of hooks that come meanwhile, whatever it waits for itself, so that a
 burst of tool calls costs one courier. A hook waits at most 0.2 s for it; a ninth child only brings its frame there,
-for at most 2 s. What could not be kept is counted in `<key>.dropped`, one line each.
+for at most 2 s. What could not be kept is counted in `<key>.dropped`, 14 bytes each: ms since the epoch and a newline.
 
 `<key>.start` is the start lock and the back-off: empty, or one line `<failures> <ms since the epoch> <reason>`.
 """
@@ -328,7 +328,8 @@ class Courier:
         except OSError:
             pass
         failures, at = self.backoff()
-        return not failures or time.time() >= at / 1000 + min(2 ** (failures - 1), BACKOFF_SECONDS_MAX)
+        since = time.time() - at / 1000  # below 0 when the clock was set back
+        return not failures or not 0 <= since < min(2 ** (failures - 1), BACKOFF_SECONDS_MAX)
 
     def backoff(self) -> tuple[int, int]:
         try:
@@ -436,5 +437,9 @@ class Courier:
     def count_dropped(self, count: int) -> None:
         note(self.run, "NotKept")
         fd = posix.open(self.key + ".dropped", posix.O_WRONLY | posix.O_APPEND | OPENED, 0o600)
-        posix.write(fd, b"%d\n" % int(time.time() * 1000) * count)
+        line = b"%d\n" % int(time.time() * 1000)
+        try:
+            posix.write(fd, line * count)
+        except OSError:  # a full disk: a hole takes no room, and is counted by its length
+            posix.ftruncate(fd, posix.fstat(fd).st_size + len(line) * count)
         posix.close(fd)

@@ -20,6 +20,7 @@ import asyncio
 import contextlib
 import functools
 import sqlite3
+import sys
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -223,6 +224,8 @@ class Committer:
                 self._unapplied.remove(entry)
             log.warning("captures_refused", count=len(entries), error=error.code)
             self._refusing = error.code
+            # On a full disk CPython (before 3.12.8) leaves half a bytecode file, and no later import survives that.
+            sys.dont_write_bytecode = True
             refused = {entry.seq for entry in entries}
             return [
                 receipt if receipt.is_duplicate and receipt.event_id not in refused else Receipt(None, error=error)

@@ -37,7 +37,10 @@ class RotatingFile:
             Path(self._path).replace(f"{self._path}.1")
             self._open()
         try:
-            self._size += os.write(self._descriptor, line)
+            if os.write(self._descriptor, line) == len(line):
+                self._size += len(line)
+            else:  # the next line would be read as the rest of this one
+                os.ftruncate(self._descriptor, self._size)
         except OSError:
             return
 

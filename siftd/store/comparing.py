@@ -1,4 +1,4 @@
-"""Whether events still are what the log says: SQLite's own check finds broken pages, not one changed letter in a text."""
+"""Whether events still are what the log says: SQLite's own check finds broken pages, not one changed letter."""
 
 from __future__ import annotations
 
