@@ -129,7 +129,7 @@ def may_ask(run: str, key: str) -> bool:
         here = posix.stat(".")
         if here.st_uid != posix.getuid() or here.st_mode & 0o022:
             raise PermissionError
-        return time.time() - posix.stat(key + ".slow").st_mtime >= SLOW_SECONDS
+        return not 0 <= time.time() - posix.stat(key + ".slow").st_mtime < SLOW_SECONDS
     except FileNotFoundError:
         return True
 

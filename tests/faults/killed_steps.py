@@ -3,11 +3,13 @@
     python killed_steps.py WORK FOLDER MOST
 
 FOLDER/home is left as it is; FOLDER/<n>/home is what a kill at step n left. Steps are the calls that change files
-below the home, syncs, and SQL statements. Prints how many steps there are, and which were tried (at most MOST).
+below the home, writes (before, and half done), syncs, and SQL statements. Prints how many steps there are, and which
+were tried (at most MOST).
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -22,12 +24,14 @@ from siftd.at_work import AtWork
 from siftd.clock import SystemClock
 from siftd.config import Settings
 from siftd.daemon import opening
+from siftd.daemon.commit import Committer
 from siftd.daemon.scrubbing import Scrubber
 from siftd.daemon.upkeep import Upkeep
 from siftd.home import ensure_secret
 from siftd.intake import Intake
 from siftd.log import sealing
 from siftd.log.writer import Entry, LogWriter
+from siftd.model import Event
 from siftd.paths import Home, WorkspacePaths
 from siftd.store.scrubbing import Scrubbed
 
@@ -39,13 +43,13 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 def seal(paths: WorkspacePaths) -> None:
     """Append, seal at 600 bytes, and compress; what was acknowledged is in the file `acked`."""
     intake = Intake(paths, Settings({}))
-    acked = os.open(f"{paths.home.root}/../acked", os.O_WRONLY | os.O_CREAT, 0o600)
     writer = LogWriter(paths.wal, store="store", now_ms=1, seal_bytes=600)
-    for seq in range(101, 116):
-        writer.append([Entry(intake.admission.admit_intent("retry", {"event": seq}, ts=1), seq, None)])
-        os.write(acked, f"{seq}\n".encode())
-        if seq % 5 == 0:
-            sealing.compress(paths.wal)
+    with Path(f"{paths.home.root}/../acked").open("ab", buffering=0) as acked:
+        for seq in range(101, 116):
+            writer.append([Entry(intake.admission.admit_intent("retry", {"event": seq}, ts=1), seq, None)])
+            acked.write(f"{seq}\n".encode())
+            if seq % 5 == 0:
+                sealing.compress(paths.wal)
     writer.close()
 
 
@@ -80,7 +84,40 @@ def scrub(paths: WorkspacePaths) -> None:
     scrubber._scrub(seq, Scrubbed())
 
 
-WORK: dict[str, Callable[[WorkspacePaths], None]] = {"seal": seal, "prune": prune, "open": open_store, "scrub": scrub}
+def capture(paths: WorkspacePaths) -> None:
+    """Capture one event after the other; the ids of those that were acknowledged are in the file `acked`."""
+
+    async def keep() -> None:
+        intake = Intake(paths, Settings({}))
+        opened = opening.open_store(paths, AtWork(), secret=ensure_secret(paths), now_ms=2)
+        writer = LogWriter(paths.wal, store="store", now_ms=1)
+        committer = Committer(writer, paths.wal, opened.connection, SystemClock(), tombstones=opened.tombstones)
+        committer.start(opened.last_seq)
+        with Path(f"{paths.home.root}/../acked").open("ab", buffering=0) as acked:
+            for number in range(6):
+                event = Event(
+                    client="api",
+                    session_id="s",
+                    tool="Bash",
+                    payload={"tool_input": {"command": f"captured {number}"}},
+                    ts=1_760_000_000_000 + number,
+                    identity=("uid", f"captured {number}"),
+                    native_id=None,
+                )
+                receipt = await committer.keep(intake.admit(event))
+                acked.write(f"{receipt.event_id} captured {number}\n".encode())
+        await committer.stop()
+
+    asyncio.run(keep())
+
+
+WORK: dict[str, Callable[[WorkspacePaths], None]] = {
+    "seal": seal,
+    "prune": prune,
+    "open": open_store,
+    "capture": capture,
+    "scrub": scrub,
+}
 
 
 class Steps:
@@ -105,6 +142,7 @@ class Steps:
         sys.addaudithook(self.hear)
         for name in ("fsync", "fdatasync"):
             setattr(os, name, self._counted(getattr(os, name)))
+        os.write = self._torn(os.write)  # type: ignore[assignment]
         connect = sqlite3.connect
 
         def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:
@@ -113,6 +151,16 @@ class Steps:
             return connection
 
         sqlite3.connect = traced  # type: ignore[assignment]
+
+    def _torn(self, call: Callable[[int, bytes], int]) -> Callable[[int, bytes], int]:
+        def torn(descriptor: int, data: bytes) -> int:
+            self.step()
+            if self.count + 1 == self._last:
+                call(descriptor, data[: len(data) // 2])
+            self.step()
+            return call(descriptor, data)
+
+        return torn
 
     def _counted(self, call: Callable[[int], None]) -> Callable[[int], None]:
         def counted(descriptor: int) -> None:

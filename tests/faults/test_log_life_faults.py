@@ -1,4 +1,4 @@
-"""Killed between any two steps of sealing, pruning, rebuilding, forgetting: nothing lost, doubled, or back."""
+"""Killed between any two steps of capturing, migrating, sealing, pruning, rebuilding, forgetting."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "unit"))
 from opened_shop import DAY, NOW, Hands, Shop, opened
 
+from siftd.home import ensure_workspace
 from siftd.log import sealing
 from siftd.log.recovery import iter_records, recover
 from siftd.paths import Home, WorkspacePaths
 from siftd.store import snapshots
+from siftd.store.migrate import known_migrations
 from siftd.store.scrubbing import Scrubbed
 
 pytestmark = pytest.mark.slow
@@ -32,10 +34,10 @@ def paths_of(folder: Path) -> WorkspacePaths:
     return Home(str(folder / "home")).for_workspace("0123456789abcdef")
 
 
-def kill_at_every_step(work: str, folder: Path) -> list[Path]:
+def kill_at_every_step(work: str, folder: Path, most: int = MOST) -> list[Path]:
     """Return the folders that the kills left."""
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), work, str(folder), str(MOST)], capture_output=True, text=True, check=False
+        [sys.executable, str(SCRIPT), work, str(folder), str(most)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
@@ -58,6 +60,33 @@ def words_left(home: Path) -> list[str]:
         if WORD.encode() in data + (gzip.decompress(data) if each.suffix == ".gz" else b""):
             found.append(each.name)
     return found
+
+
+async def test_a_kill_while_capturing_loses_and_doubles_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    """Before the write, half through it, before the sync, between log and insert, in the insert, before the answer."""
+    async with opened(tmp_path) as shop:
+        await fill(shop, 2)
+    for folder in kill_at_every_step("capture", tmp_path, 2 * MOST):
+        acked = (
+            dict(line.split(" ", 1) for line in (folder / "acked").read_text().splitlines())
+            if (folder / "acked").exists()
+            else {}
+        )
+        async with opened(folder) as shop:
+            rows = await shop.rows("SELECT id, payload_json FROM events WHERE id > 2")
+            found = {str(event_id): json.loads(payload)["tool_input"]["command"] for event_id, payload in rows}
+            assert found.items() >= acked.items()
+            assert len(set(found.values())) == len(found) <= len(acked) + 1
+            assert await shop.rows("PRAGMA integrity_check") == [("ok",)]
+            assert await shop.capture(9) > max(map(int, found), default=2)
+
+
+async def test_a_kill_while_migrating_leaves_a_database_that_the_next_start_finishes(tmp_path: Path) -> None:
+    ensure_workspace(paths_of(tmp_path))
+    for folder in kill_at_every_step("open", tmp_path):
+        async with opened(folder) as shop:
+            assert await shop.capture(1) == 1
+            assert await shop.rows("SELECT count(*) FROM migrations") == [(len(known_migrations()),)]
 
 
 async def test_a_kill_while_sealing_and_compressing_loses_and_doubles_nothing(tmp_path: Path) -> None:

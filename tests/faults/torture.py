@@ -169,6 +169,9 @@ class Torture:
     def _wait_for(self, started: int) -> None:
         wait_until("a daemon answers, or ours has ended", lambda: self.place.pid() or not is_alive(started), 20)
 
+    def _wait_for_end(self, pid: int) -> None:
+        wait_until("it has ended", lambda: not is_alive(pid), 20)
+
     def finish(self) -> None:
         """Send again what was never answered, take in what is spooled, look at everything, rebuild, look again."""
         self.start()
