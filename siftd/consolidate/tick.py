@@ -1,9 +1,9 @@
 """The tick: what the daemon does in the background, and at once when it is asked to drain.
 
 Every tick: take the spool in, summarise what is raw, embed what has no vector, keep log and store in order; less
-often: supersede and sweep. A tick gives summaries at most half of its period and superseding, after a flood, the
-other half at most, so that neither keeps the spool, the log and the summaries of a minute ago waiting for long.
-`drain` is the same work without that bound. One of both runs at a time.
+often: supersede and sweep. A tick gives summaries at most half of its period and each of the others a share of its own,
+counted from where it begins: each does at least one batch, so that neither a slow model nor a flood keeps another kind
+of work waiting. `drain` is the same work without these bounds. One of both runs at a time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from siftd.store import read, summaries
 log = structlog.get_logger()
 T = TypeVar("T")
 
-SHARE_OF_TICK = 0.5
+SUMMARIES_SHARE = 0.5
+OTHER_SHARE = 0.15
+"""Parts of a tick's period. Arbitrary: together, with what rewriting costs, they leave time for captures."""
 INDEX_PAUSE_SECONDS = 0.25
 """Captures that arrive within this are indexed together; "within a second" is the promise."""
 _BURST = 256
@@ -105,7 +107,7 @@ class Consolidator:
         while not self._is_stopping:
             started = self._clock.monotonic()
             try:
-                await self._tick(started + self._tick_seconds * SHARE_OF_TICK)
+                await self._tick()
             except SiftdError as error:  # a person holds the database's lock: the next tick goes on
                 log.warning("tick_failed", error=error.code)
             except Exception as error:  # noqa: BLE001 - a tick's boundary: its fault must not end capture
@@ -157,23 +159,24 @@ class Consolidator:
             result.pending = (await self._store.read(read.counts))["raw"]
             return result
 
-    async def _tick(self, deadline: float) -> None:
-        def goes_on() -> bool:
-            return self._goes_on() and self._clock.monotonic() < deadline
-
+    async def _tick(self) -> None:
         async with self._lock:
             await self._take_spool()
             result = DrainResult()
             await self._index_new()
-            await self._drainer.drain(result, limit=None, goes_on=goes_on, on_batch=_nothing)
-            await self._drainer.tell_sessions(result, goes_on=goes_on)
-            await self._drainer.rewrite(result, goes_on=goes_on)
-            result.embedded = await self._embedding.run(goes_on)
-            share = self._clock.monotonic() + self._tick_seconds * SHARE_OF_TICK
-            await self._supersede_if_due(lambda: self._goes_on() and self._clock.monotonic() < share)
+            await self._drainer.drain(result, limit=None, goes_on=self._for(SUMMARIES_SHARE), on_batch=_nothing)
+            await self._drainer.tell_sessions(result, goes_on=self._for(OTHER_SHARE))
+            await self._drainer.rewrite(result, goes_on=self._for(OTHER_SHARE))
+            result.embedded = await self._embedding.run(self._for(OTHER_SHARE))
+            await self._supersede_if_due(self._for(OTHER_SHARE))
             await self._upkeep()
             if result.processed or result.errors or result.embedded:
                 log.info("tick", summarized=result.processed, errors=result.errors, embedded=result.embedded)
+
+    def _for(self, share: float) -> Callable[[], bool]:
+        """Return what is true until this share of a tick, from now on, is over."""
+        deadline = self._clock.monotonic() + self._tick_seconds * share
+        return lambda: self._goes_on() and self._clock.monotonic() < deadline
 
     async def _index_new(self) -> None:
         """Index what nobody announced: events that a person inserted."""

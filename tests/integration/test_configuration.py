@@ -69,8 +69,8 @@ class Desk:
         return counts
 
     def until(self, is_reached: Callable[[], bool]) -> None:
-        """Wait for something the daemon does by itself, at most 10 s."""
-        deadline = time.monotonic() + 10
+        """Wait for something the daemon does by itself, at most 30 s."""
+        deadline = time.monotonic() + 30
         while not is_reached():
             assert time.monotonic() < deadline, "the daemon did not get there"
 
@@ -225,11 +225,11 @@ def test_fallback_ms_is_how_long_a_backend_is_waited_for(desk: Callable[..., Des
     assert waiting.mem("resummarise", "--since", "1d")["summaries"] == 0, "the capture is of long ago"
     waiting.mem("stop")
     impatient = desk(memory__backend="ollama:m", memory__baseUrl="http://127.0.0.1:9", memory__fallbackMs=0)
-    impatient.capture("make two")
+    captured = impatient.capture("make two")
     result = impatient.mem("drain")
     assert (result["processed"], result["errors"]) == (1, 0)
     assert "ollama" in result["firstError"].lower()
-    assert impatient.mem("show", "e2")["summaries"][0]["waits_for"] == "ollama:m"
+    assert impatient.mem("show", captured["id"])["summaries"][0]["waits_for"] == "ollama:m"
 
 
 def test_command_is_the_program_that_the_command_backend_runs(desk: Callable[..., Desk]) -> None:

@@ -102,17 +102,31 @@ async def test_superseding_that_needs_more_than_its_share_of_a_tick_goes_on_at_t
     looked = []
 
     def slow(connection: sqlite3.Connection) -> tuple[list[tuple[int, int, float]], int, bool]:
-        bench.clock.forward(0.3)
+        bench.clock.forward(0.1)
         looked.append(find_pairs(connection))
         return looked[-1]
 
     superseder._find_pairs = slow  # type: ignore[method-assign]
-    await bench.consolidator._tick(bench.clock.monotonic() + 60)
-    assert len(looked) == 2, "half of a tick's second"
-    await bench.consolidator._tick(bench.clock.monotonic() + 60)
+    await bench.consolidator._tick()
+    assert len(looked) == 2, "its share of a tick's second"
+    await bench.consolidator._tick()
     assert looked[-1][-1], "everything is compared"
-    await bench.consolidator._tick(bench.clock.monotonic() + 60)
+    await bench.consolidator._tick()
     assert len(looked) == 3, "and now it is not due for a while"
+
+
+async def test_a_slow_backend_with_more_to_do_leaves_vectors_and_superseding_their_turn(bench: Workbench) -> None:
+    await bench.tell(*(f"call {number}" for number in range(64)))
+
+    async def slow() -> None:
+        bench.clock.forward(5)
+
+    bench.backend.during = slow
+    await bench.consolidator._tick()
+    assert len(bench.backend.asked) == 16
+    assert bench.rows("SELECT count(*) FROM summary_embeddings") == [(16,)]
+    compared = "SELECT count(*) FROM meta WHERE key = 'superseded_upto_change' AND CAST(value AS INTEGER) >= 16"
+    assert bench.rows(compared) == [(1,)]
 
 
 async def test_a_stopped_consolidator_finishes_its_batch_and_begins_no_other(bench: Workbench) -> None:
