@@ -60,7 +60,7 @@ def plan_again(
 def salience(connection: sqlite3.Connection, event_id: int) -> str | None:
     """Return the rule by which a model is not asked about an event; None when it is worth it, or not there."""
     raw = summaries.find_event(connection, event_id)
-    return None if raw is None else trivial_because(_with_repeat(connection, raw, as_item(raw)))
+    return None if raw is None else trivial_because(_for_a_model(connection, raw))
 
 
 def as_item(raw: RawEvent, scope: Scope = "event", story: Sequence[StoryEvent] = ()) -> Item:
@@ -75,7 +75,6 @@ def as_item(raw: RawEvent, scope: Scope = "event", story: Sequence[StoryEvent] =
         input_hash=raw.input_hash,
         request=prompt if isinstance(prompt, str) else None,
         cwd=raw.cwd,
-        turn_id=f"{raw.session_id}/{raw.prompt_id}" if raw.prompt_id else None,
         scope=scope,
         story=tuple(_told(event, raw.cwd) for event in story),
     )
@@ -87,15 +86,20 @@ def _session_item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
 
 def _item(connection: sqlite3.Connection, raw: RawEvent, backend: Backend) -> Item:
     if raw.tool != "Stop":
-        return as_item(raw) if backend.is_free else _with_repeat(connection, raw, as_item(raw))
+        return as_item(raw) if backend.is_free else _for_a_model(connection, raw)
     return as_item(raw, "turn", stories.list_turn(connection, raw.session_id, raw.id, is_telling))
 
 
-def _with_repeat(connection: sqlite3.Connection, raw: RawEvent, item: Item) -> Item:
-    """Say of a call whether its session has it already: a re-read is not worth a model's time."""
-    if "tool_input" not in item.payload or not summaries.is_repeat(connection, raw.session_id, raw.id, raw.input_hash):
-        return item
-    return msgspec.structs.replace(item, is_repeat=True)
+def _for_a_model(connection: sqlite3.Connection, raw: RawEvent) -> Item:
+    """Return the item with what saves calls: whether its session has it already, and which turn it is of."""
+    item = as_item(raw)
+    turn = raw.prompt_id or f"after {stories.turn_before(connection, raw.session_id, raw.id)}"
+    is_call = "tool_input" in item.payload
+    return msgspec.structs.replace(
+        item,
+        turn_id=f"{raw.session_id}/{turn}",
+        is_repeat=is_call and summaries.is_repeat(connection, raw.session_id, raw.id, raw.input_hash),
+    )
 
 
 def _told(event: StoryEvent, cwd: str | None) -> Item:

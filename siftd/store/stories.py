@@ -54,8 +54,13 @@ def list_turn(
     connection: sqlite3.Connection, session_id: str, stop_id: int, is_telling: Callable[[str], bool]
 ) -> list[StoryEvent]:
     """Return the telling events of the turn that event `stop_id` ends, oldest first, without that event."""
-    before = connection.execute(_TURN_BEFORE, (session_id, stop_id)).fetchone()
-    return _list(connection, session_id, before[0] if before else 0, stop_id - 1, is_telling)
+    return _list(connection, session_id, turn_before(connection, session_id, stop_id), stop_id - 1, is_telling)
+
+
+def turn_before(connection: sqlite3.Connection, session_id: str, event_id: int) -> int:
+    """Return the event that ended the turn before; 0 where there is none."""
+    row = connection.execute(_TURN_BEFORE, (session_id, event_id)).fetchone()
+    return int(row[0]) if row else 0
 
 
 def list_session(

@@ -51,5 +51,5 @@ def _trivial_call(item: Item) -> str | None:
         return "a re-read"
     if renderer is lookups.grep:
         has_found = told.get("filenames") or printed(call.response).strip() not in _NOTHING
-        return None if has_found and told.get("numFiles") != 0 else "a search that found nothing"
+        return None if has_found else "a search that found nothing"
     return None

@@ -211,6 +211,7 @@ def test_each_wait_is_drawn_from_around_its_length() -> None:
         ("Bash", "pytest -q", None),
         ("Glob", "*.py", "a listing"),
         ("Grep", "nothing like it", "a search that found nothing"),
+        ("Read", "a file", None),
     ],
 )
 async def test_a_trivial_event_costs_no_call_and_show_names_the_rule(
@@ -269,7 +270,8 @@ async def test_a_bill_is_written_down_call_by_call(tmp_path: Path) -> None:
     """A daemon that is killed in the middle of a batch forgets at most the call that runs."""
     async with Workbench(tmp_path, daily_token_cap=1000) as bench:
         bench.backend.is_remote = True
-        await bench.tell("one", "two", "three")
+        for session in "abc":
+            await bench.tell(f"make {session}", session=session)
         seen = []
 
         async def look() -> None:
@@ -308,4 +310,4 @@ async def test_events_of_one_turn_carry_its_name_to_the_backend(bench: Workbench
 
     await bench.store.keep(call(1, "p1"), call(2, "p1"), call(3, "p2"), call(4, None))
     await bench.drain()
-    assert [item.turn_id for item in bench.backend.items] == ["s/p1", "s/p1", "s/p2", None]
+    assert [item.turn_id for item in bench.backend.items] == ["s/p1", "s/p1", "s/p2", "s/after 0"]

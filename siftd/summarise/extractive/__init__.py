@@ -15,7 +15,7 @@ from siftd.summarise.extractive import files, lookups, planning, shell, story, w
 from siftd.summarise.extractive.other import failed, generic, is_rejection
 from siftd.summarise.extractive.text import Call, Line, call_of, finished
 
-VERSION = 2
+VERSION = 3
 NAME = f"extractive:{VERSION}"
 
 RENDERERS: dict[str, Callable[[Call], Line]] = {

@@ -29,6 +29,8 @@ _REJECTED = re.compile(
 )
 _THE_USER_SAID = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 _ERROR_TAG = re.compile(r"</?(?:tool_use_error|error)>")
+_HINT = re.compile(r"(?<=[.!]) (?:Note: your current working directory|Did you mean) .*$")
+"""What a client adds for its model: it tells where the agent was, not what went wrong."""
 _FILE_VERBS = {
     "edit": "Edit of", "multiedit": "Edit of", "replace": "Edit of", "read": "Read of", "read_file": "Read of",
     "write": "Write of", "write_file": "Write of", "notebookedit": "Edit of notebook",
@@ -56,6 +58,7 @@ def failed(call: Call) -> Line:
     if not error.strip():
         return Line(f"{subject} {'was interrupted' if call.outcome == 'interrupted' else 'failed'}", THIN)
     lines = lines_of(error, 3)
+    lines = [_HINT.sub("", line) for line in lines]
     why = lines[0] if lines and len(lines[0]) > 20 else first_error(error) or statements(lines, 240) or error
     return Line(f"{subject} failed: {clip(why, 240)}", SEEN)
 
