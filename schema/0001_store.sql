@@ -185,6 +185,14 @@ CREATE TABLE forgets (                                  -- each time that someth
     done_ts INTEGER                                     -- since when it is in no file of ours; null: pending
 );
 
+-- What is not captured: a session that was opted out; session '' is every session (paused).
+CREATE TABLE opt_outs (
+    session_id TEXT    NOT NULL,
+    since      INTEGER NOT NULL,
+    until      INTEGER,                                 -- null: for good, or until it is resumed
+    PRIMARY KEY (session_id, since)
+) WITHOUT ROWID;
+
 -- Full text over summaries: words (with identifiers split in `words`) and trigrams.
 
 CREATE VIRTUAL TABLE summaries_fts USING fts5 (

@@ -105,6 +105,13 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, ts INTEGER NOT NULL);
 
+CREATE TABLE opt_outs (
+    session_id TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    until INTEGER,
+    PRIMARY KEY (session_id, since)
+) WITHOUT ROWID;
+
 CREATE TABLE provenance_edges (
     id INTEGER PRIMARY KEY,
     src_kind TEXT NOT NULL, src_id INTEGER NOT NULL,

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from siftd import own_rules
-from siftd.admission import Admission, Captured
+from siftd.admission import Admission, Captured, RedactedIntent
 from siftd.clients import DECODERS
 from siftd.clients.own import MARK as BLOCK_MARK
 from siftd.clients.own import without_blocks
@@ -34,6 +34,21 @@ class Ignored(EnvelopeRejected):
     """The configuration says that this is not to be captured. Nothing of it is kept or counted."""
 
     code = "ignored"
+
+
+OPT_OUT_WORD = "#siftd-off"
+"""In a prompt it opts the session out, from that prompt on."""
+
+
+class OptedOut(Ignored):
+    """A person opts this session out, with a word in a prompt: neither the prompt nor what follows is kept."""
+
+    code = "opted_out"
+
+    def __init__(self, session_id: str, ts: int) -> None:
+        super().__init__("opted_out", "the session is opted out")
+        self.session_id = session_id
+        self.ts = ts
 
 
 class Intake:
@@ -97,10 +112,16 @@ class Intake:
             raise Ignored("ignored", "capture.ignore says that this is not captured")
         if may_hold_block:
             event = msgspec.structs.replace(event, payload=without_blocks(event.payload))
+        if event.tool == "UserPromptSubmit" and OPT_OUT_WORD in str(event.payload.get("prompt")).split():
+            raise OptedOut(event.session_id, event.ts)
         return self.admission.admit(event, frame_uid=frame_uid, raw_bytes=raw_bytes)
 
     def _make_redactor(self, settings: Settings) -> Redactor:
         return make_redactor(self._secret, settings, self._values)
+
+    def opt_out(self, session_id: str, since: int) -> RedactedIntent:
+        """Return the intent that keeps nothing more of a session ("": of any)."""
+        return self.admission.admit_intent("opt-out", {"session": session_id, "since": since}, ts=since)
 
     def _is_ignored(self, event: Event) -> bool:
         tool_input = event.payload.get("tool_input")

@@ -107,6 +107,18 @@ class Retry(Request, tag="retry", frozen=True, kw_only=True):
     id: str | None = None
 
 
+class Pause(Request, tag="pause", frozen=True, kw_only=True):
+    """Capture nothing more until `resume`; with a session's id nothing more of that session. Answers `since`."""
+
+    session: str = ""
+
+
+class Resume(Request, tag="resume", frozen=True, kw_only=True):
+    """Capture again what happens from now on. Answers `since` (when it was paused; null: it was not)."""
+
+    session: str = ""
+
+
 class Resummarise(Request, tag="resummarise", frozen=True, kw_only=True):
     """Have what happened in a time told anew by the configured backend, at the next drains. Answers `summaries`."""
 
@@ -330,6 +342,8 @@ AnyRequest = (
     | Info
     | Drain
     | Retry
+    | Pause
+    | Resume
     | Resummarise
     | Undo
     | Remember

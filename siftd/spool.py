@@ -5,6 +5,7 @@ the event's own, so that names sort as things happened.
 
     {"version":1,"kind":"capture",…,"payload":{…}}      `siftd.admission.as_kept`
     {"version":1,"kind":"rejected","reason":"not_json","ts":…}
+    {"version":1,"kind":"opt-out","session_id":"5e55…","ts":…}
 
 `python -I -m siftd spool` (the courier's last resort) reads frames from standard input and exits 0 once every one
 of them is in a synced file. The daemon takes files in at start, at each tick and when it is asked to drain, and
@@ -25,13 +26,13 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from siftd.admission import Captured, as_kept
+from siftd.admission import Redacted, as_kept
 from siftd.clock import SystemClock
 from siftd.config import is_excluded
 from siftd.errors import SiftdError
 from siftd.frames import FrameBuffer, split_hook
 from siftd.home import ensure_workspace, load_settings, write_private
-from siftd.intake import Ignored, Intake
+from siftd.intake import Ignored, Intake, OptedOut
 from siftd.log.files import sync_folder
 from siftd.messages import decode_header
 from siftd.paths import Home
@@ -92,6 +93,9 @@ def _write(folder: Path, message: bytes, intake: Intake, now_ms: int) -> None:
     try:
         kept = as_kept(intake.from_hook(message))
         name = kept["frame_uid"]
+    except OptedOut as off:
+        kept = {"kind": "opt-out", "session_id": off.session_id, "ts": off.ts}
+        name = os.urandom(8).hex()
     except Ignored:
         return
     except Exception as error:  # noqa: BLE001 - one frame's boundary: those behind it must not be lost with it
@@ -109,8 +113,10 @@ def _frame_uid(message: bytes) -> str | None:
         return None
 
 
-def readmit(file: SpoolFile, intake: Intake) -> Captured | None:
+def readmit(file: SpoolFile, intake: Intake) -> Redacted | None:
     """Return a spooled event, redacted once more; None for a rejection."""
+    if file.kept["kind"] == "opt-out":
+        return intake.opt_out(file.kept["session_id"], file.kept["ts"])
     return None if file.kept["kind"] == "rejected" else intake.admission.readmit(file.kept)
 
 

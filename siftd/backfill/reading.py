@@ -16,7 +16,7 @@ from siftd.backfill.result import BackfillResult
 from siftd.backfill.sources import Transcript, spawned_agents
 from siftd.clients.claude_transcript import Skipped, read_transcript
 from siftd.errors import EnvelopeRejected
-from siftd.intake import Ignored, Intake
+from siftd.intake import Ignored, Intake, OptedOut
 from siftd.model import Event, SessionChange
 from siftd.shorten import RAW_TEXT_MAX
 
@@ -87,6 +87,8 @@ def _take(
     batch.counts.scanned += isinstance(told, Event)
     try:
         batch.events.append(intake.admit(told, raw_bytes=_raw_bytes(told, longest_line_bytes)))
+    except OptedOut as off:
+        batch.events.append(intake.opt_out(off.session_id, off.ts))
     except Ignored:
         pass
     except EnvelopeRejected as rejected:

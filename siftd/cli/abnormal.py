@@ -25,6 +25,7 @@ AT_REST = ("ready", "stopped")
 def find_abnormal(state: dict[str, Any]) -> Iterator[Finding]:
     """Yield what is not as it should be, in the order in which a tool call passes the links."""
     yield from _starts(state["marks"])
+    yield from _paused(state)
     yield from _captures(state)
     yield from _spool(state)
     yield from _log(state)
@@ -45,6 +46,12 @@ def _starts(marks: dict[str, Any]) -> Iterator[Finding]:
         since = format_duration(marks["slowMs"])
         message = f"the daemon let a hook wait {since} ago; its event went by the courier"
         yield Finding("daemon", "problem", message, "see `mem logs`")
+
+
+def _paused(state: dict[str, Any]) -> Iterator[Finding]:
+    if state.get("pausedSince") is not None:
+        message = f"nothing is captured since it was paused ({format_time(state['pausedSince'])})"
+        yield Finding("capture", "problem", message, "run `mem resume`")
 
 
 def _captures(state: dict[str, Any]) -> Iterator[Finding]:

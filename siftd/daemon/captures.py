@@ -19,7 +19,7 @@ from siftd.admission import Captured, RedactedEvent
 from siftd.daemon.commit import Committer, Receipt
 from siftd.daemon.connection import Answer
 from siftd.errors import EnvelopeRejected, LogError, SiftdError
-from siftd.intake import Ignored, Intake
+from siftd.intake import Ignored, Intake, OptedOut
 from siftd.messages import Capture, ok, refused
 from siftd.store import events
 
@@ -105,11 +105,21 @@ class Captures:
         )
 
     def _refuse(self, error: SiftdError, size: int, answer: Answer) -> None:
+        if isinstance(error, OptedOut):
+            intent = self._intake.opt_out(error.session_id, error.ts)
+            self._committer.submit(intent, functools.partial(self._answer_ignored, answer))
+            return
         if isinstance(error, Ignored):
-            answer.send(ok(id=None, eventId=None, tokensEst=0, ignored=True))
+            self._answer_ignored(answer, Receipt(None))
             return
         self.count_rejection(error, size)  # first: whoever has the answer finds the line
         answer.send(refused(error))
+
+    def _answer_ignored(self, answer: Answer, receipt: Receipt) -> None:
+        if receipt.error is not None:
+            answer.send(refused(receipt.error, retry=isinstance(receipt.error, LogError)))
+        else:
+            answer.send(ok(id=None, eventId=None, tokensEst=0, ignored=True))
 
     async def _count_rejection(self, reason: str) -> None:
         try:

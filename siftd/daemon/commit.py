@@ -29,14 +29,14 @@ from typing import Any, TypeVar
 
 import structlog
 
-from siftd.admission import Redacted, RedactedEvent, RedactedSessionChange, numbered_uid
+from siftd.admission import Redacted, RedactedEvent, RedactedIntent, RedactedSessionChange, numbered_uid
 from siftd.clock import Clock
 from siftd.daemon.unapplied import Unapplied
 from siftd.errors import LogError, SiftdError, StoreError
 from siftd.log.record import Record
 from siftd.log.recovery import iter_records
 from siftd.log.writer import Entry, LogWriter
-from siftd.store import events
+from siftd.store import events, opt_outs
 from siftd.store.connection import BUSY_MS, translate
 from siftd.store.tombstones import FORGOTTEN, Buried, Tombstones
 
@@ -89,6 +89,7 @@ class Committer:
         self._connection = connection
         self._clock = clock
         self._tombstones = tombstones
+        self._opt_outs = opt_outs.OptOuts(connection)
         self._last_seq = 0
         self._is_behind = False
         self._refusing: str | None = None
@@ -277,6 +278,10 @@ class Committer:
         if event.frame_uid is not None and (known := self._find_frame(event.frame_uid)) is not None:
             return known, None
         if self._forgets and self._is_forgotten(event):
+            return FORGOTTEN, None
+        if isinstance(event, RedactedIntent):
+            self._opt_outs.take(event.kind, event.payload_json)
+        elif self._opt_outs.covers(event.session_id, event.ts):
             return FORGOTTEN, None
         if not isinstance(event, RedactedEvent):
             return None, None

@@ -17,7 +17,7 @@ from siftd.daemon.remembering import Remembering
 from siftd.errors import RequestInvalid
 from siftd.frames import PROTOCOL
 from siftd.messages import progress
-from siftd.store import ledger, memories, read, rewriting, summaries
+from siftd.store import ledger, memories, opt_outs, read, rewriting, summaries
 
 if TYPE_CHECKING:
     from siftd.backfill.result import BackfillResult
@@ -63,6 +63,10 @@ class Handlers:
                 return await self._drain(request, answer)
             case messages.Retry():
                 return await self._retry(request)
+            case messages.Pause():
+                return await self._pause(request)
+            case messages.Resume():
+                return await self._resume(request)
             case messages.Resummarise():
                 return await self._resummarise(request)
             case messages.Undo():
@@ -191,6 +195,18 @@ class Handlers:
         skipped = await self._shop.store.read(lambda c: summaries.count_skipped(c, event_id))
         await self._shop.keep_intent("retry", {"event": event_id})
         return {"retried": skipped}
+
+    async def _pause(self, request: messages.Pause) -> dict[str, Any]:
+        since = self._shop.clock.now_ms()
+        await self._shop.keep_intent("opt-out", {"session": request.session, "since": since})
+        return {"since": since}
+
+    async def _resume(self, request: messages.Resume) -> dict[str, Any]:
+        since = await self._shop.store.read(lambda c: opt_outs.off_since(c, request.session))
+        if since is not None:
+            until = self._shop.clock.now_ms()
+            await self._shop.keep_intent("opt-in", {"session": request.session, "until": until})
+        return {"since": since}
 
     async def _resummarise(self, request: messages.Resummarise) -> dict[str, Any]:
         until = self._shop.clock.now_ms() if request.until is None else request.until

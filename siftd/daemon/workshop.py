@@ -41,7 +41,7 @@ from siftd.log.writer import LogWriter
 from siftd.messages import Backfill, Forget, Search
 from siftd.paths import WorkspacePaths
 from siftd.spool import SpoolFile, count_files, iter_spool, readmit
-from siftd.store import events, read
+from siftd.store import events, opt_outs, read
 from siftd.store.snapshots import copy_database, list_snapshots
 from siftd.store.tombstones import pending_seq
 from siftd.workspace import Workspace
@@ -255,7 +255,7 @@ class Workshop:
 
     async def info(self) -> dict[str, Any]:
         """Return the state of everything, as `mem info --json` shows it."""
-        counts, counters, redactions, rejections, parked, tokens, applied, unerased = await self.store.read(
+        counts, counters, redactions, rejections, parked, tokens, paused, applied, unerased = await self.store.read(
             lambda c: (
                 read.counts(c),
                 read.counters(c),
@@ -263,6 +263,7 @@ class Workshop:
                 read.rejections(c),
                 read.parked(c),
                 self.backends.tokens(c),
+                opt_outs.off_since(c),
                 events.applied_seq(c),
                 pending_seq(c),
             )
@@ -289,6 +290,7 @@ class Workshop:
             },
             "backends": self.backends.states(),
             "tokens": tokens,
+            "pausedSince": paused,
             "log": {
                 "segments": len(files),
                 "bytes": sum(file.stat().st_size for file in files),

@@ -5,6 +5,7 @@ other ids. Kinds that this siftd does not know are skipped.
 
     retry   {"event": 12 | null}              skipped events become raw again: one, or all
     resummarise {"since": ms, "until": ms}    summaries of that time are told anew
+    opt-out, opt-in                           `siftd.store.opt_outs`
     undo    {"pairs": [[12, 9]]}              these events' summaries are told apart for good
     forget  {"uid": [["…", null]], …}         tombstones: keyed hashes and times (`siftd.store.tombstones`)
     remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record; "supersedes": 30
@@ -26,6 +27,7 @@ import msgspec
 
 from siftd.log.record import Record
 from siftd.store import conversations, exchange, memories, memory_changes, rewriting, scrubbing, summaries
+from siftd.store.opt_outs import opt_in, opt_out
 from siftd.store.tombstones import bury
 
 
@@ -60,6 +62,8 @@ def _scrub(connection: sqlite3.Connection, _: dict[str, Any], record: Record) ->
 _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] = {
     "retry": _retry,
     "resummarise": _resummarise,
+    "opt-out": opt_out,
+    "opt-in": opt_in,
     "undo": _undo,
     "remember": memories.insert,
     "link": _link,

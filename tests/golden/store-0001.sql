@@ -140,6 +140,12 @@ CREATE TABLE forgets (                                  -- each time that someth
     ts      INTEGER NOT NULL,
     done_ts INTEGER                                     -- since when it is in no file of ours; null: pending
 );
+CREATE TABLE opt_outs (
+    session_id TEXT    NOT NULL,
+    since      INTEGER NOT NULL,
+    until      INTEGER,                                 -- null: for good, or until it is resumed
+    PRIMARY KEY (session_id, since)
+) WITHOUT ROWID;
 CREATE VIRTUAL TABLE summaries_fts USING fts5 (
     text, words, content = 'summaries', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE summaries_trigrams USING fts5 (
@@ -261,7 +267,7 @@ END;
 CREATE TRIGGER embeddings_deleted AFTER DELETE ON summary_embeddings BEGIN
     INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
 END;
-INSERT INTO migrations VALUES (1,'0001_store','93487100f7751feb58e6ff4843b4576ae62e04c8eb215eebe08eeec8c205dab9',1);
+INSERT INTO migrations VALUES (1,'0001_store','a5891196b9130de1f2714c8c7b1b1ce395fce2aea2c904e6b0e91fa799f26260',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);

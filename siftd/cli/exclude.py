@@ -1,0 +1,97 @@
+"""`mem exclude`: capture nothing, start nothing and store nothing for workspaces under a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from siftd.cli.context import Context
+from siftd.cli.known import iter_known
+from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.cli.stop import STOP_SECONDS
+from siftd.client import connect
+from siftd.config import Settings, is_excluded, parse_file
+from siftd.errors import ConfigInvalid, DaemonTimedOut, DaemonUnreachable, RequestInvalid
+from siftd.home import ensure_folder, write_private
+
+KEY = "capture.exclude"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("path", nargs="?", metavar="PATH", help="a folder; workspaces in it and under it are meant")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--list", action="store_true", help="what is excluded")
+    which.add_argument("--remove", action="store_true", help="capture there again")
+
+
+def run(context: Context, options: Namespace) -> int:
+    document = _read(context.home.config)
+    folders: list[str] = parse_file(json.dumps(document)).get(KEY, [])
+    stopped = 0
+    if not options.list:
+        if options.path is None:
+            raise RequestInvalid("which folder?", hint="`mem exclude PATH`, `mem exclude --list`")
+        folder = os.path.realpath(Path(options.path).expanduser())
+        folders = _changed(folders, folder, remove=options.remove)
+        _write(context, document, folders)
+        stopped = 0 if options.remove else _stop_daemons(context, folder)
+    if options.json:
+        say_json({"excluded": folders, "stopped": stopped})
+        return 0
+    for each in folders:
+        say(clean(each))
+    if not folders:
+        tell("mem: nothing is excluded")
+    if stopped:
+        tell(f"mem: {count(stopped, 'daemon')} stopped; `mem forget` takes what was captured before")
+    return 0
+
+
+def _changed(folders: list[str], folder: str, *, remove: bool) -> list[str]:
+    if not remove:
+        return folders if folder in folders else [*folders, folder]
+    left = [each for each in folders if os.path.realpath(Path(each).expanduser()) != folder]
+    if left == folders:
+        raise RequestInvalid("this folder is not excluded", hint="`mem exclude --list`")
+    return left
+
+
+def _read(path: str) -> dict[str, Any]:
+    """Return the configuration as it is written; one that is not sound is not touched."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    parse_file(text)
+    document: dict[str, Any] = json.loads(text) if text.strip() else {}
+    return document
+
+
+def _write(context: Context, document: dict[str, Any], folders: list[str]) -> None:
+    capture = document.get("capture")
+    if isinstance(capture, dict) and KEY not in document:
+        capture["exclude"] = folders
+    else:
+        document[KEY] = folders
+    if parse_file(json.dumps(document)).get(KEY) != folders:
+        raise ConfigInvalid(f"{KEY} is set in two places", hint="leave one of them in config.json")
+    ensure_folder(context.home.folder)
+    write_private(Path(context.home.config), (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def _stop_daemons(context: Context, folder: str) -> int:
+    """End the daemons that serve workspaces under the folder; return how many there were."""
+    stopped = 0
+    for known in iter_known(context.home):
+        if known.root is None or not is_excluded(known.root, Settings({KEY: [folder]})):
+            continue
+        try:
+            with connect(context.home.for_workspace(known.key)) as client:
+                client.request({"kind": "stop", "hold": False}, timeout=STOP_SECONDS)
+                stopped += 1
+        except (DaemonUnreachable, DaemonTimedOut):
+            continue
+    return stopped

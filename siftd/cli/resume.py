@@ -1,0 +1,21 @@
+"""`mem resume`: capture again what happens from now on."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.context import Context
+from siftd.cli.output import say, say_json
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--session", default="", metavar="ID", help="only this session (its whole id)")
+
+
+def run(context: Context, options: Namespace) -> int:
+    answer = context.ask({"kind": "resume", "session": options.session})
+    if options.json:
+        say_json(answer)
+    else:
+        say("it was not paused" if answer["since"] is None else "what happens from now on is captured again")
+    return 0

@@ -1,0 +1,144 @@
+"""Off means off: a session that was opted out, a workspace that is paused, a folder that is excluded."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opened_shop import NOW, Shop, opened, rebuilt
+
+from siftd.cli import exclude
+from siftd.cli.context import Context
+from siftd.errors import RequestInvalid
+from siftd.frames import encode_frame, encode_hook
+from siftd.intake import OPT_OUT_WORD
+from siftd.paths import Home
+from siftd.spool import spool_frames
+from siftd.workspace import Workspace
+
+SECOND = 1000
+
+
+async def told(shop: Shop) -> list[tuple[str, str]]:
+    return [(session, tool) for session, tool in await shop.rows("SELECT session_id, tool FROM events ORDER BY id")]
+
+
+async def try_capture(shop: Shop, session: str, ts: int, **payload: Any) -> None:
+    """Keep a call as a courier, an import or a backfill would, whatever becomes of it."""
+    from siftd.messages import Capture
+
+    body = payload or {"tool_input": {"command": f"make {ts}"}, "tool_response": {}}
+    request = Capture(session_id=session, tool="Bash", payload=body, ts=ts)
+    await shop.workshop.committer.keep(shop.workshop.intake.from_capture(request, 100))
+
+
+async def test_nothing_of_a_session_that_was_opted_out_is_kept_from_then_on(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await shop.capture(1, ts=NOW - SECOND)
+        await shop.ask("pause", session="first")
+        await try_capture(shop, "first", NOW + 1)
+        await try_capture(shop, "second", NOW + 1)
+        await try_capture(shop, "first", NOW - 2 * SECOND)
+        assert await told(shop) == [("first", "Bash"), ("second", "Bash"), ("first", "Bash")], (
+            "what was before may come late"
+        )
+
+
+async def test_an_opt_out_outlives_the_daemon_and_the_database(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await shop.ask("pause", session="first")
+    for prepare in (None, rebuilt):
+        if prepare is not None:
+            await prepare(tmp_path)
+        async with opened(tmp_path) as shop:
+            await try_capture(shop, "first", NOW + 1)
+            assert await told(shop) == []
+
+
+async def test_what_happens_while_paused_is_never_kept_and_after_it_everything_is(tmp_path: Path) -> None:
+    """Not by a backfill later either: it tells of the same moments."""
+    async with opened(tmp_path) as shop:
+        since = (await shop.ask("pause"))["since"]
+        assert (await shop.ask("info"))["pausedSince"] == since
+        shop.clock.at += 10 * SECOND
+        await try_capture(shop, "first", NOW + 5 * SECOND)
+        assert (await shop.ask("resume"))["since"] == since
+        assert (await shop.ask("info"))["pausedSince"] is None
+        await try_capture(shop, "first", NOW + 11 * SECOND)
+        await try_capture(shop, "first", NOW + 6 * SECOND)
+        assert len(await told(shop)) == 1
+        assert (await shop.ask("resume"))["since"] is None
+
+
+async def test_a_word_in_a_prompt_opts_the_session_out_for_backfill_too(tmp_path: Path) -> None:
+    home = tmp_path / "claude"
+    folder = home / "projects" / "-w"
+    folder.mkdir(parents=True)
+    lines = [
+        {
+            "type": "user",
+            "message": {"role": "user", "content": text},
+            "uuid": f"u{n}",
+            "sessionId": "s",
+            "cwd": str(tmp_path),
+            "timestamp": f"2026-01-01T00:00:0{n}.000Z",
+            "promptId": f"p{n}",
+        }
+        for n, text in enumerate(("Mend the parser.", f"Now it is private. {OPT_OUT_WORD}", "And more of it."))
+    ]
+    (folder / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    async with opened(tmp_path) as shop:
+        for _ in range(2):
+            await shop.ask("backfill", paths=[str(folder / "s.jsonl")], anyWorkspace=True)
+        prompts = await shop.rows("SELECT json_extract(payload_json, '$.prompt') FROM events")
+        assert prompts == [("Mend the parser.",)]
+        assert b"private" not in shop.log_bytes()
+
+
+def hook(session: str, event: str, number: int, **fields: Any) -> bytes:
+    envelope = {"session_id": session, "hook_event_name": event, "cwd": "/w", **fields}
+    header = {"client": "claude-code", "frameUid": f"{number:032}", "root": "/w", "ts": NOW + number}
+    return encode_frame(encode_hook(json.dumps(header).encode(), json.dumps(envelope).encode()))
+
+
+async def test_a_word_in_a_prompt_that_was_spooled_opts_the_session_out(tmp_path: Path) -> None:
+    """No daemon ran: the spool keeps the wish, not the prompt, and what followed is dropped when it is taken in."""
+    async with opened(tmp_path) as shop:
+        frames = hook("s", "UserPromptSubmit", 1, prompt=f"Private. {OPT_OUT_WORD}") + hook(
+            "s", "PostToolUse", 2, tool_name="Bash", tool_input={"command": "make"}, tool_response={}, tool_use_id="t"
+        )
+        spool_frames(io.BytesIO(frames), shop.workshop.paths.spool, shop.workshop.intake, NOW)
+        await shop.workshop.take_spool()
+        assert await told(shop) == []
+        assert not list(Path(shop.workshop.paths.spool).glob("*"))
+
+
+def test_a_folder_is_excluded_and_taken_back_without_touching_other_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "home" / "default" / "config.json"
+    config.parent.mkdir(parents=True, mode=0o700)
+    config.write_text('{"memory": {"backend": "extractive"}, "capture": {"ignore": ["Grep"]}}')
+    home = Home(str(tmp_path / "home"))
+    context = Context(home, Workspace(str(tmp_path), "0123456789abcdef"), {}, str(tmp_path))
+
+    def run(*arguments: str) -> list[str]:
+        from siftd.cli.verbs import parse
+
+        assert exclude.run(context, parse("exclude", exclude, [*arguments, "--json"])) == 0
+        excluded: list[str] = json.loads(capsys.readouterr().out)["excluded"]
+        return excluded
+
+    assert run("--list") == []
+    assert run(str(tmp_path / "secret")) == [str(tmp_path / "secret")]
+    assert run(str(tmp_path / "secret")) == [str(tmp_path / "secret")]
+    assert json.loads(config.read_text()) == {
+        "memory": {"backend": "extractive"},
+        "capture": {"ignore": ["Grep"], "exclude": [str(tmp_path / "secret")]},
+    }
+    assert run("--remove", str(tmp_path / "secret")) == []
+    with pytest.raises(RequestInvalid):
+        run("--remove", str(tmp_path / "secret"))
