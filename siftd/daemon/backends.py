@@ -6,6 +6,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from siftd.at_work import AtWork
 from siftd.clock import Clock
 from siftd.config import Settings
@@ -15,6 +17,8 @@ from siftd.consolidate.drain import Drainer, Store
 from siftd.errors import SiftdError
 from siftd.store import health
 from siftd.summarise import known_backends, make_backend
+
+log = structlog.get_logger()
 
 
 class Backends:
@@ -71,6 +75,8 @@ class Backends:
             base_url=self._base_url(spec),
             command=self._settings["memory.command"],
         )
+        if spec == "auto":
+            log.info("backend_chosen", backend=backend.name)
         away = None if connection is None else health.away_since(connection, backend.name)
         return Drainer(
             self._store,

@@ -1,5 +1,6 @@
 """Backends that write summaries, by the string that the configuration names them with.
 
+auto                  the smallest model of an Ollama on this machine, else extractive; never a remote one
 extractive            the default: no model, nothing to install, nothing leaves
 ollama:<model>        a local model
 anthropic[:<model>]   remote
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from siftd.errors import ConfigInvalid
+from siftd.summarise.auto import choose
 from siftd.summarise.contract import Backend
 from siftd.summarise.extractive import Extractive
 from siftd.summarise.late import missing_library
@@ -28,7 +30,7 @@ class KnownBackend(msgspec.Struct, frozen=True):
     remedy: str | None
 
 
-KNOWN = ("extractive", "ollama", "anthropic", "openai", "command")
+KNOWN = ("auto", "extractive", "ollama", "anthropic", "openai", "command")
 _NEEDS_MODEL = ("ollama", "openai")
 
 
@@ -42,9 +44,11 @@ def make_backend(
 ) -> Backend:
     """Return the backend that a configuration names; ConfigInvalid when there is no such one.
 
-    Nothing is imported, connected or read from the environment here. A library or model that is missing shows
-    when the backend is first asked, as a reason to try later with its remedy.
+    Nothing is imported or read from the environment here, and only `auto` connects, to this machine. A library or
+    model that is missing shows when the backend is first asked, as a reason to try later with its remedy.
     """
+    if spec == "auto":
+        spec = choose(base_url)
     kind, _, model = spec.partition(":")
     if base_url is not None and not _is_web_address(base_url):
         raise ConfigInvalid("the model server's address is none", hint="write it as http://127.0.0.1:11434")

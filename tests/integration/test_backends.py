@@ -70,7 +70,7 @@ class ScriptedServer:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in head[1:] if line)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        self.requests.append((head[0].split()[1], headers, json.loads(body)))
+        self.requests.append((head[0].split()[1], headers, json.loads(body or b"null")))
         entry = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if entry == "drop":
             return False
@@ -421,6 +421,31 @@ async def test_a_purse_that_is_empty_stops_the_next_call_and_keeps_what_was_paid
     assert [type(each) for each in given] == [Summary, TryLater]
     assert given[1] == TryLater(reason="that was all")
     assert (requests, purse.spent) == (1, 342)
+
+
+@pytest.mark.parametrize(
+    ("models", "chosen"),
+    [
+        ([("big:70b", 9), ("small:3b", 2), ("nomic-embed-text", 1)], "ollama:small:3b"),
+        ([("nomic-embed-text", 1), ("kimi:1t-cloud", 0)], NAME),
+        ([], NAME),
+    ],
+)
+async def test_auto_is_the_smallest_local_model_and_else_the_built_in_backend(
+    models: list[tuple[str, int]], chosen: str
+) -> None:
+    async with running() as server:
+        server.script = [(200, {}, {"models": [{"name": name, "size": size} for name, size in models]})]
+        assert (await asyncio.to_thread(make_backend, "auto", base_url=server.url)).name == chosen
+
+
+async def test_auto_never_picks_a_remote_backend_and_survives_a_broken_server() -> None:
+    assert make_backend("auto", base_url="https://models.example.com", api_key="k").name == NAME
+    async with running() as server:
+        for mood in ((200, {}, b"no json"), (500, {}, {}), "drop"):
+            server.script = [mood]
+            assert (await asyncio.to_thread(make_backend, "auto", base_url=server.url)).name == NAME
+    assert make_backend("auto", base_url=server.url).name == NAME
 
 
 async def test_an_attached_client_that_samples_writes_summaries() -> None:

@@ -16,6 +16,7 @@ from siftd.model import Event
 from siftd.store import health, rewriting
 from siftd.summarise.contract import Cannot, Item, Summary, TryLater, Verdict
 from siftd.summarise.extractive import NAME
+from siftd.summarise.salience import trivial_because
 
 AWAY = TryLater(reason="the server is away")
 
@@ -224,6 +225,23 @@ async def test_a_trivial_event_costs_no_call_and_show_names_the_rule(
     assert bench.backend.asked == ([] if rule else [event_id])
     assert bench.statuses() == {event_id: "summarized"}
     assert salience(bench.store.reader, event_id) == rule
+
+
+@pytest.mark.parametrize(
+    ("tool", "payload", "rule"),
+    [
+        ("Grep", {"tool_input": {"pattern": "x"}, "tool_response": {"content": "a:1:x", "numFiles": 0}}, None),
+        ("Grep", {"tool_input": {"pattern": "x"}, "tool_response": {"filenames": ["a"], "numFiles": 1}}, None),
+        ("Read", {"tool_input": {"file_path": "a"}, "tool_response": {"type": "file_unchanged"}}, "a re-read"),
+        ("UserPromptSubmit", {"prompt": "yes"}, "a prompt short enough to stand for itself"),
+        ("UserPromptSubmit", {"prompt": "why " * 100}, None),
+        ("Stop", {"last_assistant_message": " "}, "an end without words"),
+        ("Glob", {"tool_input": {"pattern": "x"}, "error": "no"}, None),
+        ("Edit", {"tool_input": {"file_path": "a"}, "tool_response": {}}, None),
+    ],
+)  # fmt: skip
+def test_the_rules_look_at_the_event_alone(tool: str, payload: dict[str, Any], rule: str | None) -> None:
+    assert trivial_because(Item(event_id=1, tool=tool, payload=payload, outcome="ok")) == rule
 
 
 async def test_a_repeat_of_a_call_with_the_same_result_is_trivial_and_a_failure_never_is(bench: Workbench) -> None:
