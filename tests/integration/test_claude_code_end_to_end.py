@@ -175,7 +175,7 @@ def test_a_subagents_call_is_linked_to_the_call_that_started_it(desk: Desk, sess
     linked = desk.rows(
         "SELECT child.tool AS child, starter.tool AS starter FROM provenance_edges p"
         " JOIN events child ON child.id = p.src_id JOIN events starter ON starter.id = p.dst_id"
-        " WHERE child.agent_id IS NOT NULL AND starter.tool = 'Agent' ORDER BY child.id"
+        " WHERE p.edge = 'caused_by' AND child.agent_id IS NOT NULL AND starter.tool = 'Agent' ORDER BY child.id"
     )
     assert linked == [("Bash", "Agent"), ("SubagentStop", "Agent")]
 
