@@ -67,7 +67,7 @@ def iter_spool(folder: str) -> Iterator[SpoolFile]:
     for path in sorted(Path(folder).glob("[0-9]*.json")):
         try:
             kept = msgspec.json.decode(_read(path))
-        except (OSError, msgspec.MsgspecError, RecursionError):
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
         if isinstance(kept, dict) and kept.get("version") == VERSION and isinstance(kept.get("kind"), str):
             yield SpoolFile(path, kept)

@@ -99,7 +99,7 @@ def read_line(line: bytes) -> Record | None:
         return None
     try:
         return decode(line)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -97,5 +97,6 @@ def test_the_spool_follows_no_link_waits_for_no_pipe_and_outlives_any_nesting(pa
     os.mkfifo(spool / "2-pipe.json")
     (spool / "3-folder.json").mkdir()
     (spool / "4-deep.json").write_bytes(b"[" * 200_000)
-    (spool / "5-good.json").write_bytes(good)
-    assert [file.path.name for file in iter_spool(paths.spool)] == ["5-good.json"]
+    (spool / "5-text.json").write_bytes(b'{"version":1,"kind":"\xed\xa0\x80"}')
+    (spool / "6-good.json").write_bytes(good)
+    assert [file.path.name for file in iter_spool(paths.spool)] == ["6-good.json"]
