@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import sqlite3
 import threading
@@ -96,7 +97,7 @@ def test_a_daemon_that_was_only_starting_does_not_count_as_slow(place: Place) ->
     assert not Path(place.paths.slow).exists()
 
 
-def test_a_daemon_that_a_hook_starts_keeps_only_named_variables(place: Place) -> None:
+def test_a_daemon_that_a_hook_starts_keeps_named_variables_only_and_dumps_no_core(place: Place) -> None:
     place.hook(tool_call(), env={"AWS_SECRET_ACCESS_KEY": "nobody-asked-for-this", "LC_ALL": "C.UTF-8"})
     pid = wait_until("the daemon answers", place.pid)
     names = {
@@ -104,6 +105,8 @@ def test_a_daemon_that_a_hook_starts_keeps_only_named_variables(place: Place) ->
     }
     assert {name for name in names if not name.startswith("SIFTD_")} <= {*ENVIRONMENT, *ALLOCATOR}
     assert os.readlink(f"/proc/{pid}/cwd") == "/"
+    assert re.search(r"^Umask:\s+0077$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    assert re.search(r"^Max core file size\s+0\s+0\s", Path(f"/proc/{pid}/limits").read_text(), re.MULTILINE)
 
 
 def test_hook_and_command_line_hand_on_the_same_variables() -> None:
