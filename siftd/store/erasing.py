@@ -123,7 +123,8 @@ def _wholly(sessions: list[str], tombstones: Tombstones) -> list[str]:
 
 
 def sweep(connection: sqlite3.Connection) -> None:
-    """Take away what a text may linger in without hanging on a row."""
+    """Take away what a text, or a session's id, may linger in without hanging on a row."""
+    connection.execute("DELETE FROM injections WHERE session_id NOT IN (SELECT session_id FROM sessions)")
     connection.execute("DELETE FROM summary_cache WHERE text NOT IN (SELECT text FROM summaries)")
     connection.execute("DELETE FROM backfill_progress")
     for (table,) in connection.execute(_FULL_TEXT).fetchall():

@@ -162,8 +162,12 @@ async def test_a_session_of_which_nothing_is_left_is_named_nowhere(tmp_path: Pat
         for file in (paths.daemon_log, f"{paths.daemon_log}.1"):
             write_private(Path(file), ("\n".join(told) + "\n").encode())
         await shop.ask("drain")
+        for session in ("s1", "secret-session"):
+            told_to = "INSERT INTO injections (ts, session_id, hook, piece, event_id, after_id, why)"
+            await shop.by_hand(f"{told_to} VALUES (1, ?, 'SessionStart', 'e1', 1, 1, '{{}}')", session)
         assert (await forget(shop, **wish))["matched"] == 1
         assert everywhere(tmp_path / "home", "secret-session") == []
+        assert await shop.rows("SELECT session_id FROM injections") == [("s1",)]
         lines = [json.loads(line) for line in Path(paths.daemon_log).read_text().splitlines()]
         assert [line["session"] for line in lines] == ["s1", "-" * 14]
         assert await tell(shop, session="secret-session", ts=NOW - 2 * DAY, frame_uid="f2") is None
