@@ -25,10 +25,14 @@ def run(context: Context, options: Namespace) -> int:
     if options.json:
         say_json(answer)
         return 0
-    changed = [f"{number:,} {_NOUNS[table][number != 1]}" for table, number in answer["changed"].items() if number]
+    changed = [f"{number:,} {_nouns(table)[number != 1]}" for table, number in answer["changed"].items() if number]
     say(f"{', '.join(changed) or 'nothing'} {'would change' if options.dry_run else 'changed'}")
     for name, number in sorted(answer["byRule"].items(), key=lambda each: -each[1]):
         say(f"  {name}  {count(number, 'secret')}")
     for each in answer["pending"]:
         tell(f"mem: still held by {clean(each)}; it is tried again at every tick")
     return 0
+
+
+def _nouns(table: str) -> tuple[str, str]:
+    return _NOUNS.get(table, (f"row of {table}", f"rows of {table}"))

@@ -33,7 +33,7 @@ from siftd.store.scrubbing import Scrubbed
 
 log = structlog.get_logger()
 
-_UNTOLD = frozenset({"segment", "forget", "retry", "undo", "link", "scrub"})
+_UNTOLD = frozenset({"segment", "forget", "retry", "resummarise", "undo", "link", "scrub"})
 """Kinds of records without a word of anybody's."""
 
 

@@ -269,7 +269,7 @@ def is_header_value(match: Match) -> bool:
 
 def is_cookie(match: Match) -> bool:
     """Accept cookies of which one is generated; a theme and a language are none of our business."""
-    values = [part.partition("=")[2].strip() for part in match[1][:LONGEST_MEASURED].split(";")]
+    values = [part.partition("=")[2].strip().partition(" ")[0] for part in match[1][:LONGEST_MEASURED].split(";")]
     return any(len(value) >= 16 and is_plausible_value("secret", value, bare=True) for value in values)
 
 

@@ -28,7 +28,8 @@ class Escaped:
     def find(self, text: str) -> list[Found]:
         if "\\" not in text or (view := _opened(text)) == text:
             return []
-        return self._finder().find(view)
+        # What is private the text itself says, by the rules of its language.
+        return [span for span in self._finder().find(view) if span[2] != "private"]
 
 
 def _opened(text: str) -> str:

@@ -29,14 +29,15 @@ WHERE src_kind = 'event' AND dst_kind = 'event' AND dst_id = ?1
 UNION SELECT s.event_id FROM provenance_edges p JOIN summaries s ON s.id = p.src_id
 WHERE p.src_kind = 'summary' AND p.dst_kind = 'event' AND p.dst_id = ?1
 """
-_TEXTS = {
-    "summaries": ("id", ("text",)),
-    "memories": ("id", ("text", "tags", "project", "session_id", "source")),
-    "sessions": ("rowid", ("session_id", "cwd", "source")),
-    "injections": ("id", ("session_id", "piece", "why")),
-    "conversations": ("rowid", ("title",)),
-}
-"""Besides events: tables, their keys, and the columns that hold what somebody wrote."""
+_OURS = frozenset(
+    "status input_hash uid frame_uid outcome last_error native_key input_key words prompt_hash model embedder "
+    "owner_kind kind key detail relation edge src_kind dst_kind type name sha256 hook scope waits_for piece".split()
+)
+"""Columns of text that hold nobody's words, or what is derived and goes. All others are scrubbed, in new tables too."""
+_TABLES = """
+SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('events', 'summary_cache')
+AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE 'CREATE VIRTUAL%' AND sql NOT LIKE '%WITHOUT ROWID%' ORDER BY name
+"""
 _PENDING = "scrub_asked"
 _DONE = "scrub_done"
 
@@ -69,10 +70,24 @@ def scrub_rows(connection: sqlite3.Connection, admission: Admission, *, dry_run:
     while rows := connection.execute(_EVENTS, (last_id, CHUNK)).fetchall():
         last_id = rows[-1][0]
         _scrub_events(connection, admission, rows, scrubbed, dry_run)
-    for table, (key, columns) in _TEXTS.items():
-        for chunk in _chunks(connection, table, key, columns):
-            _scrub_texts(connection, admission, table, key, columns, chunk, scrubbed, dry_run)
+    for table, columns in text_columns(connection).items():
+        for chunk in _chunks(connection, table, columns):
+            _scrub_texts(connection, admission, table, columns, chunk, scrubbed, dry_run)
     return scrubbed
+
+
+def text_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """Return the columns that may hold somebody's words, by table; events and the cache are matters of their own."""
+    tables = [str(row[0]) for row in connection.execute(_TABLES)]
+    columns = {
+        table: [
+            str(name)
+            for _, name, kind, *_ in connection.execute(f"PRAGMA table_info({table})")
+            if kind == "TEXT" and name not in _OURS
+        ]
+        for table in tables
+    }
+    return {table: names for table, names in columns.items() if names}
 
 
 def ask(connection: sqlite3.Connection, seq: int) -> None:
@@ -115,9 +130,9 @@ def _scrub_events(
                     retell(connection, told)
 
 
-def _chunks(connection: sqlite3.Connection, table: str, key: str, columns: Sequence[str]) -> Iterator[list[Any]]:
+def _chunks(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[list[Any]]:
     last = 0
-    sql = f"SELECT {key}, {', '.join(columns)} FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {CHUNK}"  # noqa: S608 - constants only
+    sql = f"SELECT rowid, {', '.join(columns)} FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT {CHUNK}"  # noqa: S608 - names of our own
     while rows := connection.execute(sql, (last,)).fetchall():
         last = rows[-1][0]
         yield rows
@@ -127,7 +142,6 @@ def _scrub_texts(
     connection: sqlite3.Connection,
     admission: Admission,
     table: str,
-    key: str,
     columns: Sequence[str],
     rows: list[Any],
     scrubbed: Scrubbed,
@@ -146,7 +160,7 @@ def _scrub_texts(
     assigned = ", ".join(f"{column} = ?" for column in columns)
     with _transaction(connection):
         # Two sessions' ids may become one: the second row of it goes.
-        connection.executemany(f"UPDATE OR REPLACE {table} SET {assigned}{words} WHERE {key} = ?", changed)  # noqa: S608
+        connection.executemany(f"UPDATE OR REPLACE {table} SET {assigned}{words} WHERE rowid = ?", changed)  # noqa: S608
 
 
 @contextmanager

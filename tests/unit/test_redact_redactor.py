@@ -149,3 +149,15 @@ def test_a_token_right_behind_an_escape_is_found(redactor: Redactor, escape: str
     assert token not in text
     assert text.startswith(f'{{"log": "first{escape}[REDACTED:telegram-token:')
     assert text.endswith(f'{escape}last"}}')
+
+
+def test_an_escape_in_jsx_makes_no_component_private(redactor: Redactor) -> None:
+    text = 'const a = "one\\ntwo"; return <Private><Page /></Private>'
+    assert "\\n" in text
+    assert redactor.text(text, jsx=True) == text
+
+
+def test_a_cookie_within_a_sentence_is_found(redactor: Redactor) -> None:
+    assert "aB3dE5gH7jK9" not in redactor.text(
+        "before Cookie: lang=en; sessionid=aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2fG after"
+    )

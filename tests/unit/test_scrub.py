@@ -189,3 +189,18 @@ async def test_replacements_are_counted_by_rule_and_outlive_the_daemon(tmp_path:
         assert (await shop.ask("info"))["redactions"] == {"customer-number": 5, "email": 1}
     async with opened(tmp_path) as shop:
         assert (await shop.ask("info"))["redactions"] == {"customer-number": 5, "email": 1}
+
+
+async def test_every_column_of_text_is_scrubbed_unless_it_is_known_to_hold_nobodys_words(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await shop.by_hand("CREATE TABLE added_later (id INTEGER PRIMARY KEY, said TEXT)")
+        await shop.by_hand("INSERT INTO added_later VALUES (1, ?)", f"of {NUMBER}")
+        await shop.by_hand("INSERT INTO conversations VALUES ('c1', ?, ?, NULL, 1)", f"Bill {NUMBER}", f"chat-{NUMBER}")
+        found = await shop.workshop.store.read(scrubbing.text_columns)
+        assert found["summaries"] == ["text"]
+        assert set(found["memories"]) == {"text", "tags", "project", "session_id", "source"}
+        assert not {"events", "meta", "tombstones", "migrations"} & found.keys()
+        configure(tmp_path, redact_rules=[RULE])
+        await shop.ask("scrub", dryRun=False)
+        assert everywhere(tmp_path / "home") == []
+        assert PLACEHOLDER in (await shop.rows("SELECT said FROM added_later"))[0][0]
