@@ -164,7 +164,8 @@ def in_turns(
         yard_seconds.append(yardstick())
         ours_seconds.append(ours())
     mine, yard = statistics.median(ours_seconds), statistics.median(yard_seconds)
-    return {"ratio": mine / yard, "ms": mine * 1000, "yardstick_ms": yard * 1000}
+    p99 = sorted(ours_seconds)[int(len(ours_seconds) * 0.99)]
+    return {"ratio": mine / yard, "ms": mine * 1000, "yardstick_ms": yard * 1000, "p99": p99 * 1000}
 
 
 @row
@@ -425,6 +426,90 @@ def scale() -> Iterator[dict[str, Any]]:
             running.start()
 
 
+@row
+def recall() -> Iterator[dict[str, Any]]:
+    """A prompt's hook, in a store of 3,000 events, that prints what bears on it: another session each time."""
+    bare = [PYTHON, "-I", "-S", "-c", "pass"]
+    command = [PYTHON, "-I", "-S", HOOK]
+    sessions = iter(range(10_000))
+    printed = []
+
+    def run_hook(environment: dict[str, str]) -> float:
+        prompt = {"session_id": f"p{next(sessions)}", "hook_event_name": "UserPromptSubmit"}
+        prompt["prompt"] = "How do amounts reach the payment gateway of the warehouse, in cents or in euros?"
+        started = time.perf_counter()
+        done = subprocess.run(command, env=environment, input=json.dumps(prompt).encode(), capture_output=True)
+        printed.append(bool(done.stdout))
+        return time.perf_counter() - started
+
+    with bench() as up, up.connect() as connection:
+        fill(connection, 3_000)
+        ask(connection, {"kind": "remember", "text": "The payment gateway wants amounts in cents, never in euros."})
+        ask(connection, {"kind": "drain"})
+        figures = in_turns(lambda: run_hook(up.environment), lambda: seconds_of(bare, up.environment), 200)
+        assert any(printed), "no hook printed anything"
+        yield {
+            "what": "recall hook, daemon up, 3,000 events, whole process",
+            "goal": "≤ bare interpreter + 60 ms, p99 ≤ 300 ms",
+            "over_ms": figures["ms"] - figures["yardstick_ms"],
+            "told": f"{sum(printed)} of {len(printed)} in time",
+            "p99_ms": figures["p99"],
+            **{name: figures[name] for name in ("ms", "yardstick_ms")},
+        }
+        brief = ask(connection, {"kind": "brief"})
+        yield {"what": "a brief in that store", "goal": "≤ 600 tokens", "tokens": brief["tokens"]}
+
+
+@row
+def mcp() -> Iterator[dict[str, Any]]:
+    """From the server's start over `initialize` to its list of tools, against importing the SDK's server."""
+    with bench() as up:
+
+        def list_tools() -> float:
+            hello = {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "bench", "version": "1"},
+            }
+            requests = [
+                {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+                {"jsonrpc": "2.0", "method": "notifications/initialized"},
+                {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+            ]
+            started = time.perf_counter()
+            server = subprocess.Popen(
+                [PYTHON, "-I", "-m", "siftd", "mcp"], env=up.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            assert server.stdin is not None
+            assert server.stdout is not None
+            for request in requests:
+                server.stdin.write(json.dumps(request).encode() + b"\n")
+            server.stdin.flush()
+            while b'"id":2' not in (line := server.stdout.readline()):
+                assert line, "the server ended"
+            took = time.perf_counter() - started
+            server.stdin.close()
+            server.stdout.close()
+            server.wait()
+            shown.append(line)
+            return took
+
+        shown: list[bytes] = []
+        imported = [PYTHON, "-I", "-c", "import mcp.server"]
+        figures = in_turns(list_tools, lambda: seconds_of(imported, up.environment), 8)
+        told = [
+            {name: tool.get(name) for name in ("name", "description", "inputSchema")}
+            for tool in json.loads(shown[-1])["result"]["tools"]
+        ]
+        tokens = len(json.dumps(told, separators=(",", ":"))) // 4
+        yield {
+            "what": "`siftd mcp`, start to its list of tools, against importing the SDK",
+            "goal": "≤ 1.3 ×",
+            **figures,
+        }
+        yield {"what": "the default tools' names, descriptions and inputs", "goal": "≤ 900 tokens", "tokens": tokens}
+
+
 def fill(connection: socket.socket, count: int) -> None:
     """Capture edits, reads and commands of many names over many sessions."""
     nouns = ["auth", "parser", "cache", "socket", "index", "token", "billing", "render", "queue", "schema"]
@@ -479,9 +564,13 @@ def fill(connection: socket.socket, count: int) -> None:
 def describe(figures: dict[str, Any]) -> str:
     shown = {
         "ratio": "{:.2f} ×",
+        "over_ms": "bare interpreter + {:.1f} ms",
+        "told": "{}",
         "ms": "{:.2f} ms",
         "yardstick_ms": "(yardstick {:.2f} ms)",
         "p95_ms": "p95 {:.2f} ms",
+        "p99_ms": "p99 {:.0f} ms",
+        "tokens": "{:,} tokens",
         "rate": "{:,.0f} a second",
         "yardstick_rate": "(yardstick {:,.0f})",
         "recall": "recall@10 {:.3f} of exact",

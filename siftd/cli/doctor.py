@@ -9,6 +9,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
+from siftd.cli.check_agent import check_agent
 from siftd.cli.check_daemon import check_daemon
 from siftd.cli.check_files import (
     check_config,
@@ -52,6 +53,7 @@ def examine(context: Context) -> Iterator[Finding]:
     yield from check_home(context)
     yield from check_config(context)
     yield from check_hooks(context)
+    yield from check_agent(context)
     yield from check_failures(context)
     yield from check_daemon(context)
     yield from check_database(context)

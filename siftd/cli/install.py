@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
@@ -9,21 +10,35 @@ from siftd.cli.context import Context
 from siftd.cli.output import clean, say, say_json, tell
 from siftd.install.claude_code import Target, Wiring
 from siftd.install.wiring import Change, install
+from siftd.resources import hooks_folder
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--project", action="store_true", help="only for this workspace (.claude/settings.local.json), not for the user"
     )
+    parser.add_argument(
+        "--plugin", action="store_true", help="only say by which commands Claude Code installs siftd as a plugin"
+    )
 
 
 def run(context: Context, options: Namespace) -> int:
+    if options.plugin:
+        commands = plugin_commands()
+        say_json({"commands": commands}) if options.json else say("\n".join(commands))
+        return 0
     target = target_of(context, is_project=options.project)
     changes = install(target, Wiring.of_this_installation(), context.home.manifest)
     say_changes(changes, options.json)
     if not options.json and any(change.what != "unchanged" for change in changes):
         tell("mem: sessions that run already go on without; the next one is remembered")
     return 0
+
+
+def plugin_commands() -> list[str]:
+    """Return the commands that install this very siftd as a plugin, hooks, tools and skill, from checkout or wheel."""
+    marketplace = hooks_folder().parent
+    return [f"claude plugin marketplace add {shlex.quote(str(marketplace))}", "claude plugin install siftd@siftd"]
 
 
 def target_of(context: Context, *, is_project: bool) -> Target:

@@ -158,7 +158,7 @@ class Daemon:
         """Answer a hook that asks for the agent; whatever fails here is nothing to tell."""
         told: dict[str, Any] = {}
         try:
-            told = await self._shop.telling.answer_hook(message)
+            told = await self._shop.telling.answer_hook(message, lambda: answer.is_wanted)
         except Exception:
             log.exception("telling_failed")
         answer.send(ok(**told))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,15 +47,16 @@ class Telling:
         self._stale = anyio.Event()
         self._kept: bytes | None = None
 
-    async def answer_hook(self, message: bytes) -> dict[str, Any]:
+    async def answer_hook(self, message: bytes, is_wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
         """Return the fields of the answer to a hook frame marked 02; what cannot be told is nothing, not an error.
 
-        One at a time: a client that is wired twice asks twice at once, and is told once.
+        One at a time: a client that is wired twice asks twice at once, and is told once. A hook that has given up
+        meanwhile (`is_wanted`) was given nothing, and the ledger does not say so.
         """
         async with self._turn:
-            return await self._answer_hook(message)
+            return await self._answer_hook(message, is_wanted)
 
-    async def _answer_hook(self, message: bytes) -> dict[str, Any]:
+    async def _answer_hook(self, message: bytes, is_wanted: Callable[[], bool]) -> dict[str, Any]:
         try:
             captured = self._shop.intake.from_hook(message)
             if isinstance(captured, RedactedEvent) and captured.tool == PROMPT:
@@ -69,7 +71,7 @@ class Telling:
         except SiftdError as error:
             log.info("nothing_told", reason=error.code)
             return {}
-        if not given.text:
+        if not given.text or not is_wanted():
             return {}
         injections = [Injection(piece.id, piece.event_id, piece.why) for piece in given.pieces]
         await self._note(captured.session_id, hook, injections)

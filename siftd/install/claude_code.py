@@ -140,8 +140,8 @@ _DELIMITER = re.compile(r"\bMEM_[0-9a-f]{16}\b")
 _SLASH_COMMAND = """\
 ---
 {mark}
-description: siftd, the memory of this workspace (drain, info, backfill, search)
-argument-hint: drain [N] | info | backfill | search WORDS
+description: siftd, the memory of this workspace (drain, info, backfill, search, brief, remember, forget)
+argument-hint: drain [N] | info | backfill | search WORDS | brief | remember WORDS | forget ID
 allowed-tools: {rule}
 disable-model-invocation: true
 ---

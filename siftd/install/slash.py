@@ -1,7 +1,8 @@
 """What a person typed behind `/mem`, as the arguments of `mem`.
 
-The text is anything: an apostrophe, a `$(…)`, a pasted paragraph. Only the four verbs and their own options mean
-something; whatever else stands behind `search` is the question, word for word.
+The text is anything: an apostrophe, a `$(…)`, a pasted paragraph. Only these verbs and their own options mean
+something; whatever else stands behind `search` is the question, word for word, behind `remember` the statement.
+Nobody can be asked here: `forget` only says what it would take, unless `--yes` is typed.
 """
 
 from __future__ import annotations
@@ -10,10 +11,15 @@ import re
 
 from siftd.errors import RequestInvalid
 
-USAGE = "/mem drain [N] | info | backfill [PATH…] | search WORDS"
+USAGE = "/mem drain [N] | info | backfill [PATH…] | search WORDS | brief | remember WORDS | forget ID… [--yes]"
 
 _WORD = re.compile(r'"[^"]*"|\S+')
 _SEARCH_OPTIONS = frozenset({"-k", "--tool", "--session", "--file", "--since", "--until", "--kind", "--symbol"})
+_REMEMBER_OPTIONS = frozenset({"--type", "--tag", "--importance", "--supersedes"})
+_REMEMBER_FLAGS = frozenset({"--pin"})
+_FORGET_OPTIONS = frozenset({"--file", "--session"})
+_FORGET_FLAGS = frozenset({"--yes"})
+_THING = re.compile(r"[esm]?[0-9]{1,18}")
 _SEARCH_FLAGS = frozenset({"--superseded"})
 _BACKFILL_FLAGS = frozenset({"--any-workspace"})
 
@@ -32,6 +38,16 @@ def parse_slash(text: str) -> list[str]:
         case "search" if rest:
             options, words = _split(rest, _SEARCH_OPTIONS, _SEARCH_FLAGS)
             return ["search", *options, "--", " ".join(words)]
+        case "brief" if not rest:
+            return ["brief"]
+        case "remember" if rest:
+            options, words = _split(rest, _REMEMBER_OPTIONS, _REMEMBER_FLAGS)
+            return ["remember", *options, "--", " ".join(words)]
+        case "forget" if rest:
+            options, words = _split(rest, _FORGET_OPTIONS, _FORGET_FLAGS)
+            if all(_THING.fullmatch(word) for word in words):
+                return ["forget", *options, *([] if "--yes" in options else ["--dry-run"]), *words]
+            raise RequestInvalid("these are not ids", hint=USAGE)
         case _:
             raise RequestInvalid("this is not a command of /mem", hint=USAGE)
 

@@ -74,6 +74,7 @@ def run_claude(
     settings: Mapping[str, Any] | None = None,
     env: Mapping[str, str] | None = None,
     arguments: Sequence[str] = (),
+    tools: str = TOOLS,
 ) -> ClaudeRun:
     """Run one prompt to its end. `settings` replaces the user's settings file; None leaves what is there."""
     claude = require_claude()
@@ -82,7 +83,7 @@ def run_claude(
         (home / ".claude" / "settings.json").write_text(json.dumps(settings))
     before = {path: path.stat().st_size for path in list_transcripts(home)}
     with ScriptedApi(script) as api:
-        command = [str(claude), "-p", prompt, "--permission-mode", "acceptEdits", "--allowedTools", TOOLS, *arguments]
+        command = [str(claude), "-p", prompt, "--permission-mode", "acceptEdits", "--allowedTools", tools, *arguments]
         done = subprocess.run(
             command,
             cwd=project,

@@ -25,14 +25,32 @@ from siftd.install.slash import parse_slash
         ('search login --file "a b.py" -k 3', ["search", "--file", "a b.py", "-k", "3", "--", "login"]),
         ("search --superseded login", ["search", "--superseded", "--", "login"]),
         ("search why --tool", ["search", "--", "why --tool"]),
+        ("brief", ["brief"]),
+        ("remember --pin it's $(so)", ["remember", "--pin", "--", "it's $(so)"]),
+        ("forget m3 s1", ["forget", "--dry-run", "m3", "s1"]),
+        ("forget m3 --yes", ["forget", "--yes", "m3"]),
+        ("forget --file .env", ["forget", "--file", ".env", "--dry-run"]),
     ],
 )
-def test_only_the_four_verbs_and_their_own_options_mean_something(typed: str, arguments: list[str]) -> None:
+def test_only_these_verbs_and_their_own_options_mean_something(typed: str, arguments: list[str]) -> None:
     assert parse_slash(typed) == arguments
 
 
 @pytest.mark.parametrize(
-    "typed", ["forget s1", "uninstall --purge", "info --x", "drain all", "drain ٣", "search", "-h"]
+    "typed",
+    [
+        "forget",
+        "forget all",
+        "forget s1 --dry",
+        "remember",
+        "brief x",
+        "uninstall --purge",
+        "info --x",
+        "drain all",
+        "drain ٣",
+        "search",
+        "-h",
+    ],
 )
 def test_anything_else_is_refused_with_the_usage(typed: str) -> None:
     with pytest.raises(RequestInvalid) as refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import stat
 from collections.abc import AsyncIterator
@@ -250,6 +251,22 @@ async def test_what_a_hook_printed_without_a_daemon_is_not_given_again(shop: Sho
     kept = (await shop.ask("remember", text=POSTGRES, pin=True))["id"]
     await shop.workshop.telling.note_printed(message(start(), told=f"{kept} nonsense"))
     assert await told(shop, prompt("which postgres is in production?")) == ""
+
+
+async def test_a_hook_that_gave_up_was_given_nothing(shop: Shop) -> None:
+    await shop.ask("remember", text=POSTGRES)
+    asked = prompt("which postgres is in production?")
+    frame = bytes([TELL_MARK]) + message(asked)[1:]
+    assert await shop.workshop.telling.answer_hook(frame, lambda: False) == {}
+    assert (await shop.ask("injections"))["injections"] == []
+    assert POSTGRES in await told(shop, asked), "so it is given the next time"
+
+
+async def test_two_hooks_of_one_prompt_give_it_once(shop: Shop) -> None:
+    await shop.ask("remember", text=POSTGRES)
+    asked = prompt("which postgres is in production?")
+    both = await asyncio.gather(told(shop, asked), told(shop, asked))
+    assert sorted(map(bool, both)) == [False, True]
 
 
 @pytest.mark.parametrize(

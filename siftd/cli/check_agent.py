@@ -1,0 +1,79 @@
+"""What `mem doctor` says of the agent's side: the tools' registration, and Claude Code's own memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from siftd.cli.context import Context
+from siftd.cli.finding import Finding
+from siftd.install.claude_code import claude_folder
+from siftd.install.doctor import PLUGIN_NAME
+
+
+def check_agent(context: Context) -> Iterator[Finding]:
+    """Yield how the agent reaches the memory by itself: each way once is enough."""
+    settings = [_read(path) for path in _settings_files(context)]
+    where = [*_servers(context), *(["the plugin"] if any(map(_has_plugin, settings)) else [])]
+    if len(where) > 1:
+        message = f"the tools are registered more than once: by {', '.join(where)}"
+        yield Finding("tools", "problem", message, "`claude mcp remove siftd`, or disable the plugin")
+    elif where:
+        yield Finding("tools", "ok", f"the agent can search and remember by itself, by {where[0]}")
+    else:
+        message = "the agent is given what matters, but cannot search by itself"
+        yield Finding("tools", "note", message, "`siftd mcp --print-config`, or `mem install --plugin`, tells how")
+    is_off = context.environ.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY") == "1" or any(
+        each.get("autoMemoryEnabled") is False for each in settings
+    )
+    if is_off:
+        yield Finding("memory", "ok", "Claude Code's own memory is off; siftd's is the only one")
+    else:
+        message = "Claude Code's own memory is on: its MEMORY.md and siftd live side by side, neither reads the other"
+        yield Finding("memory", "ok", message)
+
+
+def _settings_files(context: Context) -> list[Path]:
+    project = Path(context.workspace.root, ".claude")
+    user = Path(claude_folder(context.environ, context.user_home))
+    return [user / "settings.json", project / "settings.json", project / "settings.local.json"]
+
+
+def _servers(context: Context) -> Iterator[str]:
+    """Yield the files that register a server of ours: the user's, the project's entry in it, the project's own."""
+    folder = context.environ.get("CLAUDE_CONFIG_DIR") or context.user_home
+    user = Path(folder, ".claude.json")
+    document = _read(user)
+    projects = document.get("projects")
+    mine = projects.get(context.workspace.root) if isinstance(projects, dict) else None
+    shared = Path(context.workspace.root, ".mcp.json")
+    for path, holder in ((user, document), (user, mine), (shared, _read(shared))):
+        servers = holder.get("mcpServers") if isinstance(holder, dict) else None
+        if isinstance(servers, dict) and any(map(_is_ours, servers.values())):
+            yield str(path)
+
+
+def _is_ours(entry: Any) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    arguments = entry.get("args")
+    words = [str(entry.get("command", "")), *(map(str, arguments) if isinstance(arguments, list) else ())]
+    return "mcp" in words and any(word.rpartition("/")[2] == "siftd" for word in words)
+
+
+def _has_plugin(settings: dict[str, Any]) -> bool:
+    plugins = settings.get("enabledPlugins")
+    return isinstance(plugins, dict) and any(
+        name.partition("@")[0] == PLUGIN_NAME and is_on for name, is_on in plugins.items()
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return what a file holds; nothing for one that is not there or does not parse (`check_hooks` tells that)."""
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
