@@ -46,8 +46,15 @@ def ensure_workspace(paths: WorkspacePaths) -> None:
     check_links(paths)
     for folder in (home.run, home.logs, paths.folder, paths.spool):
         ensure_folder(folder)
+    check_owners(paths)
+
+
+def check_owners(paths: WorkspacePaths) -> None:
+    """Raise HomeUnusable unless every folder that is there is ours and nobody else may write to it."""
+    home = paths.home
     for folder in (home.root, home.folder, home.run, home.logs, home.workspaces, paths.folder, paths.spool):
-        check_owner(folder)
+        if Path(folder).exists():
+            check_owner(folder)
 
 
 def check_links(paths: WorkspacePaths) -> None:

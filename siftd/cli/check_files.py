@@ -15,7 +15,7 @@ from siftd.cli.finding import Finding
 from siftd.cli.hook_failures import list_unseen
 from siftd.cli.output import count, format_time
 from siftd.errors import ConfigInvalid, HomeUnusable, StoreError
-from siftd.home import check_owner, load_settings
+from siftd.home import check_links, check_owners, load_settings
 from siftd.install.claude_code import Wiring
 from siftd.install.doctor import check_wiring
 from siftd.log.recovery import iter_records
@@ -38,7 +38,8 @@ def check_home(context: Context) -> Iterator[Finding]:
         yield Finding("home", "note", f"{folder} is not made yet", "the first capture or `mem start` makes it")
         return
     try:
-        check_owner(folder)
+        check_links(context.paths)
+        check_owners(context.paths)
         if Path(context.home.run).exists():
             _probe(context.home.run)
     except HomeUnusable as error:

@@ -143,6 +143,20 @@ def test_a_state_that_files_tell_is_in_info_and_doctor_with_its_remedy(
     assert [each for each in abnormal if each["state"] == "problem" and sentence in each["message"] and each["remedy"]]
 
 
+def test_doctor_names_a_planted_link_and_a_folder_that_others_may_write_to(
+    paths: WorkspacePaths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(paths.wal).symlink_to(paths.home.root)
+    run(["doctor"])
+    assert f"{paths.wal} is a link, and siftd follows none" in capsys.readouterr().out
+    Path(paths.wal).unlink()
+    Path(paths.spool).chmod(0o777)
+    run(["doctor"])
+    told = capsys.readouterr().out
+    assert f"{paths.spool} can be written by others" in told
+    assert f"chmod 700 {paths.spool}" in told
+
+
 WELL: dict[str, Any] = {
     "socket": "/h/default/run/k.sock",
     "database": "/h/default/workspaces/k/db.sqlite",
