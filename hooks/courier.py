@@ -394,13 +394,23 @@ class Courier:
         """Keep what is left in the spool, and what other hooks bring meanwhile; count what cannot be kept."""
         while self.frames and not self.is_past(SPOOL_SECONDS):
             frames, self.frames = self.frames, []
-            if not self.is_spooled(frames):
-                self.count_dropped(len(frames))
+            self.spool_all(frames)
             if not self.frames:
                 self.close_relay()
 
-    def is_spooled(self, frames: list[bytes]) -> bool:
-        """Hand the frames to `siftd spool`; return whether it has kept them all."""
+    def spool_all(self, frames: list[bytes]) -> None:
+        """Keep frames in the spool. One that kills whoever takes it in costs no other: the halves are tried apart."""
+        status = self.run_spool(frames)
+        is_killed = status & 0x7F not in (0, SIGALRM)  # by its own alarm it has run out of time
+        if is_killed and len(frames) > 1 and not self.is_past(SPOOL_SECONDS):
+            middle = len(frames) // 2
+            self.spool_all(frames[:middle])
+            self.spool_all(frames[middle:])
+        elif status:
+            self.count_dropped(len(frames))
+
+    def run_spool(self, frames: list[bytes]) -> int:
+        """Hand the frames to `siftd spool`; return its wait status: 0 when it has kept them all."""
         reader, writer = posix.pipe()
         pid = posix.fork()
         if pid == 0:
@@ -420,7 +430,7 @@ class Courier:
         while True:
             ended, status = posix.waitpid(pid, posix.WNOHANG)
             if ended:
-                return status == 0
+                return status
             self.wait()
 
     def write(self, writer: int, frame: bytes) -> None:
