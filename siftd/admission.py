@@ -19,16 +19,38 @@ import hashlib
 import re
 import secrets
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from siftd.clients.claude_facts import input_identity
 from siftd.errors import EnvelopeRejected
-from siftd.model import Event, Outcome, SessionChange
+from siftd.model import Event, SessionChange
 from siftd.redact import Redactor
+from siftd.redacted import (
+    Captured,
+    Pass,
+    Redacted,
+    RedactedEvent,
+    RedactedIntent,
+    RedactedSessionChange,
+    ScrubbedEvent,
+)
 from siftd.shorten import RAW_TEXT_MAX, cut_raw, shorten
 from siftd.symbols import symbols_of
+
+__all__ = [
+    "Admission",
+    "Captured",
+    "Redacted",
+    "RedactedEvent",
+    "RedactedIntent",
+    "RedactedSessionChange",
+    "as_kept",
+    "encode_canonical",
+    "estimate_tokens",
+    "numbered_uid",
+]
 
 NAME_CHARS_MAX = 256
 LAST_TS = 253_402_300_799_999
@@ -36,31 +58,6 @@ LAST_TS = 253_402_300_799_999
 KEY_CHARS = 16
 """Half of a uid: it begins like the native key that it belongs to, so that one index finds both."""
 _JSX = (".jsx", ".tsx")
-
-
-class _Pass:
-    """Says of one payload, by identity, that it came through the door."""
-
-    __slots__ = ("_payload",)
-
-    def __init__(self, payload: object) -> None:
-        self._payload = payload
-
-    def fits(self, payload: object) -> bool:
-        return self._payload is payload
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Pass)  # two equal events stay equal
-
-    def __hash__(self) -> int:
-        return hash(_Pass)
-
-
-def _check_door(door: object, payload: object, name: str) -> None:
-    if not isinstance(door, _Pass) or not door.fits(payload):
-        raise TypeError(f"a {name} is made by Admission only")
-
-
 _MADE_UID = re.compile(r"[0-9a-f]{1,64}")
 """What hooks and this house make: no text of anybody's."""
 _WITHOUT_TEXT = frozenset({"forget", "retry", "resummarise", "undo", "link", "scrub"})
@@ -70,80 +67,6 @@ _TOLD = ("session_id", "tool", "cwd", "client", "detail", "prompt_id", "agent_id
 """What a kept record holds of a client's words besides its payload."""
 
 encode_canonical: Callable[[Any], bytes] = msgspec.json.Encoder(order="sorted").encode
-
-
-class RedactedEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """One captured fact without a secret in it, ready to be kept."""
-
-    door: object
-    uid: str | None = None
-    """The natural uid; None where the store must count occurrences of `native_key` first (`numbered_uid`)."""
-    frame_uid: str | None = None
-    ts: int
-    session_id: str
-    tool: str
-    payload_json: bytes
-    input_hash: str
-    tokens_est: int
-    client: str
-    outcome: Outcome | None = None
-    cwd: str | None = None
-    native_key: str | None = None
-    input_key: str | None = None
-    prompt_id: str | None = None
-    agent_id: str | None = None
-    spawned_agent_id: str | None = None
-    from_transcript: bool = False
-
-    def __post_init__(self) -> None:
-        _check_door(self.door, self.payload_json, "RedactedEvent")
-
-
-class RedactedSessionChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A session's start, end or compaction, ready to be kept."""
-
-    door: object
-    frame_uid: str | None = None
-    ts: int
-    session_id: str
-    client: str
-    change: str
-    cwd: str | None = None
-    detail: str | None = None
-
-    def __post_init__(self) -> None:
-        _check_door(self.door, self.session_id, "RedactedSessionChange")
-
-
-class RedactedIntent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person or an agent wants done (remember, forget, undo, ...), ready to be kept."""
-
-    door: object
-    kind: str
-    ts: int
-    payload_json: bytes
-    """Canonical JSON; what it means is decided where intents are applied (`siftd.store.intents`)."""
-    frame_uid: str | None = None
-    session_id: str = ""
-
-    def __post_init__(self) -> None:
-        _check_door(self.door, self.payload_json, "RedactedIntent")
-
-
-class ScrubbedEvent(NamedTuple):
-    """What a stored event's row becomes by today's rules."""
-
-    session_id: str
-    tool: str
-    payload_json: str
-    input_hash: str
-    tokens_est: int
-
-
-Captured = RedactedEvent | RedactedSessionChange
-"""What a client tells."""
-Redacted = Captured | RedactedIntent
-"""What the log takes."""
 
 
 def numbered_uid(key: str, occurrence: int | str) -> str:
@@ -181,7 +104,7 @@ class Admission:
         payload_json = self._stamped(payload, event, client)
         key = self._native_key(event)
         return RedactedEvent(
-            door=_Pass(payload_json),
+            door=Pass(payload_json),
             uid=self._uid(event, key),
             frame_uid=frame_uid and self._safe_key(frame_uid),
             ts=event.ts,
@@ -207,7 +130,7 @@ class Admission:
         _check_time(change.ts)
         session_id = self._redactor.text(change.session_id)
         return RedactedSessionChange(
-            door=_Pass(session_id),
+            door=Pass(session_id),
             frame_uid=frame_uid and self._safe_key(frame_uid),
             ts=change.ts,
             session_id=session_id,
@@ -225,7 +148,7 @@ class Admission:
             payload = self._redactor.value({name: value for name, value in payload.items() if name not in kept}) | kept
         payload_json = encode_canonical(payload)
         return RedactedIntent(
-            door=_Pass(payload_json),
+            door=Pass(payload_json),
             kind=kind,
             ts=ts,
             payload_json=payload_json,
@@ -237,14 +160,14 @@ class Admission:
         kept = kept | {name: self.scrub_text(text) for name in _TOLD if isinstance(text := kept.get(name), str)}
         kept |= {name: self._safe_key(key) for name in _KEYS if isinstance(key := kept.get(name), str)}
         if kept["kind"] == "session":
-            return RedactedSessionChange(door=_Pass(kept["session_id"]), **_fields(RedactedSessionChange, kept))
+            return RedactedSessionChange(door=Pass(kept["session_id"]), **_fields(RedactedSessionChange, kept))
         payload_json = encode_canonical(self._redactor.value(kept["payload"], jsx=_is_jsx(kept["payload"])))
         fields = _fields(RedactedEvent, kept) | {
             "payload_json": payload_json,
             "input_hash": hashlib.sha256(payload_json).hexdigest(),
             "tokens_est": estimate_tokens(payload_json),
         }
-        return RedactedEvent(door=_Pass(payload_json), **fields)
+        return RedactedEvent(door=Pass(payload_json), **fields)
 
     def scrub_event(self, session_id: str, tool: str, payload_json: str) -> ScrubbedEvent | None:
         """Return a stored event by today's rules; None when nothing of it changes. Text that is no JSON is text."""
