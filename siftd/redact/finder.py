@@ -8,7 +8,8 @@ from functools import cache, cached_property
 from itertools import accumulate
 from string import ascii_letters, digits
 
-from siftd.redact.found import Found
+from siftd.redact.colour import CODE_HEAD, Plain, is_coloured
+from siftd.redact.found import Found, united
 from siftd.redact.gate import Gate, gate_bytes, open_gate, plain_beginning
 from siftd.redact.names import kind_of_name
 from siftd.redact.private import PRIVATE_HEAD, private_spans
@@ -124,7 +125,7 @@ class Finder:
     def __init__(self, off: frozenset[str], *, pure: bool) -> None:
         rules = [rule for rule in RULES if rule.name not in off]
         self._lanes = [_Lane([_Armed(rule) for rule in rules if rule.lane == lane], pure=pure) for lane in LANES]
-        self._marks = open_gate([PLACEHOLDER, f"(?i:{PRIVATE_HEAD})"], pure=pure)
+        self._marks = open_gate([PLACEHOLDER, f"(?i:{PRIVATE_HEAD})", CODE_HEAD], pure=pure)
         self._gates = [self._marks, *(lane.gate for lane in self._lanes)]
 
     def may_match(self, text: str) -> bool:
@@ -148,6 +149,13 @@ class Finder:
 
     def find(self, text: str, *, jsx: bool = False) -> list[Found]:
         """Return what to replace, in order and apart from each other."""
+        found = self._find(text, jsx)
+        if not is_coloured(text):
+            return found
+        plain = Plain(text)
+        return united(found, [(*plain.span(begin, end), name) for begin, end, name in self._find(plain.text, jsx)])
+
+    def _find(self, text: str, jsx: bool) -> list[Found]:
         data = gate_bytes(text)
         found: list[Found] = []
         private = iter([*private_spans(text, jsx=jsx), (len(text), len(text))])
@@ -170,7 +178,7 @@ class Finder:
             if start < floor:
                 position = floor
             elif index == 0:
-                if data[start] == b"["[0]:
+                if data.startswith(b"[RED", start):
                     position = floor = place.end()
             else:
                 matched = self._lanes[index - 1].first_match(text, data, start, floor)

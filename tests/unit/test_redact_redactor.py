@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode, urlsafe_b64encode
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -161,3 +162,37 @@ def test_a_cookie_within_a_sentence_is_found(redactor: Redactor) -> None:
     assert "aB3dE5gH7jK9" not in redactor.text(
         "before Cookie: lang=en; sessionid=aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2fG after"
     )
+
+
+@pytest.mark.parametrize("code", ["\x1b[31m", "\x1b[0;1m", "\\u001b[0m", "\\x1b[1m", "\\033[K"])
+def test_a_token_with_colours_inside_goes_and_the_colours_around_it_stay(redactor: Redactor, code: str) -> None:
+    coloured = f"a {code}word{code} {code}{TOKEN[:3]}{code}{TOKEN[3:20]}{code}{TOKEN[20:]}{code} b"
+    cleaned = redactor.text(coloured)
+    assert TOKEN[3:20] not in cleaned
+    assert TOKEN[20:] not in cleaned
+    assert cleaned.startswith(f"a {code}word{code} ")
+    assert cleaned.endswith(f"{code} b")
+    assert redactor.text(cleaned) == cleaned
+
+
+def test_coloured_text_without_a_secret_is_kept(redactor: Redactor) -> None:
+    text = "\x1b[1mdiff\x1b[0m \x1b[32m+ added\x1b[0m \\u001b[31mred"
+    assert redactor.text(text) == text
+
+
+@pytest.mark.parametrize("wrap", ["{}", "see {} there", '{{"data":"{}"}}'])
+def test_a_token_in_base64_or_percent_signs_goes(redactor: Redactor, wrap: str) -> None:
+    for encoded in (
+        b64encode(f"machine token is {TOKEN} now".encode()).decode(),
+        urlsafe_b64encode(f"export GITHUB_TOKEN={TOKEN}\n".encode()).decode().rstrip("="),
+        TOKEN.replace("_", "%5F"),
+    ):
+        cleaned = redactor.text(wrap.format(encoded))
+        assert encoded not in cleaned
+        assert "[REDACTED:github-token:" in cleaned
+
+
+def test_base64_that_hides_nothing_is_kept(redactor: Redactor) -> None:
+    for data in (bytes(range(256)), b"words and words without any secret in them, of some length " * 4):
+        text = f"data:image/png;base64,{b64encode(data).decode()}"
+        assert redactor.text(text) == text

@@ -4,6 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from re import _constants as constants  # type: ignore[attr-defined]
+from re._parser import parse  # type: ignore[import-not-found]
+from typing import Any
+
 import pytest
 
 from siftd.redact import Redactor
@@ -54,3 +59,43 @@ def test_both_engines_give_the_same_and_redacting_twice_changes_nothing(rule: Ru
 def test_what_only_resembles_a_secret_is_left_alone(text: str) -> None:
     for redactor in ENGINES:
         assert redactor.text(text) == text
+
+
+GREEDY = {constants.MAX_REPEAT, constants.MIN_REPEAT}
+REPEATS = GREEDY | {constants.POSSESSIVE_REPEAT}
+
+
+def risky_repeats(pattern: Any, *, is_atomic: bool = False, is_repeated: bool = False) -> Iterator[str]:
+    """Yield what could cost more than linear time: a repetition that gives back without bound, or inside another."""
+    for kind, argument in pattern:
+        if kind in REPEATS:
+            least, most, body = argument
+            varies = kind in GREEDY and least != most and most > 1
+            if varies and most == constants.MAXREPEAT and not is_atomic:
+                yield f"unbounded: {body}"
+            if varies and is_repeated:
+                yield f"nested: {body}"
+            yield from risky_repeats(body, is_atomic=is_atomic or kind not in GREEDY, is_repeated=is_repeated or varies)
+        elif kind is constants.SUBPATTERN:
+            yield from risky_repeats(argument[3], is_atomic=is_atomic, is_repeated=is_repeated)
+        elif kind is constants.ATOMIC_GROUP:
+            yield from risky_repeats(argument, is_atomic=True)
+        elif kind is constants.BRANCH:
+            for branch in argument[1]:
+                yield from risky_repeats(branch, is_atomic=is_atomic, is_repeated=is_repeated)
+        elif kind in {constants.ASSERT, constants.ASSERT_NOT}:
+            yield from risky_repeats(argument[1], is_atomic=True)
+
+
+@pytest.mark.parametrize("rule", ROWS)
+def test_no_pattern_gives_back_without_bound(rule: Rule) -> None:
+    """Its time on hostile text is linear then; `scripts/eval-redaction --growth` measures it."""
+    for expression in (rule.pattern, rule.head, rule.rest):
+        assert not list(risky_repeats(parse(expression)))
+
+
+def test_the_inspection_knows_a_risky_pattern() -> None:
+    for expression in (r"(?:a+)+b", r"a*b", r"(?:a{1,9}b?){1,9}c", r"(?:x|a+)b"):
+        assert list(risky_repeats(parse(expression)))
+    for expression in (r"a++b", r"(?>a*)b", r"a{1,64}b", r"(?:a{2}b?){1,9}c"):
+        assert not list(risky_repeats(parse(expression)))

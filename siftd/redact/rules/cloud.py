@@ -54,7 +54,7 @@ CLOUD: tuple[Rule, ...] = (
     token("alibaba-key", "id of an Alibaba Cloud access key", "LTAI", r"LTAI[A-Za-z0-9]{20}" + END,
           "LT" "AI" + MIXED[:20], "LT" "AI" + MIXED[:8],
           "https://www.alibabacloud.com/help/en/ram/user-guide/create-an-accesskey-pair"),
-    token("yandex-token", "Yandex Cloud API key, IAM token or static key", r"=AQVN|YCAJ|t1\.[A-Z0-9a-z_-]{16}", r"(?:AQVN[\w-]{35,38}|t1\.[A-Z0-9a-z_-]+[=]{0,2}\.[A-Z0-9a-z_-]{86}[=]{0,2}|YCAJ[\w-]{34,37})(?![\w-])",
+    token("yandex-token", "Yandex Cloud API key, IAM token or static key", r"=AQVN|YCAJ|t1\.[A-Z0-9a-z_-]{16}", r"(?:AQVN[\w-]{35,38}|t1\.[A-Z0-9a-z_-]++[=]{0,2}\.[A-Z0-9a-z_-]{86}[=]{0,2}|YCAJ[\w-]{34,37})(?![\w-])",
           "AQ" "VN" + MIXED[:36], "AQ" "VN" + MIXED[:8],
           "https://yandex.cloud/en/docs/iam/concepts/authorization/"),
     token("planetscale-token", "PlanetScale token or password", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w=.-]{32,64}",

@@ -47,7 +47,7 @@ COMMERCE: tuple[Rule, ...] = (
     token("ebay-token", "eBay user or application token", "v^1.1#", r"v\^1\.1#[ip]\^[\w^#+/=-]{60,}+",
           "v^1" ".1#i^1#f^0#t^" + MIXED, "v^1" ".1#i^1",
           "https://developer.ebay.com/api-docs/static/oauth-tokens.html"),
-    token("adyen-key", "Adyen API key", "AQE", r"AQE[mhyx][A-Za-z0-9+/=_-]{60,240}(?:-[A-Za-z0-9+/=]{16,80}){0,2}",
+    token("adyen-key", "Adyen API key", "AQE", r"AQE[mhyx][A-Za-z0-9+/=_-]{60,240}(?:-[A-Za-z0-9+/=]{16,80}+){0,2}",
           "AQ" "Em" + MIXED + "-" + MIXED[:44], "AQ" "Em" + MIXED[:9],
           "https://docs.adyen.com/development-resources/api-credentials/"),
     token("midtrans-key", "Midtrans server key", "Mid-server-", r"(?:SB-)?Mid-server-[\w-]{20,40}(?![\w-])",

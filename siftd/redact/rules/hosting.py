@@ -14,7 +14,7 @@ HOSTING: tuple[Rule, ...] = (
     token("github-token", "GitHub token of any kind", "github_pat_", r"github_pat_\w{22,255}",
           "github" "_pat_" + MIXED[:22] + "_" + MIXED[:59], "github" "_pat_" + MIXED[:10],
           "https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github"),
-    token("gitlab-token", "GitLab token of any kind", "glpat- gldt- glrt- glptt- glft- glsoat- glagent- glcbt- glimt- gloas- glffct- glrtr- glwt-", r"gl(?:pat|dt|rt|rtr|ptt|ft|soat|agent|cbt|imt|oas|ffct|wt)-[\w-]{20,}+(?:\.[\w-]+)*",
+    token("gitlab-token", "GitLab token of any kind", "glpat- gldt- glrt- glptt- glft- glsoat- glagent- glcbt- glimt- gloas- glffct- glrtr- glwt-", r"gl(?:pat|dt|rt|rtr|ptt|ft|soat|agent|cbt|imt|oas|ffct|wt)-[\w-]{20,}+(?:\.[\w-]++)*+",
           "gl" "pat-" + MIXED[:20], "gl" "pat-" + MIXED[:9],
           "https://docs.gitlab.com/security/tokens/"),
     token("gitlab-token", "GitLab token of any kind", "GR1348941", r"GR1348941[\w-]{20}(?![\w-])",

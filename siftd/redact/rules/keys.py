@@ -27,7 +27,7 @@ KEYS: tuple[Rule, ...] = (
           "https://man7.org/linux/man-pages/man5/crypt.5.html"),
     Rule(name="private-key", finds="private key in PEM form, whole or cut", docs="https://datatracker.ietf.org/doc/html/rfc7468",
          keywords="-----BEGIN",
-         pattern=r"(-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----)" rf"(?:(?>(?:[^-]|-(?!----))*+)-?-----END (?:[A-Z0-9]+ ){{0,4}}PRIVATE KEY(?: BLOCK)?-----|{_BASE64_LINE}*+)",
+         pattern=r"(-----BEGIN (?:[A-Z0-9]++ ){0,4}PRIVATE KEY(?: BLOCK)?-----)" rf"(?:(?>(?:[^-]|-(?!----))*+)-?-----END (?:[A-Z0-9]++ ){{0,4}}PRIVATE KEY(?: BLOCK)?-----|{_BASE64_LINE}*+)",
          check=checks.holds_key_material,
          example="-----BEGIN RSA PRIVATE" " KEY-----\n" + MIXED[:64] + "\n" + MIXED[:30] + "\n-----END RSA PRIVATE" " KEY-----",
          near_miss="the file begins with -----BEGIN RSA PRIVATE" " KEY----- and ends elsewhere"),
