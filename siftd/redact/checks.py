@@ -92,32 +92,6 @@ def holds_key_material(match: Match) -> bool:
 
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]{16}")
 
-_NOBODY = re.compile(
-    r"(?i)(?:no-?reply|do-?not-?reply|git)@|[^@]*@[^@]*\.(?:png|jpe?g|gif|svg|webp|css|js|ts|py|go|md|git)$"
-)
-
-
-def is_personal_email(match: Match) -> bool:
-    """Leave alone what reaches nobody: `noreply@…`, `git@host`, a retina image `logo@2x.png`."""
-    return _NOBODY.match(match[0]) is None
-
-
-_NANP = re.compile(r"1?[2-9][0-8][0-9][2-9][0-9]{6}")
-
-
-def is_phone(match: Match) -> bool:
-    """Accept a number of the North American plan, or an international one of 9 to 15 digits.
-
-    Bare digits after a plus at the beginning of a line are a diff's unless they fit the American plan.
-    """
-    number = match[1]
-    digits = re.sub(r"[^0-9]", "", number)
-    if not number.startswith("+") or digits.startswith("1"):
-        return _NANP.fullmatch(digits) is not None
-    if not 9 <= len(digits) <= 15:
-        return False
-    return number != "+" + digits or match.string[: match.start(1)][-1:] not in {"\n", "\r"}
-
 
 def is_key_line(match: Match) -> bool:
     """Tell a full line of base64, as key files have them, from a hash in hexadecimal and from a long name."""
@@ -176,7 +150,7 @@ def is_url_password(match: Match) -> bool:
 def is_assigned_secret(match: Match) -> bool:
     """Accept a value assigned to a name that means a secret, when it looks like one."""
     kind = kind_of_name(match["name"])
-    if kind is None:
+    if kind is None or _is_listed(match):
         return False
     quoted = next((match[group] for group in ("double", "single", "back", "escaped") if match[group]), None)
     if quoted is not None:
@@ -185,6 +159,12 @@ def is_assigned_secret(match: Match) -> bool:
     if kind == "password" and _is_configured(match, bare):
         return len(bare) >= 4 and not _is_stand_in(bare) and bare.lower() not in _NO_PASSWORDS
     return (not _CODE.search(bare) or _digits_in(bare) >= 4) and is_plausible_value(kind, bare, bare=True)
+
+
+def _is_listed(match: Match) -> bool:
+    """Whether the name is itself a value that a comma parts from the next key: `"kind": "api-key", "3f…": …`."""
+    after = match.string[match.end("name") : match.end("name") + 3]
+    return "," in after and match.string[max(0, match.start() - 4) : match.start()].rstrip(" \"'\\").endswith(":")
 
 
 def _is_configured(match: Match, bare: str) -> bool:
@@ -247,7 +227,12 @@ def is_plausible_value(kind: Kind, value: str, *, bare: bool = False) -> bool:
         return False
     if digits == len(value):
         return digits >= 20
-    return _looks_generated(value) if _WORDS.fullmatch(value) or not digits else _mixed(value)
+    if _WORDS.fullmatch(value) or not digits or (digits == 1 and _PARTED.search(value)):
+        return _looks_generated(value)
+    return _mixed(value)
+
+
+_PARTED = re.compile(r"[A-Za-z0-9][_.-][A-Za-z0-9]")
 
 
 def is_suffixed_hash(match: Match) -> bool:
@@ -289,4 +274,4 @@ def is_kubernetes_secret(match: Match) -> bool:
     return _KIND_SECRET.search(before + " " + after) is not None and "[REDACTED:" not in match[1]
 
 
-_KIND_SECRET = re.compile(r"(?i)\bkind[\"']?:[ ]?[\"']?secret\b")
+_KIND_SECRET = re.compile(r"(?i)(?:\b|\\n)kind[\"']?:[ ]?[\"']?secret\b")

@@ -12,7 +12,7 @@ MEASURED = 64
 
 def from_base64(text: str) -> str | None:
     """Return the text that `text` encodes, in either alphabet; None where that is no text."""
-    plain = text.rstrip("=").translate(_TO_STANDARD)
+    plain = text.rstrip("=").lstrip("+-").translate(_TO_STANDARD)  # a diff's sign; no text begins so
     if not _is_text(_decoded(plain[:MEASURED])):
         return None
     decoded = _decoded(plain)

@@ -203,7 +203,7 @@ class Finder:
     def _span(self, text: str, data: bytes, matched: Matched) -> Found | None:
         rule, begin, end, match = matched
         if rule.decode is not None:
-            decoded = rule.decode(match[0])
+            decoded = rule.decode(text[begin:end])
             inner = [name for _, _, name in self.find(decoded)] if decoded else []
             name = next((name for name in inner if name not in PEOPLE), None)
             return (begin, end, name) if name else None

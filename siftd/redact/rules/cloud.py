@@ -21,7 +21,7 @@ CLOUD: tuple[Rule, ...] = (
           "ya" "29." + MIXED[:60], "ya" "29.short",
           "https://cloud.google.com/docs/authentication/token-types"),
     Rule(name="google-refresh-token", finds="Google OAuth refresh token", docs="https://developers.google.com/identity/protocols/oauth2",
-         keywords="1//0", pattern=r"(?:(?<![A-Za-z0-9._/:-])|(?<=\\n))1//0[\w-]{38,}+", example="1/" "/0" + MIXED[:62], near_miss="1/" "/0" + MIXED[:20], check=checks.has_digit),
+         keywords="1//0", pattern=r"(?:(?<![A-Za-z0-9._/:])|(?<=\\n))1//0[\w-]{38,}+", example="1/" "/0" + MIXED[:62], near_miss="1/" "/0" + MIXED[:20], check=checks.has_digit),
     token("google-oauth-secret", "secret of a Google OAuth client", "GOCSPX-", r"GOCSPX-[\w-]{28}(?![\w-])",
           "GOC" "SPX-" + MIXED[:28], "GOC" "SPX-" + MIXED[:9],
           "https://support.google.com/cloud/answer/6158849"),
@@ -99,4 +99,5 @@ CLOUD: tuple[Rule, ...] = (
     token("mapbox-token", "Mapbox secret or temporary token", "sk.eyJ tk.eyJ", r"[st]k\.eyJ[\w-]{40,}+\.[\w-]{20,}+",
           "sk" ".eyJ" + MIXED + "." + MIXED[:22], "sk" ".eyJ" + MIXED[:9],
           "https://docs.mapbox.com/help/getting-started/access-tokens/"),
+    prefixed("scalingo-token", "Scalingo API token", "tk-us- tk-eu- tk-fr-", r"[\w-]", 48, 48, "https://developers.scalingo.com/"),
 )  # fmt: skip

@@ -47,7 +47,7 @@ HOSTING: tuple[Rule, ...] = (
     token("nuget-key", "NuGet API key", r"=oy2[a-z0-9]{8}", r"oy2[a-z0-9]{43}" + END,
           "oy" "2" + "b4f6h8j1l3n5p7r9" * 2 + "b4f6h8j1l3n", "oy" "2b4f6",
           "https://learn.microsoft.com/nuget/nuget-org/scoped-api-keys"),
-    token("artifactory-key", "JFrog Artifactory API key or reference token", r"=AKC[A-Za-z0-9]{6}|cmVmd", r"(?<![+/=])(?:AKC[A-Za-z0-9]{10,}+|cmVmd[A-Za-z0-9]{59})(?![A-Za-z0-9+/=])",
+    token("artifactory-key", "JFrog Artifactory API key or reference token", r"=AKC[A-Za-z0-9]{6}|cmVmd", r"(?<!/)(?:AKC[A-Za-z0-9]{10,}+|cmVmd[A-Za-z0-9]{59})(?![A-Za-z0-9+/=])",
           "AK" "Cp" + MIXED[:70], "AK" "Cp" + MIXED[:6],
           "https://jfrog.com/help/r/jfrog-platform-administration-documentation/access-tokens", checks.has_digit),
     token("buildkite-token", "Buildkite token", "bkua_ bkct_ bkpt_ bkaj_", r"bk(?:ua|ct|pt|aj)_[a-zA-Z0-9_-]{32,64}",
@@ -81,4 +81,8 @@ HOSTING: tuple[Rule, ...] = (
     prefixed("dependency-track-key", "OWASP Dependency-Track API key", "odt_", "[A-Za-z0-9]", 32, 48, "https://docs.dependencytrack.org/integrations/rest-api/"),
     prefixed("depot-token", "Depot token", "depot_org_ depot_project_ depot_user_", "[a-f0-9]", 64, 64, "https://depot.dev/docs/cli/authentication"),
     prefixed("ionic-token", "Ionic personal access token", "ion_", "[A-Za-z0-9]", 42, 42, "https://ionic.io/docs/appflow/personal-access-tokens"),
+    token("sidekiq-secret", "name and password of Sidekiq's gem server", "BUNDLE_ENTERPRISE__CONTRIBSYS__COM BUNDLE_GEMS__CONTRIBSYS__COM",
+          r"BUNDLE_(?:ENTERPRISE|GEMS)__CONTRIBSYS__COM[\"']?[ ]{0,2}[:=][ ]{0,2}[\"']?[a-f0-9]{8}:[a-f0-9]{8}" + END,
+          "BUNDLE_GEMS__CONTRIBSYS__COM=" "cafe1234:dead5678", "BUNDLE_GEMS__CONTRIBSYS__COM=$SIDEKIQ",
+          "https://github.com/sidekiq/sidekiq/wiki/Commercial-FAQ"),
 )  # fmt: skip

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from siftd.redact import checks
-from siftd.redact.rules.row import A_UUID, BASE32, END, HEX, MIXED, UUID, Rule, prefixed, token
+from siftd.redact.rules.row import A_UUID, BASE32, END, HEX, LEFT, MIXED, UUID, Rule, prefixed, token
 
 INFRASTRUCTURE: tuple[Rule, ...] = (
     token("vault-token", "HashiCorp Vault service, batch or recovery token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}+",
@@ -84,7 +84,7 @@ INFRASTRUCTURE: tuple[Rule, ...] = (
           "token" "-1a2b3:" + "b4f6h8j1l3n5p7r9" * 3 + "b4f6h8", "token" "-1a2b3:short",
           "https://ranchermanager.docs.rancher.com/api/api-tokens"),
     Rule(name="newrelic-key", finds="New Relic licence key", docs="https://docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys/",
-         head="NRAL", lane="place", reach="", pattern=r"(?<![A-Za-z0-9])[a-z0-9]{30,40}NRAL" + END, check=checks.has_digit,
+         head="NRAL", lane="place", reach="", pattern=LEFT + r"[a-z0-9]{30,40}NRAL" + END, check=checks.has_digit,
          example=HEX[:36] + "NR" "AL", near_miss="NR" "AL license"),
     token("sentry-dsn", "Sentry DSN with its key", "=https://[0-9a-f]{32}(?::[0-9a-f]{32})?@", r"https://[0-9a-f]{32}(?::[0-9a-f]{32})?@[\w.-]{4,80}/[0-9]{1,20}",
           "https://" + HEX[:32] + "@o123456.ingest" ".sentry.io/7654321", "https://" + HEX[:32] + ".example.com/1",
@@ -100,4 +100,5 @@ INFRASTRUCTURE: tuple[Rule, ...] = (
     prefixed("inngest-key", "Inngest signing key", "signkey-prod- signkey-test- signkey-branch-", "[a-f0-9]", 32, 64, "https://www.inngest.com/docs/platform/signing-keys"),
     prefixed("trigger-dev-key", "Trigger.dev key", "tr_dev_ tr_prod_ tr_stg_ tr_pat_", "[A-Za-z0-9]", 20, 40, "https://trigger.dev/docs/apikeys"),
     prefixed("unkey-key", "Unkey root key", "unkey_", "[A-Za-z0-9]", 16, 40, "https://www.unkey.com/docs/security/root-keys"),
+    prefixed("infracost-key", "Infracost API key", "ico-", "[A-Za-z0-9]", 32, 32, "https://www.infracost.io/docs/"),
 )  # fmt: skip

@@ -22,7 +22,7 @@ from siftd.redact.checks import Match
 _ESCAPED = r"(?<=\\[nrtu])|(?<=\\u00[0-9a-f]{2})|(?<=%[0-9A-Fa-f]{2})|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9]{2}m)"
 LEFT = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})"
 """No token begins inside a word; an escape sequence before it is not a word."""
-RUN = rf"(?:(?<![A-Za-z0-9_-])|{_ESCAPED})"
+RUN = rf"(?:(?<![A-Za-z0-9_-])|(?<=\n-)|(?<=\A-)|{_ESCAPED})"
 """As LEFT, for alphabets with `_` and `-` and no upper bound."""
 END = r"(?![A-Za-z0-9])"
 UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"

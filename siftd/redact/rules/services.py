@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from siftd.redact import checks
-from siftd.redact.rules.row import A_UUID, BASE32, END, HEX, MIXED, UUID, Rule, prefixed, token
+from siftd.redact.rules.row import A_UUID, BASE32, END, HEX, LEFT, MIXED, UUID, Rule, prefixed, token
 
 SERVICES: tuple[Rule, ...] = (
     token("postman-key", "Postman API key", "PMAK-", r"PMAK-[a-fA-F0-9]{24}-[a-fA-F0-9]{34}" + END,
@@ -63,16 +63,16 @@ SERVICES: tuple[Rule, ...] = (
           "AT" "TA" + HEX[:64] + "1A2B3C4D", "AT" "TACHMENT",
           "https://developer.atlassian.com/cloud/trello/guides/rest-api/authorization/"),
     Rule(name="asana-token", finds="Asana personal access token", docs="https://developers.asana.com/docs/personal-access-token",
-         head=r"[0-9]/[0-9]{16}(?:/[0-9]{16})?:", lane="place", pattern=r"(?<![\w/])[0-9]/[0-9]{16}(?:/[0-9]{16})?:[a-f0-9]{32}" + END,
+         head=r"[0-9]/[0-9]{16}(?:/[0-9]{16})?:", lane="place", pattern=r"(?:(?<![\w/])|(?<=\\n))[0-9]/[0-9]{16}(?:/[0-9]{16})?:[a-f0-9]{32}" + END,
          example="2/1204567890" "123456/1204567890654321:" + HEX[:32], near_miss="2/1204567890123456:"),
     Rule(name="rapidapi-key", finds="RapidAPI key", docs="https://docs.rapidapi.com/docs/keys",
-         head=r"msh[a-f0-9]{15}p1", lane="place", reach="", pattern=r"(?<![A-Za-z0-9])[a-f0-9]{10}msh[a-f0-9]{15}p1[a-f0-9]{5}jsn[a-f0-9]{12}" + END,
+         head=r"msh[a-f0-9]{15}p1", lane="place", reach="", pattern=LEFT + r"[a-f0-9]{10}msh[a-f0-9]{15}p1[a-f0-9]{5}jsn[a-f0-9]{12}" + END,
          example=HEX[:10] + "ms" "h" + HEX[:15] + "p1" + HEX[:5] + "js" "n" + HEX[:12], near_miss="msh" + HEX[:15] + "p1"),
     Rule(name="ghost-key", finds="Ghost Admin API key", docs="https://docs.ghost.org/admin-api/#token-authentication",
-         head=r":[0-9a-f]{64}", lane="place", reach="", pattern=r"(?<![A-Za-z0-9])[0-9a-f]{24}:[0-9a-f]{64}" + END,
+         head=r":[0-9a-f]{64}", lane="place", reach="", pattern=LEFT + r"[0-9a-f]{24}:[0-9a-f]{64}" + END,
          example=HEX[:24] + ":" + HEX[:64], near_miss="sha256:" + HEX[:64]),
     Rule(name="maxmind-key", finds="MaxMind licence key", docs="https://support.maxmind.com/hc/en-us/articles/4407111582235",
-         head="_mmk", lane="place", reach="_", pattern=r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk" + END,
+         head="_mmk", lane="place", reach="_", pattern=LEFT + r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk" + END,
          example=MIXED[:6] + "_" + MIXED[:29] + "_m" "mk", near_miss="read_mmk"),
     token("riot-key", "Riot Games API key", "RGAPI-", rf"RGAPI-{UUID}" + END,
           "RG" "API-" + A_UUID, "RG" "API-key",

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from siftd.redact import checks, encoded
+from siftd.redact import checks, encoded, people
 from siftd.redact.rules.row import HEX, MIXED, Rule
 
 _QUOTE = r"(?:\\{0,4}[\"'`])"
@@ -92,14 +92,14 @@ SHAPES: tuple[Rule, ...] = (
          head=r"@[A-Za-z0-9][A-Za-z0-9.-]{0,120}\.[A-Za-z]{2}", lane="place",
          reach="._%+-",
          pattern=r"[\w.%+-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\.)++[A-Za-z]{2,24}(?![\w-]|:[\w~/])",
-         check=checks.is_personal_email,
+         check=people.is_personal_email,
          example="alice" "@example.com",
          near_miss="git@" "github.com:org/repo.git"),
     Rule(name="phone", finds="telephone number", docs="https://www.itu.int/rec/T-REC-E.164",
          head=r"\+[1-9][0-9 ().-]{6}|\(?[2-9][0-8][0-9]\)?[ .-]{0,2}[2-9][0-9]{2}[.-][0-9]{4}|\([2-9][0-8][0-9]\)[ ]?[2-9][0-9]{2}[ .-][0-9]{4}", lane="place",
          pattern=r"(?<![\w.:/@=&+(-])(?<![0-9] )(\+[1-9][0-9]{0,2}(?:[ .-]?(?:\([0-9]{1,4}+\)|[0-9]{1,12}+)){1,5}|\(?[2-9][0-8][0-9]\)?[ .-]{0,2}[2-9][0-9]{2}[ .-][0-9]{4})(?![\w/:-]|\.[0-9]|[ ][0-9])",
          group=1,
-         check=checks.is_phone,
+         check=people.is_phone,
          example="call +1 (555) " "234-5678",
          near_miss="at 1763688700123 from 192.168.100.200"),
     Rule(name="auth-header", finds="credential of an Authorization or API key header", docs="https://datatracker.ietf.org/doc/html/rfc9110#section-11.6.2",
@@ -115,7 +115,7 @@ SHAPES: tuple[Rule, ...] = (
          check=checks.is_url_password, example="machine git.example.com login alice password " "open-sesame", near_miss="machine git.example.com login alice password $TOKEN"),
     Rule(name="pgpass", finds="password in .pgpass", docs="https://www.postgresql.org/docs/current/libpq-pgpass.html",
          head=r":(?:[0-9]{4,5}|\*):[A-Za-z_*][A-Za-z0-9_*-]{0,62}:[A-Za-z_*]", lane="place", reach=".*-_",
-         pattern=r"(?<![^\s\"'])[\w.*-]{1,96}:(?:[0-9]{4,5}|\*):[A-Za-z_*][\w*-]{0,62}:[A-Za-z_*][\w.@*-]{0,62}:([^\s\"':/]{4,128})(?=[\s\"']|\Z)", group=1,
+         pattern=r"(?:(?<![^\s\"'+=-])|(?<=\\n))[\w.*-]{1,96}:(?:[0-9]{4,5}|\*):[A-Za-z_*][\w*-]{0,62}:[A-Za-z_*][\w.@*-]{0,62}:([^\s\"':/]{4,128})(?=[\s\"']|\Z)", group=1,
          check=checks.is_url_password, example="db.internal:5432:shop:app:" "open-sesame9", near_miss="main.rs:1042:warning:unused: variable"),
     Rule(name="password", finds="password of an openssl command", docs="https://docs.openssl.org/master/man1/openssl-passphrase-options/",
          head=r"-pass(?:in|out)?[ =]{1,2}[\"']?pass:", lane="name", pattern=r"-pass(?:in|out)?[ =]{1,2}[\"']?pass:([^\s\"'`]{3,256})", group=1,
@@ -132,7 +132,7 @@ SHAPES: tuple[Rule, ...] = (
          pattern=r"(?<![A-Za-z])(?:string)?[dD]ata[\"']?:[ ]?\{?((?:(?:\\n|\r?\n)(?:[ \t]|\\t){1,12}(?:#[^\r\n\\]{0,300}|[\"']?[\w./-]{1,100}[\"']?:[ ]{0,4}(?:[|>][+-]?)?[^\r\n\\]{0,4096}|[A-Za-z0-9+/=]{4,4096}))++)", group=1,
          check=checks.is_kubernetes_secret, example="kind: Secret\ndata:\n  key: " "bXlwYXNzd29yZA==\n", near_miss="kind: ConfigMap\ndata:\n  key: bXlwYXNzd29yZA==\n"),
     Rule(name="encoded", finds="secret of another rule in base64", docs="https://datatracker.ietf.org/doc/html/rfc4648#section-4",
-         head=r"[A-Za-z0-9+/_-]{44}", lane="run", pattern=r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{44,65536}+={0,2}", check=checks.always, decode=encoded.from_base64,
+         head=r"[A-Za-z0-9+/_-]{44}", lane="run", pattern=r"(?<![A-Za-z0-9+/_-])(?:(?<=\\)[nrt])?([A-Za-z0-9+/_-]{44,65536}+={0,2})", group=1, check=checks.always, decode=encoded.from_base64,
          example="Z2l0aHViIHRva2VuIGlzIGdo" "cF9hQjNkRTVnSDdqSzltTjFwUTRzVDZ2Vzh5WjBiQzJmRzRoSjYgbm93", near_miss="aW4gdGhpcyB0ZXh0IG5vIHRva2VuIG9mIGFueSBraW5kIGlzIGhpZGRlbg=="),
     Rule(name="encoded", finds="secret of another rule in a URL's encoding", docs="https://datatracker.ietf.org/doc/html/rfc3986#section-2.1",
          head=r"%(?:2[BbDdEeFf]|3[AaDd]|5[Ff]|7[Ee])", lane="place", reach="._~+%-", pattern=r"[\w.~+%-]{16,4096}+", check=checks.always, decode=encoded.from_url,
