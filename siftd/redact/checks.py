@@ -105,6 +105,8 @@ def is_said_secret(match: Match) -> bool:
     A hash or a UUID is a secret where a service is named, the words shout (`SECRET 5f…`) or are two (`access token`).
     """
     value, said = match[1], match.string[match.start() : match.start(1)]
+    if not _digits_in(value) and not value.isalnum():
+        return False
     if not is_plausible_value("secret", value, bare=True):
         return len(value) >= 16 and value.isalnum() and said[:3].isupper() and _is_of_provider(match, said)
     is_of_provider = _is_of_provider(match, said)

@@ -27,6 +27,9 @@ Matched = tuple[Rule, int, int, re.Match[str]]
 LONGEST_REACH = 96
 """How far before its head a match may begin: a name, or the 82 characters before the mark of an Azure key."""
 
+LONGEST_REFUSED = 512
+"""Longer than any token; of what is refused so much is tried once more."""
+
 LONGEST_BOUNDED = 120
 """From this length on a bounded repetition may have been cut short."""
 
@@ -73,19 +76,33 @@ class _Armed:
         """Whether the head's first two characters can be these; True where that is not plain to see."""
         return any(plain.startswith(two) or two.startswith(plain) for plain in self._plain)
 
-    def match(self, text: str, start: int, floor: int) -> tuple[int, int, re.Match[str]] | None:
-        """Try the rule at a head that starts at `start`; nothing before `floor` may belong to the match."""
+    def match(self, text: str, start: int, floor: int, refused: Refused) -> tuple[int, int, re.Match[str]] | None:
+        """Try the rule at a head that starts at `start`; nothing before `floor` may belong to the match.
+
+        What the check refuses is remembered when it is long: tried anew from each head within, it would cost the
+        square of its length. Its last characters are tried all the same.
+        """
+        if start < refused.get(self, 0):
+            return None
         if self._reach is not None:
             before = text[max(floor, start - LONGEST_REACH) : start]
             start -= len(before) - len(before.rstrip(self._reach))
         match = self._pattern.match(text, start)
-        if match is None or not self.rule.check(match):
+        if match is None:
+            return None
+        if not self.rule.check(match):
+            if match.end() - start > LONGEST_REFUSED:
+                refused[self] = match.end() - LONGEST_REFUSED
             return None
         begin, end = match.span(match.lastindex or 0 if self.rule.group < 0 else self.rule.group)
         if self.rule.rest and end - begin >= LONGEST_BOUNDED:
             last = self._rest.match(text, end)
             end = last.end() if last else end
         return begin, end, match
+
+
+Refused = dict[_Armed, int]
+"""Until where a rule need not be tried."""
 
 
 class _Lane:
@@ -103,19 +120,19 @@ class _Lane:
             rules = self._by_two[two] = [armed for armed in self._armed if armed.may_begin_with(two)]
         return rules
 
-    def first_match(self, text: str, data: bytes, start: int, floor: int) -> Matched | None:
+    def first_match(self, text: str, data: bytes, start: int, floor: int, refused: Refused) -> Matched | None:
         """Try the rules whose head stands at `start`, in the order of the table."""
         is_left = _LEFT.match(text, start) is not None
         for armed in self._may_begin_with(data[start : start + 2]):
             if (is_left or not armed.is_bounded) and armed.begins_at(data, start):
-                matched = armed.match(text, start, floor)
+                matched = armed.match(text, start, floor, refused)
                 if matched is not None:
                     return armed.rule, *matched
         return None
 
     def whole_match(self, text: str, data: bytes, begin: int, end: int) -> Matched | None:
         """Return the match of a rule that knows the whole of text[begin:end] by its own form."""
-        matched = self.first_match(text, data, begin, begin) if end > begin else None
+        matched = self.first_match(text, data, begin, begin, {}) if end > begin else None
         return matched if matched is not None and matched[1] <= begin and matched[2] >= end else None
 
 
@@ -161,6 +178,7 @@ class Finder:
         private = iter([*private_spans(text, jsx=jsx), (len(text), len(text))])
         next_private = next(private)
         floor = 0
+        refused: Refused = {}
         places = [gate.search(data) for gate in self._gates]
         beyond = len(data) + 1
         starts = [beyond if place is None else place.start() for place in places]
@@ -181,7 +199,7 @@ class Finder:
                 if data.startswith(b"[RED", start):
                     position = floor = place.end()
             else:
-                matched = self._lanes[index - 1].first_match(text, data, start, floor)
+                matched = self._lanes[index - 1].first_match(text, data, start, floor, refused)
                 if matched is not None:
                     span = self._span(text, data, matched)
                     position = matched[2]
