@@ -13,7 +13,7 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from siftd.admission import Captured, RedactedEvent
+from siftd.admission import Captured, RedactedEvent, RedactedSessionChange
 from siftd.clock import Clock, SystemClock
 from siftd.daemon import logs
 from siftd.daemon.captures import Captures
@@ -192,6 +192,8 @@ class Daemon:
         self._shop.consolidator.note_capture()
         if isinstance(captured, RedactedEvent) and captured.tool == "Stop":
             self._shop.telling.note_change()
+        if isinstance(captured, RedactedSessionChange) and captured.change == "start":
+            self._tasks.start_soon(self._shop.telling.warm)
 
     async def _stop(self, hold: bool) -> None:
         if hold:

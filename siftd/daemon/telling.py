@@ -11,6 +11,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,8 @@ START = "SessionStart"
 PROMPT = "UserPromptSubmit"
 REST_SECONDS = 0.2
 """Turn ends that come together make one brief. Arbitrary."""
+WARM_AFTER_SECONDS = 0.5
+"""The session's own brief goes first: both are read in one thread."""
 _ID = re.compile(r"[esm][0-9]{1,18}")
 
 
@@ -46,6 +49,7 @@ class Telling:
         self._turn = anyio.Lock()
         self._stale = anyio.Event()
         self._kept: bytes | None = None
+        self._is_warm = False
 
     async def answer_hook(self, message: bytes, is_wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
         """Return the fields of the answer to a hook frame marked 02; what cannot be told is nothing, not an error.
@@ -94,6 +98,15 @@ class Telling:
             events = await self._shop.store.read(lambda c: [ledger.find_event_of(c, each) for each in ids])
             kept = [Injection(each, event, {"section": "kept"}) for each, event in zip(ids, events, strict=True)]
             await self._note(session_id, START, kept)
+
+    async def warm(self) -> None:
+        """Load what recall needs, once: the first prompt of a morning must not wait for imports, and would in vain."""
+        if self._is_warm:
+            return
+        self._is_warm = True
+        await anyio.sleep(WARM_AFTER_SECONDS)
+        with suppress(SiftdError):
+            await self._recall(Recall(prompt="what was decided about the frobnicator"), is_told=False)
 
     # The kept brief
 

@@ -126,6 +126,7 @@ def session(desk: Desk) -> ClaudeRun:
 
 
 def test_every_tool_call_the_prompt_and_the_outcome_are_in_the_store(desk: Desk, session: ClaudeRun) -> None:
+    desk.mem("drain")  # takes in what couriers have spooled on a busy machine
     found = desk.rows("SELECT tool, outcome FROM events ORDER BY id")
     assert sorted(found, key=str) == sorted(
         [

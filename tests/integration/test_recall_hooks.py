@@ -61,6 +61,13 @@ def test_a_turns_end_keeps_the_brief_current(place: Place) -> None:
     assert os.stat(place.paths.brief).st_mode & 0o777 == 0o600
 
 
+def test_a_sessions_start_warms_what_its_first_prompt_needs(place: Place) -> None:
+    daemon = place.start()
+    place.hook(session_start())
+    maps = Path(f"/proc/{daemon.pid}/maps")
+    wait_until("vectors can be compared", lambda: "numpy" in maps.read_text())
+
+
 def test_a_hung_daemon_costs_a_prompt_its_wait_and_nothing_else(place: Place) -> None:
     daemon = place.start()
     place.ask("remember", text=POSTGRES, pin=True)
