@@ -51,6 +51,8 @@ class Filters(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     kind: str | None = None
     """summary, event, memory, tool, prompt, stop or failure."""
     superseded: bool = False
+    as_of: Moment | None = None
+    """As things stood then: nothing later, and what only something later hides is shown."""
 
 
 class Search(Request, tag="search", frozen=True, kw_only=True):
@@ -124,6 +126,15 @@ class Resummarise(Request, tag="resummarise", frozen=True, kw_only=True):
 
     since: Moment
     until: Moment | None = None
+
+
+class Reembed(Request, tag="reembed", frozen=True, kw_only=True):
+    """Make the vectors anew, of what happened since a moment or of everything. Answers `cleared` and `embedded`.
+
+    Search goes on meanwhile with the words, and with each vector as soon as it is there.
+    """
+
+    since: Moment | None = None
 
 
 class Undo(Request, tag="undo", frozen=True, kw_only=True):
@@ -344,6 +355,7 @@ AnyRequest = (
     | Retry
     | Pause
     | Resume
+    | Reembed
     | Resummarise
     | Undo
     | Remember

@@ -35,6 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--symbol", help="that touched this function, class or type")
     parser.add_argument("--since", metavar="WHEN", help="not before: 2d, 3h, 1w, a date, milliseconds since 1970")
     parser.add_argument("--until", metavar="WHEN", help="not after")
+    parser.add_argument("--as-of", metavar="WHEN", help="as things stood then")
     parser.add_argument("--kind", choices=KINDS, help="only such hits")
     parser.add_argument("--superseded", action="store_true", help="also what a newer summary hides")
     parser.add_argument("--by-session", action="store_true", help="one hit for each session, the best session first")
@@ -62,15 +63,17 @@ def run(context: Context, options: Namespace) -> int:
 
 
 def _filters(options: Namespace) -> dict[str, Any]:
-    names = ("tool", "session", "file", "symbol", "kind", "since", "until")
+    names = ("tool", "session", "file", "symbol", "kind", "since", "until", "as_of")
     filters = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if moments := [name for name in ("since", "until") if name in filters]:
+    if moments := [name for name in ("since", "until", "as_of") if name in filters]:
         import time
 
         from siftd.moments import parse_moment
 
         now_ms = time.time_ns() // 1_000_000
         filters |= {name: parse_moment(filters[name], now_ms) for name in moments}
+    if "as_of" in filters:
+        filters["asOf"] = filters.pop("as_of")
     return filters | {"superseded": True} if options.superseded else filters
 
 

@@ -36,6 +36,7 @@ VERBS = {
     "export": "write everything into a file, as lines of JSON",
     "import": "merge an exported file in",
     "retry": "summarise again what was skipped",
+    "reembed": "make the vectors anew",
     "resummarise": "have a time's summaries told anew by the configured backend",
     "undo": "bring a superseded summary back for good",
     "forget": "forget for good: ids, a session, a file, a text, a time",

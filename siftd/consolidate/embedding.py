@@ -9,6 +9,7 @@ from siftd.at_work import AtWork
 from siftd.consolidate.drain import Store
 from siftd.embed.embedder import Embedder
 from siftd.embed.words import index_words
+from siftd.errors import SiftdError
 from siftd.store import memories, summaries
 
 BATCH = 128
@@ -45,6 +46,9 @@ class EmbeddingQueue:
             try:
                 with self._at_work.on("embed", [owner_id for owner_id, _ in waiting]):
                     rows = await self._store.read(lambda _, w=waiting: self._embed(w))  # type: ignore[misc]
+            except SiftdError as error:
+                self.last_error = f"{error}; {error.hint}" if error.hint else str(error)
+                break
             except Exception as error:  # noqa: BLE001 - an embedder may fail in any way; summaries wait for their vectors
                 self.last_error = f"the embedder failed ({type(error).__name__})"
                 break

@@ -159,6 +159,11 @@ class Consolidator:
             result.pending = (await self._store.read(read.counts))["raw"]
             return result
 
+    async def embed(self) -> int:
+        """Make every vector that is missing now; return how many summaries got one."""
+        async with self._lock:
+            return await self._embedding.run(self._goes_on)
+
     async def _tick(self) -> None:
         async with self._lock:
             await self._take_spool()

@@ -67,6 +67,8 @@ class Handlers:
                 return await self._pause(request)
             case messages.Resume():
                 return await self._resume(request)
+            case messages.Reembed():
+                return await self._reembed(request)
             case messages.Resummarise():
                 return await self._resummarise(request)
             case messages.Undo():
@@ -189,6 +191,11 @@ class Handlers:
             "sessions": result.sessions,
             "rewritten": result.rewritten,
         }
+
+    async def _reembed(self, request: messages.Reembed) -> dict[str, Any]:
+        since = -(2**62) if request.since is None else request.since
+        cleared = await self._shop.store.write(lambda c: summaries.clear_vectors(c, since))
+        return {"cleared": cleared, "embedded": await self._shop.consolidator.embed()}
 
     async def _retry(self, request: messages.Retry) -> dict[str, Any]:
         event_id = None if request.id is None else parse_id(request.id, "e")

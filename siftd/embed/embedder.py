@@ -49,15 +49,23 @@ class Hash384:
 
 def make_embedder(spec: str, base_url: str = "") -> Embedder:
     """Return the embedder that `memory.embedder` names. Raises ConfigInvalid for an unknown or a remote one."""
-    kind, _, model = spec.partition(":")
     if spec == Hash384.name:
         return Hash384()
-    if kind == "ollama" and model:
-        if base_url and not is_loopback(base_url):
-            raise ConfigInvalid("memory.embedderUrl is not on this machine", hint="vectors are made locally only")
-        from siftd.embed.ollama import OllamaEmbedder
+    kind, _, model = spec.partition(":")
+    if kind not in ("ollama", "openai") or not model:
+        raise ConfigInvalid(
+            "memory.embedder names no embedder of this siftd",
+            hint=f"use {Hash384.name!r}, 'ollama:<model>' or 'openai:<model>'",
+        )
+    if base_url and not is_loopback(base_url):
+        raise ConfigInvalid("memory.embedderUrl is not on this machine", hint="vectors are made locally only")
+    from siftd.embed.served import ServedEmbedder
 
-        return OllamaEmbedder(model, base_url)
-    raise ConfigInvalid(
-        "memory.embedder names no embedder of this siftd", hint=f"use {Hash384.name!r} or 'ollama:<model>'"
-    )
+    if kind == "ollama":
+        from siftd.embed.ollama import DEFAULT_URL, OLLAMA
+
+        return ServedEmbedder(kind, model, base_url or DEFAULT_URL, OLLAMA)
+    from siftd.embed.openai import DEFAULT_URL as OPENAI_URL
+    from siftd.embed.openai import OPENAI
+
+    return ServedEmbedder(kind, model, base_url or OPENAI_URL, OPENAI)

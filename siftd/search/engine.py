@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from siftd.errors import RequestInvalid
+from siftd.errors import RequestInvalid, SiftdError
 from siftd.messages import Filters
 from siftd.search import memories as memory_search
 from siftd.search.legs import DEPTH, DEPTH_OF_SESSIONS, Legs
@@ -119,7 +119,7 @@ class SearchEngine:
         memory_legs: dict[str, memory_search.Leg] = {}
         if memory_scope is not None and weights.words:
             memory_legs = memory_search.lexical_legs(self._connection, question, memory_scope)
-        if not weights.vector:
+        if not weights.vector or not question.is_telling:
             return pool, memory_legs, None
         index = self._index()
         index.refresh(self._connection, seconds=_READING_SECONDS)
@@ -131,6 +131,8 @@ class SearchEngine:
                 memory_legs["vector"] = self._memories.nearest(self._connection, memory_scope, index.embedder, vector)
         except sqlite3.Error:
             raise
+        except SiftdError as error:
+            return pool, memory_legs, f"without vectors: {error}" + (f"; {error.hint}" if error.hint else "")
         except Exception as error:  # noqa: BLE001 - whatever an embedder does, search still answers and says so
             return pool, memory_legs, f"without vectors: the embedder failed ({type(error).__name__})"
         if not len(index) and candidates.has_summaries(self._connection):
@@ -191,7 +193,8 @@ class SearchEngine:
         return shown
 
     def _row(self, event_id: int, summary_id: int | None, filters: Filters) -> dict[str, Any] | None:
-        return read.find_hit(self._connection, event_id, summary_id, superseded=filters.superseded)
+        hidden_too = filters.superseded or filters.as_of is not None
+        return read.find_hit(self._connection, event_id, summary_id, superseded=hidden_too)
 
     def _memory_hits(self, legs: dict[str, memory_search.Leg], weights: Weights, k: int) -> list[dict[str, Any]]:
         """Return the best memories: a memory is its own session, and its words are its summary's and its event's."""

@@ -38,6 +38,11 @@ class Question:
         return cls(text, tuple(dict.fromkeys(split_words(text)))[:TERMS_MAX])
 
     @property
+    def is_telling(self) -> bool:
+        """Whether it has any word that not every question has."""
+        return any(term not in _STOP_WORDS for term in self.terms)
+
+    @property
     def expressions(self) -> list[str]:
         """What is looked up: each telling word, each phrase in quotes, each beginning of a word."""
         phrases = [words for found in _PHRASE.findall(self.text) if len(words := split_words(found)) > 1]

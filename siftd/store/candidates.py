@@ -15,10 +15,14 @@ from typing import NamedTuple
 from siftd.messages import Filters
 
 _LIVE = "NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)"
-_SHOWN = f"""
+_LIVE_THEN = """
+NOT EXISTS (SELECT 1 FROM summary_supersedes x JOIN summaries n ON n.id = x.newer_id JOIN events later
+            ON later.id = n.event_id WHERE x.older_id = s.id AND later.ts <= {moment:d})
+"""
+_SHOWN = """
 (NOT EXISTS (SELECT 1 FROM summaries s WHERE s.event_id = e.id)
- OR EXISTS (SELECT 1 FROM summaries s WHERE s.event_id = e.id AND {_LIVE}))
-"""  # noqa: S608 - constants only
+ OR EXISTS (SELECT 1 FROM summaries s WHERE s.event_id = e.id AND {live}))
+"""
 _TOOL_EVENT = "e.tool NOT IN ('UserPromptSubmit', 'Stop', 'SubagentStop')"
 _KINDS = {
     "summary": "EXISTS (SELECT 1 FROM summaries k WHERE k.event_id = e.id)",
@@ -65,7 +69,8 @@ class Scope:
 
     sql: str
     values: tuple[object, ...]
-    superseded: bool
+    live: str
+    """Of a summary `s`: whether nothing hides it, at the time that is asked about."""
 
     @classmethod
     def of(cls, filters: Filters) -> Scope:
@@ -84,13 +89,21 @@ class Scope:
             add("e.ts >= ?", filters.since)
         if filters.until is not None:
             add("e.ts <= ?", filters.until)
+        if filters.as_of is not None:
+            add("e.ts <= ?", filters.as_of)
         if filters.file is not None:
             add(_FILE, filters.file, _like_escaped(filters.file), filters.file, filters.file)
         if filters.symbol is not None:
             add(_SYMBOL, filters.symbol)
         if filters.kind is not None:
             add(_KINDS[filters.kind])
-        return cls(" AND ".join(["1", *conditions]), tuple(values), filters.superseded)
+        live = _LIVE if filters.as_of is None else _LIVE_THEN.format(moment=filters.as_of)
+        return cls(" AND ".join(["1", *conditions]), tuple(values), "1" if filters.superseded else live)
+
+    @property
+    def shown(self) -> str:
+        """Of an event `e`: whether it has no summary yet, or one that nothing hides."""
+        return _SHOWN.format(live=self.live)
 
     @property
     def is_open(self) -> bool:
@@ -113,11 +126,10 @@ FEW = 4_000
 
 def summaries_of(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> dict[int, Candidate]:
     """Return, by summary id, those of the summaries `ids` that are live and within the scope."""
-    hidden = "1" if scope.superseded else _LIVE
     sql = f"""
         SELECT s.event_id, s.id, e.session_id, e.tool, e.ts, s.confidence, d.sz
         FROM json_each(?) j CROSS JOIN summaries s ON s.id = j.value JOIN events e ON e.id = s.event_id
-        LEFT JOIN summaries_fts_docsize d ON d.id = s.id WHERE {hidden} AND {scope.sql}
+        LEFT JOIN summaries_fts_docsize d ON d.id = s.id WHERE {scope.live} AND {scope.sql}
     """  # noqa: S608 - constants and placeholders only
     found = map(Candidate._make, connection.execute(sql, (_array(ids), *scope.values)))
     return {each.summary_id: each for each in found if each.summary_id is not None}
@@ -125,11 +137,10 @@ def summaries_of(connection: sqlite3.Connection, ids: Iterable[int], scope: Scop
 
 def events_of(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> dict[int, Candidate]:
     """Return, by event id, those of the events `ids` that are shown and within the scope."""
-    hidden = "1" if scope.superseded else _SHOWN
     sql = f"""
         SELECT e.id, NULL, e.session_id, e.tool, e.ts, NULL, d.sz
         FROM json_each(?) j CROSS JOIN events e ON e.id = j.value LEFT JOIN events_fts_docsize d ON d.id = e.id
-        WHERE {hidden} AND {scope.sql}
+        WHERE {scope.shown} AND {scope.sql}
     """  # noqa: S608 - constants and placeholders only
     return {each.event_id: each for each in map(Candidate._make, connection.execute(sql, (_array(ids), *scope.values)))}
 
@@ -162,7 +173,7 @@ def latest(connection: sqlite3.Connection, scope: Scope, limit: int) -> list[Can
     """Return the latest events within the scope, newest first."""
     sql = f"""
         SELECT e.id, NULL, e.session_id, e.tool, e.ts, NULL, NULL FROM events e
-        WHERE {"1" if scope.superseded else _SHOWN} AND {scope.sql} ORDER BY e.ts DESC, e.id DESC LIMIT ?
+        WHERE {scope.shown} AND {scope.sql} ORDER BY e.ts DESC, e.id DESC LIMIT ?
     """  # noqa: S608 - constants and placeholders only
     return [Candidate._make(row) for row in connection.execute(sql, (*scope.values, limit))]
 

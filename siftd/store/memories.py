@@ -54,11 +54,13 @@ class MemoryScope:
         """Return the scope, or None where the filters ask for what no memory has: a tool, a file, an event's kind."""
         if filters.tool or filters.file or filters.symbol or filters.kind not in (None, OWNER):
             return None
-        conditions, values = [VALID], [now_ms, now_ms]
+        moment = now_ms if filters.as_of is None else filters.as_of
+        conditions, values = [VALID], [moment, moment]
         wanted: list[tuple[str, Any]] = [
             ("m.session_id GLOB ? || '*'", filters.session and glob_escaped(filters.session)),
             ("m.updated_ts >= ?", filters.since),
             ("m.updated_ts <= ?", filters.until),
+            ("m.ts <= ?", filters.as_of),
         ]
         for condition, value in wanted:
             if value is not None:

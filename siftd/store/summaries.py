@@ -223,6 +223,20 @@ def insert_vectors(
         connection.execute(_EMBED, (summary_id, dim, vector, embedder))
 
 
+def clear_vectors(connection: sqlite3.Connection, since: int) -> int:
+    """Delete the vectors of what happened since a moment, of whatever embedder; return how many those were."""
+    told = connection.execute(
+        "DELETE FROM summary_embeddings WHERE summary_id IN"
+        " (SELECT s.id FROM events e JOIN summaries s ON s.event_id = e.id WHERE e.ts >= ?)",
+        (since,),
+    )
+    kept = connection.execute(
+        "DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id IN (SELECT id FROM memories WHERE ts >= ?)",
+        (since,),
+    )
+    return told.rowcount + kept.rowcount
+
+
 # Superseding
 
 

@@ -313,6 +313,63 @@ async def test_filters_without_a_query_give_the_latest_newest_first(bench: Workb
     assert bench.hits(" ", 3, session="s1") == ids[:-4:-1]
 
 
+async def test_as_of_answers_as_things_stood_then(bench: Workbench) -> None:
+    """What only something later hides is shown, and nothing later is."""
+    (older,) = await bench.tell("mended parseInvoice for okapi", ts=NOON_MS - 10 * DAY_MS)
+    (newer,) = await bench.tell("mended parseInvoice for okapi", ts=NOON_MS - DAY_MS)
+    await bench.settle()
+    assert bench.hits("okapi") == [newer]
+    assert bench.hits("okapi", as_of=NOON_MS - 5 * DAY_MS) == [older]
+    assert bench.hits("", as_of=NOON_MS - 5 * DAY_MS) == [older]
+    assert bench.hits("okapi", as_of=NOON_MS) == [newer]
+    assert bench.hits("okapi", as_of=NOON_MS - 20 * DAY_MS) == []
+
+
+async def test_hits_can_be_grouped_by_session(bench: Workbench) -> None:
+    first = await bench.tell("okapi fed", "okapi washed", "okapi brushed", session="many")
+    (other,) = await bench.tell("an okapi was seen from far away", session="one")
+    await bench.settle()
+    grouped = bench.engine.search("okapi", 10, Filters(), group="session").hits
+    assert [hit["sessionId"] for hit in grouped] == ["many", "one"]
+    assert grouped[0]["eventId"] in first
+    assert grouped[1]["eventId"] == other
+    with pytest.raises(RequestInvalid):
+        bench.engine.search("okapi", 10, Filters(), group="colour")
+
+
+async def test_one_session_does_not_fill_every_place(bench: Workbench) -> None:
+    """Diversity: of two sessions that answer alike, the second one's best comes before the first one's fifth."""
+    await bench.tell(*(f"okapi number {number}" for number in range(12)), session="many")
+    (other,) = await bench.tell("okapi number 99", session="one", ts=NOON_MS - 40 * DAY_MS)
+    await bench.settle()
+    assert other in bench.hits("okapi", 10)
+
+
+async def test_a_weight_may_be_changed_for_one_search(bench: Workbench) -> None:
+    (event_id,) = await told_of(bench, "saw an okapi")
+    hits = bench.engine.search("okapi", 5, Filters(), weights={"words": 0, "raw": 0}).hits
+    assert [hit["eventId"] for hit in hits] == [event_id]
+    assert "words" not in hits[0]["why"]
+    for wrong in ({"colour": 1.0}, {"words": -1.0}, {"words": float("nan")}):
+        with pytest.raises(RequestInvalid):
+            bench.engine.search("okapi", 5, Filters(), weights=wrong)
+
+
+@pytest.mark.parametrize("query", ['"empty invoices"', 'the "empty invoices"', "inv*", "invoi* empty"])
+async def test_phrases_and_beginnings_of_words_are_looked_up(bench: Workbench, query: str) -> None:
+    ids = await told_of(bench, "invoices, and one that is empty", "the parser rejects empty invoices")
+    hits = bench.hits(query)
+    assert set(hits) == set(ids)
+    if '"' in query:
+        assert hits[0] == ids[1]
+
+
+@pytest.mark.parametrize("query", ["the of and", "what is it", "שלום עולם", "مرحبا", "x" * 5_000, "'\"' OR 1=1 --"])
+async def test_words_that_nothing_holds_find_nothing_and_are_no_error(bench: Workbench, query: str) -> None:
+    await told_of(bench, "painted fences")
+    assert bench.hits(query) == []
+
+
 # Hidden and shown
 
 

@@ -192,9 +192,12 @@ class Workbench:
         self.clock.forward(3600)
         await self.consolidator.drain(None, nobody)
 
+    @property
+    def engine(self) -> SearchEngine:
+        return SearchEngine(self.store.reader, lambda: self.index, self.embedder.embed, self.clock.now_ms)
+
     def search(self, query: str, k: int = 10, **filters: Any) -> Found:
-        engine = SearchEngine(self.store.reader, lambda: self.index, self.embedder.embed, self.clock.now_ms)
-        return engine.search(query, k, Filters(**filters))
+        return self.engine.search(query, k, Filters(**filters))
 
     def hits(self, query: str, k: int = 10, **filters: Any) -> list[int]:
         """Return the events that a search finds, best first."""

@@ -1,0 +1,111 @@
+"""Vectors from a model server on this machine: one POST with a batch of texts, one row for each back.
+
+What comes back is checked before it is used: the number of rows, one dimension for ever, finite numbers. A question
+waits some seconds, a batch longer, none for ever; search goes on without vectors meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from siftd.errors import SiftdError
+
+if TYPE_CHECKING:
+    import httpx
+    import numpy as np
+    from numpy.typing import NDArray
+
+FIRST_SECONDS = 5.0
+SECONDS_A_TEXT = 0.5
+MOST_SECONDS = 60.0
+
+
+class EmbedderUnavailable(SiftdError):
+    """The embedder gives no vectors now: search goes on without, summaries wait for theirs."""
+
+    code = "embedder_unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one kind of server is asked, and what is to be done when it does not answer."""
+
+    path: str
+    rows_of: Callable[[Any], list[Any]]
+    """Takes the rows out of an answer, in the order of the texts; may raise whatever a wrong answer makes it raise."""
+    when_silent: str
+    when_missing: str
+    """`{model}` is put in."""
+
+
+class ServedEmbedder:
+    """One model's space. Its dimension is known once it has answered."""
+
+    def __init__(self, kind: str, model: str, base_url: str, dialect: Dialect) -> None:
+        self.name = f"{kind}:{model}"
+        self._model = model
+        self._dialect = dialect
+        self._url = f"{base_url.rstrip('/')}{dialect.path}"
+        self._dim: int | None = None
+        self._client: httpx.Client | None = None
+
+    @property
+    def dim(self) -> int:
+        """The length of a vector; asks the server when it is not known yet."""
+        if self._dim is None:
+            self.embed(["dimension"])
+        assert self._dim is not None
+        return self._dim
+
+    @property
+    def known_dim(self) -> int | None:
+        return self._dim
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row per text, normalised. Raises EmbedderUnavailable with the remedy."""
+        import numpy as np
+
+        try:
+            rows = np.asarray(self._dialect.rows_of(self._ask(list(texts))), dtype=np.float32)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise EmbedderUnavailable(
+                f"{self.name} answered with no vectors", hint=self._dialect.when_silent
+            ) from error
+        if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1] or not np.isfinite(rows).all():
+            raise EmbedderUnavailable(f"{self.name} answered with no usable vectors", hint="try another model")
+        if self._dim not in (None, rows.shape[1]):
+            raise EmbedderUnavailable(
+                f"{self.name} changed its dimension", hint="run `mem reembed`, then `mem stop` and `mem start`"
+            )
+        self._dim = int(rows.shape[1])
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        np.divide(rows, lengths, out=rows, where=lengths > 0)
+        return rows
+
+    def _ask(self, texts: list[str]) -> Any:
+        import httpx
+
+        if self._client is None:
+            self._client = httpx.Client(trust_env=False)
+        seconds = min(MOST_SECONDS, FIRST_SECONDS + SECONDS_A_TEXT * len(texts))
+        try:
+            answer = self._client.post(self._url, json={"model": self._model, "input": texts}, timeout=seconds)
+        except httpx.TimeoutException as error:
+            raise EmbedderUnavailable(
+                f"{self.name} did not answer within {seconds:g} s", hint=self._dialect.when_silent
+            ) from error
+        except httpx.HTTPError as error:
+            raise self._unavailable("does not answer") from error
+        if answer.status_code == 404:
+            hint = self._dialect.when_missing.format(model=self._model)
+            raise EmbedderUnavailable(f"the model {self._model} is missing", hint=hint)
+        if answer.status_code != 200:
+            raise EmbedderUnavailable(
+                f"{self.name} answered with status {answer.status_code}", hint=self._dialect.when_silent
+            )
+        return answer.json()
+
+    def _unavailable(self, what: str) -> EmbedderUnavailable:
+        return EmbedderUnavailable(f"{self.name} {what}", hint=self._dialect.when_silent)
