@@ -11,7 +11,9 @@ import argparse
 import json
 import os
 import platform
+import signal
 import sqlite3
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +34,7 @@ Row = dict[str, Any]
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no daemon is left behind
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("datasets", nargs="+", type=Path, help="folders of data sets")
     parser.add_argument("--embedder", action="append", help="embedders to compare (default: hash-384)")

@@ -36,12 +36,14 @@ _SAYS_NOTHING = frozenset(
 )
 _SAYS_LITTLE = frozenset(
     split_words("""
-    add added adding app application bug bugs build change changed changes check class code codebase command commit
-    config configuration create created data default delete directory error errors fail failed fails file files find fix
-    fixed fixes fixing folder function implement implemented issue issues line lines list method module name number
-    output page path problem problems program project push read refactor remove rename repo repository return review run
-    running script server service session set setup start step string system test testing tests text time todo tool type
-    update updated user value version
+    add added adding agent agents app application branch branches bug bugs build change changed changes check class code
+    codebase command comment comments commit config configuration continue create created current data default delete
+    directory error errors fail failed fails file files find fix fixed fixes fixing folder fresh function handle
+    implement implemented issue issues line lines list local main merge merged method module name next number output
+    page path phase plan pr problem problems program project prs pull push quickly read rebase refactor remote remove
+    rename repo repository request requests respond return review run running script security server service session set
+    setup start state status step string switch system task tasks test testing tests text ticket time todo tool type
+    update updated user value version yeah
     """)
 )
 """What every project is about. Such words support others; alone they make nothing relevant."""
