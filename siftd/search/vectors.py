@@ -25,8 +25,8 @@ COARSE_FROM = 20_000
 """Rows from which on the first pass is faster than the product over all: about the size of the processor's cache."""
 _KEPT_SHARE = 0.1
 _KEPT_LEAST = 2_000
-"""Rows that the first pass leaves: of 60,000 made-up summaries the ten nearest to a question were among them in 98 of 100
-cases (0.05: 96, 0.02: 94)."""
+"""Rows that the first pass leaves: of 60,000 made-up summaries the ten nearest to a question were among them in 98 of
+100 cases (0.05: 96, 0.02: 94)."""
 _FIRST_CAPACITY = 1024
 _WINDOW = 64
 _SAMPLE = 256
