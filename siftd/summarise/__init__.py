@@ -30,7 +30,7 @@ class KnownBackend(msgspec.Struct, frozen=True):
     remedy: str | None
 
 
-KNOWN = ("auto", "extractive", "ollama", "anthropic", "openai", "command")
+KNOWN = ("extractive", "auto", "ollama", "anthropic", "openai", "command")
 _NEEDS_MODEL = ("ollama", "openai")
 
 

@@ -68,7 +68,9 @@ def found(place: Place) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize(
-    "function", ["siftd.consolidate.indexing.facets_of", "siftd.consolidate.drain.as_item"], ids=["index", "summarise"]
+    "function",
+    ["siftd.consolidate.indexing.facets_of", "siftd.consolidate.planning.as_item"],
+    ids=["index", "summarise"],
 )
 def test_an_event_that_kills_the_daemon_is_skipped_and_told(place: Place, function: str) -> None:
     place.start("--set", "memory.consolidator.tickMs=3600000")
