@@ -25,7 +25,7 @@ path, _, name = sys.argv[1].rpartition(".")
 module = importlib.import_module(path)
 whole = getattr(module, name)
 def deadly(*arguments):
-    if "arsenic" in repr(arguments):
+    if "arsenic" in repr(arguments[:2]):
         os.kill(os.getpid(), signal.SIGKILL)
     return whole(*arguments)
 setattr(module, name, deadly)
