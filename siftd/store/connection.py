@@ -59,6 +59,9 @@ def _open(target: str, *statements: str, seconds: float) -> sqlite3.Connection:
     except sqlite3.Error as error:
         connection.close()
         raise translate(error) from error
+    except UnicodeDecodeError as error:  # SQLite's message names what is malformed, and the name itself is
+        connection.close()
+        raise _corrupt("its schema is not text") from error
     return connection
 
 
@@ -72,5 +75,9 @@ def translate(error: sqlite3.Error) -> StoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     if code in _CORRUPT or (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)):
-        return StoreCorrupt(f"the database is damaged ({name})", hint="it is set aside and rebuilt at the next start")
+        return _corrupt(name)
     return StoreError(f"the database refused ({name})", hint="see `mem doctor`")
+
+
+def _corrupt(reason: str) -> StoreCorrupt:
+    return StoreCorrupt(f"the database is damaged ({reason})", hint="it is set aside and rebuilt at the next start")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,3 +24,14 @@ def test_a_damaged_database_is_not_held_open(open_it: Callable[[str], object], t
         open_it(str(database))
     held = [each for each in Path("/proc/self/fd").iterdir() if each.is_symlink() and each.resolve() == database]
     assert held == [], caught.value
+
+
+@pytest.mark.parametrize("open_it", [open_writer, open_reader])
+def test_a_schema_that_is_not_even_text_is_damage_too(open_it: Callable[[str], object], tmp_path: Path) -> None:
+    database = tmp_path / "db.sqlite"
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("CREATE TABLE a (x)")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET name = CAST(X'61CB' AS TEXT), sql = 'CREATE TABLE'")
+    with pytest.raises(StoreCorrupt):
+        open_it(str(database))
