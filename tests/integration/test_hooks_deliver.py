@@ -187,12 +187,12 @@ def test_a_daemon_that_cannot_start_leaves_a_reason_and_no_storm(place: Place, p
     [told] = map(json.loads, Path(place.paths.home.hook_failures).read_bytes().splitlines())
     assert (told["hook"], told["error"]) == ("courier", "DaemonNotStarted")
 
-    Path(place.paths.start).write_text(f"1 {int(time.time() * 1000) + 20_000} {reason}")  # the back-off lasts
+    Path(place.paths.start).write_text(f"9 {int(time.time() * 1000)} {reason}")  # the back-off lasts for minutes
     with most_couriers(place) as most:
         assert all(run.is_silent for run in place.hooks([tool_call(number) for number in range(1, 12)], env))
         place.wait_for_couriers()
     assert most[-1] <= 8
-    assert Path(place.paths.start).read_text().startswith("1 "), "nobody tried again"
+    assert Path(place.paths.start).read_text().startswith("9 "), "nobody tried again"
     assert place.dropped() == 0
     assert len(place.spool_files()) == 12
 

@@ -144,7 +144,7 @@ def test_the_client_finds_nothing_wrong_with_plugin_and_marketplace(desk: Desk) 
 
 
 def test_the_first_session_is_captured_once_and_given_nothing(desk: Desk, first: ClaudeRun) -> None:
-    assert "siftd-memory" not in json.dumps(first.requests)
+    assert given(first, "SessionStart") + given(first, "UserPromptSubmit") == ""
     assert desk.rows("SELECT count(*) FROM events WHERE tool IN ('Read', 'Edit', 'Stop', 'UserPromptSubmit')") == [(4,)]
 
 
