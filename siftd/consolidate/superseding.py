@@ -48,9 +48,11 @@ class Superseder:
         return hidden
 
     def _find_pairs(self, connection: sqlite3.Connection) -> tuple[list[tuple[int, int, float]], int, bool]:
+        watermark = int(events.get_meta(connection, _WATERMARK) or 0)
+        if not candidates.has_summaries(connection):
+            return [], watermark, True  # the index would load numpy: 20 MB that an idle daemon has no use for
         index = self._index()
         index.refresh(connection, seconds=_READING_SECONDS)
-        watermark = int(events.get_meta(connection, _WATERMARK) or 0)
         if not index.is_whole:
             return [], watermark, False
         new = candidates.vector_changes_after(connection, watermark, _SLICE)

@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 import msgspec
 
 from siftd.errors import ConfigInvalid
-from siftd.summarise.auto import choose
 from siftd.summarise.contract import Backend
 from siftd.summarise.extractive import Extractive
 from siftd.summarise.late import missing_library
@@ -48,6 +47,8 @@ def make_backend(
     model that is missing shows when the backend is first asked, as a reason to try later with its remedy.
     """
     if spec == "auto":
+        from siftd.summarise.auto import choose  # http.client: 20 ms of a daemon's start
+
         spec = choose(base_url)
     kind, _, model = spec.partition(":")
     if base_url is not None and not _is_web_address(base_url):

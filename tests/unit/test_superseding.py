@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from workbench import NOON_MS, Workbench
 
+from siftd.consolidate.superseding import Superseder
 from siftd.model import Outcome
+from siftd.search.vectors import VectorIndex
 from siftd.store import summaries
 
 
@@ -201,3 +203,13 @@ async def test_deleting_what_hides_brings_back_without_keeping_apart(bench: Work
     bench.by_hand(f"DELETE FROM events WHERE id = {newer}")
     assert bench.hits("expired tokens") == [older]
     assert bench.rows("SELECT * FROM kept_apart") == []
+
+
+async def test_without_a_summary_no_index_is_made(bench: Workbench) -> None:
+    """It would load numpy into a daemon that has nothing to compare."""
+
+    def made() -> VectorIndex:
+        raise AssertionError("an index was made")
+
+    superseder = Superseder(bench.store, made, bench.clock, cosine=0.95)
+    assert await superseder.run(lambda: True) == 0
