@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 INDEX_WORDS_MAX_BYTES = 8192
 """Bound of the stored column. Arbitrary: a summary has 400 characters, the first 4 KB of an event about 800 words."""
@@ -29,18 +29,27 @@ _UNSPACED = (
     "\uac00-\ud7a3"  # Hangul: spaced, but words carry their particles
 )
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff"  # vowel signs, no \w
-_RUN = re.compile(rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])[\w{_MARKS}])+")
 _ASCII_RUN = re.compile(r"[A-Za-z0-9_]+")
-_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PART_BEYOND_ASCII = re.compile(r"[^\d_]+|\d+")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    """What a word is beyond ASCII; compiled when such a text is first met, which takes 10 ms."""
+    return re.compile(rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])[\w{_MARKS}])+")
+
+
+@cache
+def _unspaced_start() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]")
 
 
 def split_words(text: str) -> list[str]:
     """Return the words of `text` in order, repeats kept: each whole, then its parts where it has several."""
     text = text[:_TEXT_MAX_CHARS]
     words: list[str] = []
-    runs = _ASCII_RUN.findall(text) if text.isascii() else _RUN.findall(unicodedata.normalize("NFKC", text))
+    runs = _ASCII_RUN.findall(text) if text.isascii() else _run().findall(unicodedata.normalize("NFKC", text))
     for run in runs:
         words += _forms_of(run) if len(run) <= _WORD_MAX_CHARS else _forms_of_long(run)
     return words
@@ -60,7 +69,7 @@ def index_words(text: str) -> str:
 
 def is_unspaced(word: str) -> bool:
     """Whether `word` is a piece of a script that is written without spaces (or of Korean)."""
-    return _UNSPACED_START.match(word) is not None
+    return not word.isascii() and _unspaced_start().match(word) is not None
 
 
 @lru_cache(maxsize=8192)

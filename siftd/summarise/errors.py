@@ -7,7 +7,6 @@ the event waits. `ModelRefused` is about this very request.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 
 from siftd.errors import SiftdError
 
@@ -50,6 +49,8 @@ def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
             return min(86_400.0, max(0.0, float(value) / unit))
         except ValueError:
             continue
+    from email.utils import parsedate_to_datetime  # 10 ms of a daemon's start, and few servers send a date
+
     try:
         until = parsedate_to_datetime(headers.get("retry-after", ""))
         return min(86_400.0, max(0.0, (until - parsedate_to_datetime(headers.get("date", ""))).total_seconds()))

@@ -3,10 +3,13 @@
 A pattern is tried at the start of a line and takes the defined name in its only participating group. Patterns never
 backtrack over more than a line's few leading words: repeats are possessive or atomic, so that hostile text costs
 linear time. They read shapes, not grammar: a rare false name in a long comment is accepted, a slow capture is not.
+
+A pattern is compiled when its language is first met: all of them would cost a daemon's start 20 ms.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 
 _GAP = r"[ \t]++"
@@ -19,8 +22,11 @@ def _declaration(modifiers: str, keywords: str, name: str = r"(\w++)") -> str:
     return rf"(?:(?:{modifiers}){_GAP})*+(?:{keywords}){_GAP}{name}"
 
 
-def _pattern(*shapes: str) -> re.Pattern[str]:
-    return re.compile(rf"^[ \t]*+(?:{'|'.join(shapes)})", re.MULTILINE)
+def _pattern(*shapes: str) -> str:
+    return rf"^[ \t]*+(?:{'|'.join(shapes)})"
+
+
+_compiled = functools.cache(functools.partial(re.compile, flags=re.MULTILINE))
 
 
 _PYTHON = _pattern(
@@ -140,7 +146,7 @@ _SHELL = _pattern(rf"function{_GAP}([\w:.-]++)", r"([\w:.-]++)[ \t]*+\(\)[ \t]*+
 _LUA = _pattern(rf"(?:local{_GAP})?+function{_GAP}(?:\w++[.:])*+(\w++)")
 _ELIXIR = _pattern(rf"def(?:p|macro|macrop)?+{_GAP}(\w++[?!]?+)", rf"def(?:module|protocol){_GAP}([\w.]++)")
 
-PATTERNS: dict[str, re.Pattern[str]] = {
+_PATTERNS = {
     extension: pattern
     for extensions, pattern in (
         (("py", "pyi", "pyx"), _PYTHON),
@@ -167,4 +173,5 @@ def find_pattern(path: object) -> re.Pattern[str] | None:
     if not isinstance(path, str):
         return None
     _, dot, extension = path[-16:].rpartition(".")
-    return PATTERNS.get(extension.lower()) if dot else None
+    pattern = _PATTERNS.get(extension.lower()) if dot else None
+    return None if pattern is None else _compiled(pattern)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from siftd.symbols.definitions import PATTERNS, find_pattern
+from siftd.symbols.definitions import find_pattern
 
 SYMBOLS_MAX = 32
 TEXT_MAX_CHARS = 1_048_576
@@ -85,8 +85,8 @@ def _read_file_write(tool_input: dict[str, Any], response: dict[str, Any]) -> _W
 def _read_notebook_edit(tool_input: dict[str, Any], _response: dict[str, Any]) -> _Written:
     """NotebookEdit: a cell's new source, taken for Python."""
     source = tool_input.get("new_source")
-    is_code = isinstance(source, str) and tool_input.get("cell_type") != "markdown"
-    return _Written([], [(PATTERNS["py"], source)] if is_code and isinstance(source, str) else [])
+    pattern = find_pattern("cell.py") if tool_input.get("cell_type") != "markdown" else None
+    return _Written([], [(pattern, source)] if pattern is not None and isinstance(source, str) else [])
 
 
 def _read_patch(tool_input: dict[str, Any], _response: dict[str, Any]) -> _Written:
