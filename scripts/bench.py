@@ -272,6 +272,7 @@ def scale() -> Iterator[dict[str, Any]]:
             bench_search.fill(running.database, size)
             running.start()
             with running.connect() as connection:
+                ask(connection, {"kind": "drain"})  # the new vectors are compared: nothing else is at work from now on
                 while ask(connection, {"kind": "search", "query": "warm", "k": 10})["degraded"]:
                     pass
                 took = [
