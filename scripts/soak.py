@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench import Bench, ask, bench, framed, read_frame
+from bench_stand import Bench, ask, bench, framed, read_frame
 
 from siftd.starting import ALLOCATOR
 
