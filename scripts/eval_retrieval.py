@@ -27,7 +27,12 @@ from retrieval_sets import Ask, DataSet, load
 
 HITS = 50
 OFF = {"words": 0.0, "raw": 0.0, "trigram": 0.0}
-LEGS: dict[str, dict[str, float]] = {"fused": {}, "lexical": {"vector": 0.0}, "vectors": OFF}
+LEGS: dict[str, dict[str, float]] = {
+    "fused": {},
+    "lexical": {"vector": 0.0},
+    "vectors": OFF,
+    "summaries alone": {"raw": 0.0},
+}
 SIGNALS = ("words", "raw", "vector", "trigram", "session", "neighbour", "recency", "confidence", "diversity")
 PROMPTS = 100
 Row = dict[str, Any]
@@ -72,8 +77,8 @@ def evaluate(dataset: DataSet, scratch: Path, embedders: Sequence[str], *, ablat
                     yield from _asked(dataset, scope, name, _searching(dataset, scope, question, weights, group))
     if dataset.unit == "session" and len(homes) > 1:
         for scope, folder in homes.items():
-            with _daemon(folder, embedders[0]) as (_, question):
-                yield from _recalled(dataset, scope, prompts, question)
+            with _daemon(folder, embedders[0]) as (bench, question):
+                yield from _recalled(dataset, scope, prompts, question, _session_of(bench.database))
 
 
 def _variants(dataset: DataSet, embedder: str, *, ablate: bool) -> Iterator[tuple[str, dict[str, float], str | None]]:
@@ -124,12 +129,16 @@ def _asked(
             yield row | figures_of(ranking, query.gold) | {"ranking": ranking[:10]}
 
 
-def _recalled(dataset: DataSet, scope: str, prompts: dict[str, list[str]], question: Ask) -> Iterator[Row]:
+def _recalled(
+    dataset: DataSet, scope: str, prompts: dict[str, list[str]], question: Ask, session_of: Callable[[str], str | None]
+) -> Iterator[Row]:
     """Ask recall what it should answer, and prompts of the other workspaces, which have nothing to do with this one."""
     for query in dataset.queries:
         if query.scope == scope:
             items = question({"kind": "recall", "prompt": query.text})["items"]
-            yield {"id": query.id, "prompts": "questions about it", "recalled": len(items), "scope": scope}
+            is_right = any(session_of(item["id"]) in query.gold for item in items)
+            told = {"prompts": "questions about it", "recalled": len(items), "gold": is_right}
+            yield {"id": query.id, "scope": scope} | told
     others = [prompt for other, theirs in prompts.items() if other != scope for prompt in theirs]
     wanted = PROMPTS // len(prompts)
     for prompt in others[:: max(1, len(others) // wanted)][:wanted]:
@@ -139,10 +148,28 @@ def _recalled(dataset: DataSet, scope: str, prompts: dict[str, list[str]], quest
 
 def print_recall(rows: Sequence[Row]) -> None:
     if rows:
-        print("\n| recall for | bring something back |\n|---|---|")
+        print("\n| recall for | bring something back | bring a right session |\n|---|---|---|")
     for prompts in dict.fromkeys(row["prompts"] for row in rows):
-        told = [bool(row["recalled"]) for row in rows if row["prompts"] == prompts]
-        print(f"| {prompts} ({len(told)}) | {100 * sum(told) / len(told):.0f} % |")
+        mine = [row for row in rows if row["prompts"] == prompts]
+        told, right = (100 * sum(map(bool, each)) / len(mine) for each in zip(*map(_told, mine), strict=True))
+        print(f"| {prompts} ({len(mine)}) | {told:.0f} % | {right:.0f} % |")
+
+
+def _told(row: Row) -> tuple[int, bool]:
+    return row["recalled"], row.get("gold", False)
+
+
+def _session_of(database: Path) -> Callable[[str], str | None]:
+    """Return what tells the session of a summary that was cited."""
+
+    def session_of(cited: str) -> str | None:
+        store = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+        sql = "SELECT e.session_id FROM summaries s JOIN events e ON e.id = s.event_id WHERE s.id = ?"
+        row = store.execute(sql, (int(cited[1:]),)).fetchone() if cited.startswith("s") else None
+        store.close()
+        return row[0] if row else None
+
+    return session_of
 
 
 def _prompts(database: Path) -> list[str]:

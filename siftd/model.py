@@ -14,6 +14,10 @@ Outcome = Literal["ok", "failed", "interrupted"]
 """How a tool call ended; None for what cannot fail (a prompt, a turn's end)."""
 
 
+Scope = Literal["event", "turn", "session"]
+"""What a summary tells: its event alone, the turn that it ends, or the whole session up to it."""
+
+
 class Event(msgspec.Struct, frozen=True, kw_only=True):
     """One captured fact as its client told it.
 

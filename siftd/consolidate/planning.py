@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import msgspec
 
+from siftd.model import Scope
 from siftd.store import rewriting, stories, summaries
 from siftd.store.payload import find_object
 from siftd.store.stories import StoryEvent
 from siftd.store.summaries import RawEvent
-from siftd.summarise.contract import Backend, Item, Scope, Summary, cache_key
+from siftd.summarise.contract import Backend, Item, Summary, cache_key
 from siftd.summarise.extractive import is_telling
 from siftd.summarise.salience import trivial_because
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -13,7 +14,18 @@ import msgspec
 
 from siftd.admission import encode_canonical
 from siftd.errors import RequestInvalid
-from siftd.exchange.lines import COUNTED, VERSION, End, EventLine, Header, Line, MemoryLine, encode
+from siftd.exchange.lines import (
+    COUNTED,
+    VERSION,
+    End,
+    EventLine,
+    Header,
+    InjectionLine,
+    Line,
+    MemoryLine,
+    SummaryLine,
+    encode,
+)
 from siftd.store import events, exchange
 from siftd.store.connection import open_reader
 from siftd.store.memories import tags_of
@@ -75,6 +87,10 @@ def _iter_lines(connection: sqlite3.Connection) -> Iterator[Line]:
 def _fields(kind: type[Line], row: dict[str, Any]) -> dict[str, Any]:
     if kind is EventLine:
         row["payload"] = _payload(row.pop("payload_json"))
+    elif kind is SummaryLine:
+        row["cites"] = json.loads(row["cites"])
+    elif kind is InjectionLine:
+        row["why"] = find_object(row["why"]) or {}
     elif kind is MemoryLine:
         row |= {"tags": tags_of(row["tags"]), "pinned": bool(row["pinned"])}
     return row

@@ -8,23 +8,22 @@ What is here already stays as it is: a pair that a person took apart stays apart
 from __future__ import annotations
 
 import asyncio
-import functools
-import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple, Protocol, TypeVar
-
-import msgspec
+from typing import Any, NamedTuple
 
 from siftd.admission import Redacted, RedactedEvent
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
-from siftd.errors import EnvelopeRejected, SiftdError
+from siftd.errors import EnvelopeRejected
+from siftd.exchange.desk import Desk, Forgotten, Kept, here, told_by
 from siftd.exchange.lines import (
     COUNTED,
     ApartLine,
+    ConversationLine,
     EventLine,
     Header,
+    InjectionLine,
     Line,
     LinkLine,
     MemoryLine,
@@ -32,32 +31,16 @@ from siftd.exchange.lines import (
     SummaryLine,
     SupersedeLine,
 )
+from siftd.exchange.memories import MemoryImporter
 from siftd.exchange.result import ImportResult
 from siftd.intake import Intake, plain
 from siftd.model import SessionChange
-from siftd.store import events, exchange, memories, summaries
+from siftd.store import conversations, exchange, summaries
 
 CLIENT = "import"
 """Who did the work, where the file does not say."""
-T = TypeVar("T")
 Numbered = tuple[int, Line]
 """A line and its number in the file."""
-
-
-class Kept(Protocol):
-    """What became of one record: the committer's receipt."""
-
-    @property
-    def event_id(self) -> int | None: ...
-
-    @property
-    def seq(self) -> int: ...
-
-    @property
-    def is_duplicate(self) -> bool: ...
-
-    @property
-    def error(self) -> SiftdError | None: ...
 
 
 class Fact(NamedTuple):
@@ -69,10 +52,6 @@ class Fact(NamedTuple):
     ts: int
 
 
-class Forgotten(Exception):
-    """A line tells of what was forgotten here."""
-
-
 class Importer:
     """Takes the lines of one file in, in their order. An id of the file that leads to None is of what was forgotten."""
 
@@ -80,20 +59,11 @@ class Importer:
         self, header: Header, intake: Intake, keep: Callable[[Redacted], Awaitable[Kept]], store: Store, clock: Clock
     ) -> None:
         self.result = ImportResult()
-        self._header = header
-        self._intake = intake
-        self._keep = keep
-        self._store = store
-        self._clock = clock
+        self._desk = Desk(header, intake, keep, store, clock)
         self._events: dict[int, Fact | None] = {}
         self._summaries: dict[int, list[Any] | None] = {}
         """The file's id of a summary to [event here, hash of the text]."""
-        self._memories: dict[int, int | None] = {}
-        self._merged: set[int] = set()
-        """Memories here that said the same before; the file's history must not hide them."""
-        self._texts: dict[str, int] | None = None
-        """What the memories say that were here before the first of the file's."""
-        self._is_own: bool | None = None
+        self._memories = MemoryImporter(self._desk)
 
     async def take(self, lines: Iterable[Numbered]) -> None:
         """Take lines in. Raises LogError when nothing can be kept any more."""
@@ -101,9 +71,8 @@ class Importer:
             if kind is EventLine:
                 await self._take_events(list(run))  # type: ignore[arg-type]
                 continue
-            if kind is MemoryLine and self._texts is None:
-                now_ms = self._clock.now_ms()
-                self._texts = await self._store.read(functools.partial(memories.list_live_texts, now_ms=now_ms))
+            if kind is MemoryLine:
+                await self._memories.begin()
             await asyncio.gather(*(self._take_counted(*each) for each in run))  # together, so that they share syncs
 
     async def _take_counted(self, number: int, line: Line) -> None:
@@ -130,19 +99,23 @@ class Importer:
             case ApartLine():
                 return await self._take_apart(line)
             case MemoryLine():
-                return await self._take_memory(line)
+                return await self._memories.take_memory(line)
             case LinkLine():
-                return await self._take_link(line)
+                return await self._memories.take_link(line)
+            case ConversationLine():
+                return await self._take_conversation(line)
+            case InjectionLine():
+                return await self._take_injection(line)
             case _:
                 raise EnvelopeRejected("misplaced_line")
 
     # Events and sessions
 
     async def _take_events(self, run: Sequence[tuple[int, EventLine]]) -> None:
-        new = [each for each in run if not await self._is_unnamed_here(each[1])]
+        new = [each for each in run if not await self._is_unnamedhere(each[1])]
         admitted = await asyncio.to_thread(lambda: [self._admit(*each) for each in new])
         kept = [(line, event) for (_, line), event in zip(new, admitted, strict=True) if event is not None]
-        receipts = await asyncio.gather(*(self._keep(event) for _, event in kept))
+        receipts = await asyncio.gather(*(self._desk.keep(event) for _, event in kept))
         for (line, event), receipt in zip(kept, receipts, strict=True):
             if receipt.error is not None:
                 raise receipt.error
@@ -153,12 +126,12 @@ class Importer:
             self._events[line.id] = Fact(receipt.event_id, event.uid, event.session_id, event.ts)
             self.result.count("events", is_new=not receipt.is_duplicate)
 
-    async def _is_unnamed_here(self, line: EventLine) -> bool:
+    async def _is_unnamedhere(self, line: EventLine) -> bool:
         """Whether it is a row of this very store that a person inserted: no uid tells, but its id does."""
-        if line.uid is not None or not await self._is_own_store():
+        if line.uid is not None or not await self._desk.is_own_store():
             return False
         names = line.id, line.ts, line.session_id, line.tool
-        if not await self._store.read(lambda c: exchange.has_unnamed_event(c, *names)):
+        if not await self._desk.store.read(lambda c: exchange.has_unnamed_event(c, *names)):
             return False
         self._events[line.id] = Fact(line.id, None, line.session_id, line.ts)
         self.result.count("events", is_new=False)
@@ -170,15 +143,15 @@ class Importer:
             payload = _object(line.payload)
             kept = {name: getattr(line, name) for name in line.__struct_fields__}
             client = payload.get("_source")
-            redact = self._intake.redactor.text
-            admitted = self._intake.admission.readmit(
+            redact = self._desk.intake.redactor.text
+            admitted = self._desk.intake.admission.readmit(
                 kept
                 | {
                     "kind": "capture",
                     "payload": payload,
                     "session_id": redact(line.session_id),
                     "tool": redact(line.tool),
-                    "uid": line.uid or self._named("event", line.id),
+                    "uid": line.uid or self._desk.named("event", line.id),
                     "client": client if isinstance(client, str) else CLIENT,
                 }
             )
@@ -190,7 +163,7 @@ class Importer:
 
     async def _take_session(self, line: SessionLine) -> bool:
         """Note a session's folder, beginning and end, where this store knows less."""
-        here = await self._store.read(lambda c: exchange.find_session(c, line.session_id))
+        here = await self._desk.store.read(lambda c: exchange.find_session(c, line.session_id))
         changes = []
         if here is None or here["started_ts"] > line.started_ts or (here["cwd"] is None and line.cwd):
             changes.append(("start", line.started_ts))
@@ -207,14 +180,14 @@ class Importer:
                 ts=ts,
                 cwd=line.cwd,
             )
-            await self._kept(self._intake.admission.admit_change(told))
+            await self._desk.kept(self._desk.intake.admission.admit_change(told))
         return here is None
 
     # Summaries
 
     async def _take_summary(self, line: SummaryLine) -> bool:
         self._summaries[line.id] = None
-        fact = _here(self._events, line.event_id)
+        fact = here(self._events, line.event_id)
         told = {
             "event": fact.event_id,
             "uid": fact.uid,
@@ -226,107 +199,64 @@ class Importer:
             "tokensIn": line.tokens_in,
             "tokensOut": line.tokens_out,
             "confidence": line.confidence,
+            "scope": line.scope,
+            "cites": [here(self._events, each).event_id for each in line.cites],
         }
-        intent = self._admit_intent("summary", told, fact.session_id)
-        text_sha = exchange.text_hash(_told(intent)["text"])
+        intent = self._desk.admit_intent("summary", told, fact.session_id)
+        text_sha = exchange.text_hash(told_by(intent)["text"])
         self._summaries[line.id] = [fact.event_id, text_sha]
-        if await self._store.read(lambda c: exchange.find_summary(c, fact.event_id, text_sha)) is not None:
+        if await self._desk.store.read(lambda c: exchange.find_summary(c, fact.event_id, text_sha)) is not None:
             return False
-        await self._kept(intent)
+        await self._desk.kept(intent)
         return True
 
     async def _take_supersede(self, line: SupersedeLine) -> bool:
-        newer, older = _here(self._summaries, line.newer), _here(self._summaries, line.older)
-        if newer == older or await self._store.read(lambda c: exchange.is_superseding(c, newer, older)):
+        newer, older = here(self._summaries, line.newer), here(self._summaries, line.older)
+        if newer == older or await self._desk.store.read(lambda c: exchange.is_superseding(c, newer, older)):
             return False
         told = {"newer": newer, "older": older, "cosine": line.cosine, "ts": line.ts}
-        await self._kept(self._admit_intent("supersede", told))
+        await self._desk.kept(self._desk.admit_intent("supersede", told))
         return True
 
     async def _take_apart(self, line: ApartLine) -> bool:
-        pair = _here(self._events, line.a).event_id, _here(self._events, line.b).event_id
-        if await self._store.read(lambda c: summaries.are_kept_apart(c, *pair)):
+        pair = here(self._events, line.a).event_id, here(self._events, line.b).event_id
+        if await self._desk.store.read(lambda c: summaries.are_kept_apart(c, *pair)):
             return False
-        await self._kept(self._admit_intent("undo", {"pairs": [pair]}))
+        await self._desk.kept(self._desk.admit_intent("undo", {"pairs": [pair]}))
         return True
 
-    # Memories
+    # What hangs on sessions
 
-    async def _take_memory(self, line: MemoryLine) -> bool:
-        uid = line.uid or self._named("memory", line.id)
-        self._memories[line.id] = None
-        if await self._store.read(lambda c: exchange.is_forgotten_memory(c, uid)):
-            raise Forgotten
+    async def _take_conversation(self, line: ConversationLine) -> bool:
         told = {
-            "uid": uid,
+            "id": line.session_id,
+            "title": line.title,
+            "parent": line.parent_id,
+            "relation": line.relation,
             "ts": line.ts,
-            "updatedTs": line.updated_ts,
-            "type": line.type,
-            "text": line.text,
-            "tags": line.tags,
-            "importance": line.importance,
-            "confidence": line.confidence,
-            "from": line.valid_from,
-            "until": line.valid_to,
-            "pin": line.pinned,
-            "source": line.source,
         }
-        intent = self._admit_intent("remember", told, line.session_id or "")
-        known = await self._find_memory(line, uid, _told(intent)["text"])
-        self._memories[line.id] = await self._kept(intent) if known is None else known
-        return known is None
-
-    async def _find_memory(self, line: MemoryLine, uid: str, text: str) -> int | None:
-        """Return the memory here that the line tells of: by its uid, by its id in this very store, by its words."""
-        if (known := await self._store.read(lambda c: exchange.find_memory(c, uid))) is not None:
-            return known
-        is_unnamed = line.uid is None and await self._is_own_store()
-        if is_unnamed and await self._store.read(lambda c: exchange.has_unnamed_memory(c, line.id, line.ts)):
-            return line.id
-        if (same := (self._texts or {}).get(text)) is not None:
-            self._merged.add(same)
-        return same
-
-    async def _take_link(self, line: LinkLine) -> bool:
-        from_id, to_id = _here(self._memories, line.from_id), _here(self._memories, line.to_id)
-        hides_ours = line.relation == "supersedes" and to_id in self._merged
-        names = from_id, to_id, line.relation
-        if from_id == to_id or hides_ours or await self._store.read(lambda c: exchange.has_link(c, *names)):
+        intent = self._desk.admit_intent("conversation", told, line.session_id)
+        if await self._desk.store.read(lambda c: conversations.is_named(c, told_by(intent)["id"])):
             return False
-        told = {"from": from_id, "to": to_id, "relation": line.relation, "ts": line.ts}
-        await self._kept(self._admit_intent("link", told))
+        await self._desk.kept(intent)
         return True
 
-    # Keeping
-
-    def _admit_intent(self, kind: str, told: dict[str, Any], session_id: str = "") -> Any:
-        payload = {name: value for name, value in told.items() if value is not None}
-        admit = self._intake.admission.admit_intent
-        return admit(kind, payload, ts=self._clock.now_ms(), session_id=session_id)
-
-    async def _kept(self, record: Redacted) -> int:
-        receipt = await self._keep(record)
-        if receipt.error is not None:
-            raise receipt.error
-        return receipt.seq
-
-    def _named(self, what: str, number: int) -> str:
-        """Return a uid for a row that a person inserted without one: the same at every import of this store."""
-        return hashlib.sha256(f"{self._header.store}:{what}:{number}".encode()).hexdigest()[:32]
-
-    async def _is_own_store(self) -> bool:
-        if self._is_own is None:
-            own = await self._store.read(lambda c: events.get_meta(c, "store"))
-            self._is_own = own == self._header.store
-        return self._is_own
-
-
-def _here(ids: dict[int, T | None], number: int) -> T:
-    """Return what an id of the file is here. Raises KeyError for one that was not taken in, or Forgotten."""
-    found = ids[number]
-    if found is None:
-        raise Forgotten
-    return found
+    async def _take_injection(self, line: InjectionLine) -> bool:
+        told: dict[str, Any] = {"session": line.session_id, "hook": line.hook, "ts": line.ts, "why": line.why}
+        told["after"] = fact.event_id if (fact := self._events.get(line.after_id)) else 0
+        if line.memory_id is not None:
+            told["memory"] = here(self._memories.ids, line.memory_id)
+        elif line.event_id is not None:
+            fact = here(self._events, line.event_id)
+            told |= {"event": fact.event_id, "uid": fact.uid, "eventTs": fact.ts}
+            told["text"] = (self._summaries.get(line.summary_id or 0) or [0, None])[1]
+        else:
+            raise EnvelopeRejected("nothing_injected")
+        intent = self._desk.admit_intent("injection", told, line.session_id)
+        if await self._desk.store.read(lambda c: exchange.has_injection(c, told_by(intent))):
+            return False
+        await self._desk.kept(intent)
+        return True
 
 
 def _object(payload: Any) -> dict[str, Any]:
@@ -335,8 +265,3 @@ def _object(payload: Any) -> dict[str, Any]:
         raise EnvelopeRejected("payload_no_object")
     plain(payload)
     return payload
-
-
-def _told(intent: Any) -> dict[str, Any]:
-    told: dict[str, Any] = msgspec.json.decode(intent.payload_json)
-    return told

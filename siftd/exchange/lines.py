@@ -8,7 +8,9 @@
     {"kind":"apart","a":12,"b":9}
     {"kind":"memory","id":31,"ts":…,"updatedTs":…,"type":"decision","text":"…","tags":["db"],"uid":"…",…}
     {"kind":"link","from":31,"to":30,"relation":"supersedes","ts":…}
-    {"kind":"end","lines":8}
+    {"kind":"conversation","sessionId":"…","title":"queues","parentId":"…","relation":"branches_from","ts":…}
+    {"kind":"injection","ts":…,"sessionId":"…","hook":"SessionStart","summaryId":7,"eventId":12,"afterId":14,"why":{…}}
+    {"kind":"end","lines":10}
 
 Ids mean something within the file only. A file without its last line was cut off; what is there can be used.
 
@@ -17,13 +19,13 @@ Version 1. Fields and kinds may be added: a reader skips those it does not know,
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from siftd.admission import LAST_TS, NAME_CHARS_MAX
-from siftd.model import Outcome
+from siftd.model import Outcome, Scope
 
 VERSION = 1
 LINE_BYTES_MAX = 8 * 1024 * 1024
@@ -93,6 +95,9 @@ class SummaryLine(Line, tag="summary", frozen=True, kw_only=True):
     tokens_in: int | None = None
     tokens_out: int | None = None
     confidence: float | None = None
+    scope: Scope = "event"
+    cites: list[int] = []
+    """The events that it stands on beside its own: a turn's, a session's."""
 
 
 class SupersedeLine(Line, tag="supersede", frozen=True, kw_only=True):
@@ -139,13 +144,48 @@ class LinkLine(Line, tag="link", frozen=True, kw_only=True):
     ts: int = 0
 
 
+class ConversationLine(Line, tag="conversation", frozen=True, kw_only=True):
+    """A row of `conversations`."""
+
+    session_id: Name
+    ts: Moment
+    title: str | None = None
+    parent_id: Name | None = None
+    relation: Literal["follows_up_on", "branches_from"] | None = None
+
+
+class InjectionLine(Line, tag="injection", frozen=True, kw_only=True):
+    """A row of `injections`: what an agent was given, by the file's ids of a memory, or of an event and its summary."""
+
+    ts: Moment
+    session_id: Name
+    hook: Name
+    after_id: int
+    why: dict[str, Any] = {}
+    event_id: int | None = None
+    summary_id: int | None = None
+    memory_id: int | None = None
+
+
 class End(Line, tag="end", frozen=True, kw_only=True):
     """The last line: how many came before it, the header not counted."""
 
     lines: int
 
 
-AnyLine = Header | EventLine | SessionLine | SummaryLine | SupersedeLine | ApartLine | MemoryLine | LinkLine | End
+AnyLine = (
+    Header
+    | EventLine
+    | SessionLine
+    | SummaryLine
+    | SupersedeLine
+    | ApartLine
+    | MemoryLine
+    | LinkLine
+    | ConversationLine
+    | InjectionLine
+    | End
+)
 
 COUNTED: dict[type[Line], str] = {
     SessionLine: "sessions",
@@ -155,6 +195,8 @@ COUNTED: dict[type[Line], str] = {
     ApartLine: "apart",
     MemoryLine: "memories",
     LinkLine: "links",
+    ConversationLine: "conversations",
+    InjectionLine: "injections",
 }
 """What each kind of line counts as, in the order of the file."""
 

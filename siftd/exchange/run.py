@@ -14,7 +14,8 @@ from siftd.admission import Redacted
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
 from siftd.errors import LogError, RequestInvalid
-from siftd.exchange.importing import Importer, Kept, Numbered
+from siftd.exchange.desk import Kept
+from siftd.exchange.importing import Importer, Numbered
 from siftd.exchange.lines import LINE_BYTES_MAX, VERSION, End, Header, Line, decode
 from siftd.exchange.result import ImportResult
 from siftd.intake import Intake

@@ -39,10 +39,16 @@ SELECT l.* FROM ({_LIST}) l JOIN tree USING (id) ORDER BY l.started_ts, l.id
 
 def insert(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
     """Make the row that a `conversation` record asks for; a second time changes nothing."""
+    ts = payload.get("ts", record.ts)
     connection.execute(
         "INSERT OR IGNORE INTO conversations VALUES (?, ?, ?, ?, ?)",
-        (payload["id"], payload.get("title"), payload.get("parent"), payload.get("relation"), record.ts),
+        (payload["id"], payload.get("title"), payload.get("parent"), payload.get("relation"), ts),
     )
+
+
+def is_named(connection: sqlite3.Connection, session_id: str) -> bool:
+    """Whether somebody named it or began it here."""
+    return connection.execute("SELECT 1 FROM conversations WHERE session_id = ?", (session_id,)).fetchone() is not None
 
 
 def is_known(connection: sqlite3.Connection, session_id: str) -> bool:

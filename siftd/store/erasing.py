@@ -76,6 +76,9 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones) -> int:
         count = connection.execute(f"DELETE FROM events WHERE id IN ({_GONE})").rowcount  # noqa: S608 - as above
         connection.execute(_FORGOTTEN_MEMORIES)
         connection.executemany(_EMPTY_SESSIONS, [(each,) for each in {*touched, *_wholly(sessions, tombstones)}])
+        named = connection.execute("SELECT session_id, ts FROM conversations").fetchall()
+        gone = [row for row in named if tombstones.find_scope(*row) is not None]
+        connection.executemany("DELETE FROM conversations WHERE session_id = ? AND ts = ?", gone)
         sweep(connection)
         connection.execute("COMMIT")
     except BaseException:

@@ -6,25 +6,32 @@ A summary is derived, so a rebuild gives it another id: records name it by its e
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
 from siftd.log.record import Record
 from siftd.store import summaries
+from siftd.store.stories import cite
 
 _ROWS = {
     "events": "SELECT id, ts, session_id, tool, payload_json, outcome, uid, frame_uid, native_key, input_key,"
     " prompt_id, agent_id, spawned_agent_id FROM events ORDER BY id",
     "sessions": "SELECT session_id, started_ts, last_ts, ended_ts, cwd, source FROM sessions ORDER BY started_ts",
-    "summaries": "SELECT id, event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence"
-    " FROM summaries ORDER BY id",
+    "summaries": "SELECT id, event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, scope,"
+    " (SELECT json_group_array(dst_id) FROM provenance_edges p WHERE p.src_kind = 'summary' AND p.src_id = s.id"
+    " AND p.dst_kind = 'event' AND p.edge = 'derives_from') AS cites FROM summaries s ORDER BY id",
     "supersedes": "SELECT newer_id AS newer, older_id AS older, cosine, ts FROM summary_supersedes"
     " ORDER BY newer_id, older_id",
     "apart": "SELECT a_event AS a, b_event AS b FROM kept_apart ORDER BY a_event, b_event",
     "memories": "SELECT id, ts, updated_ts, type, text, tags, importance, confidence, valid_from, valid_to, session_id,"
     " source, pinned, uid FROM memories ORDER BY id",
     "links": "SELECT from_id, to_id, relation, ts FROM memory_links ORDER BY from_id, to_id, relation",
+    "conversations": "SELECT session_id, ts, title, parent_id, relation FROM conversations ORDER BY ts, session_id",
+    "injections": "SELECT i.ts, i.session_id, i.hook, i.event_id, i.memory_id, i.after_id, i.why, s.id AS summary_id"
+    " FROM injections i LEFT JOIN summaries s ON i.piece = 's' || s.id AND s.event_id = i.event_id"
+    " WHERE i.event_id IS NOT NULL OR i.memory_id IS NOT NULL ORDER BY i.id",
 }
 
 
@@ -99,6 +106,13 @@ def has_link(connection: sqlite3.Connection, from_id: int, to_id: int, relation:
     return connection.execute(sql, (from_id, to_id, relation)).fetchone() is not None
 
 
+def has_injection(connection: sqlite3.Connection, payload: dict[str, Any]) -> bool:
+    """Whether the ledger has this already: a piece, however it is cited, that a session was given at that moment."""
+    sql = "SELECT 1 FROM injections WHERE ts = ? AND session_id = ? AND event_id IS ? AND memory_id IS ?"
+    names = payload["ts"], payload["session"], payload.get("event"), payload.get("memory")
+    return connection.execute(sql, names).fetchone() is not None
+
+
 # What an import's records do
 
 
@@ -109,12 +123,13 @@ def insert_summary(connection: sqlite3.Connection, payload: dict[str, Any], reco
         return
     if find_summary(connection, event_id, text_hash(text)) is not None:
         return
+    scope = payload.get("scope", "event")
     raw = summaries.find_raw_event(connection, event_id)
     if raw is not None:
         summaries.insert_edges(connection, [raw], record.ts)
-    connection.execute(
-        "INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    inserted = connection.execute(
+        "INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, scope)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             event_id,
             payload["ts"],
@@ -124,9 +139,13 @@ def insert_summary(connection: sqlite3.Connection, payload: dict[str, Any], reco
             payload.get("tokensIn"),
             payload.get("tokensOut"),
             payload.get("confidence"),
+            scope,
         ),
     )
-    connection.execute("UPDATE events SET status = 'summarized', last_error = NULL WHERE id = ?", (event_id,))
+    assert inserted.lastrowid is not None
+    cite(connection, inserted.lastrowid, payload.get("cites", ()), record.ts)
+    if scope != "session":  # that one tells nothing of the event that it hangs on
+        connection.execute("UPDATE events SET status = 'summarized', last_error = NULL WHERE id = ?", (event_id,))
 
 
 def supersede(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
@@ -137,4 +156,29 @@ def supersede(connection: sqlite3.Connection, payload: dict[str, Any], record: R
     connection.execute(
         "INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, ?, ?)",
         (newer, older, payload.get("cosine"), payload.get("ts", record.ts)),
+    )
+
+
+def insert_injection(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
+    """Note in the ledger what an agent was given elsewhere, unless it is there or what was given is gone."""
+    event_id, memory_id = payload.get("event"), payload.get("memory")
+    owner = ("events", event_id) if memory_id is None else ("memories", memory_id)
+    is_there = connection.execute(f"SELECT 1 FROM {owner[0]} WHERE id = ?", owner[1:]).fetchone()  # noqa: S608 - ours
+    if is_there is None or has_injection(connection, payload):
+        return
+    summary_id = find_summary(connection, event_id, payload["text"]) if event_id and "text" in payload else None
+    piece = f"m{memory_id}" if memory_id is not None else f"s{summary_id}" if summary_id else f"e{event_id}"
+    connection.execute(
+        "INSERT INTO injections (ts, session_id, hook, piece, event_id, memory_id, after_id, why)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            payload["ts"],
+            payload["session"],
+            payload["hook"],
+            piece,
+            event_id,
+            memory_id,
+            payload["after"],
+            json.dumps(payload["why"], separators=(",", ":")),
+        ),
     )

@@ -11,9 +11,10 @@ other ids. Kinds that this siftd does not know are skipped.
     remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record; "supersedes": 30
     update  {"id": 31, "text", "tags", …}     the fields of a memory that change
     link    {"from": 31, "to": 30, "relation": "supersedes"}  between two memories
-    conversation  {"id", "title", "parent", "relation"}  a session that somebody named, and its parent
+    conversation  {"id", "title", "parent", "relation", "ts"}  a session that somebody named, and its parent
     summary {"event": 12, "uid", "eventTs", "text", "model", …}  an imported summary of this event
     scrub   {}                                today's rules over all that is stored (`siftd.store.scrubbing`)
+    injection  {"event": 12 | "memory": 31, "session", "hook", "ts", "after", …}  imported: what an agent was given
     supersede  {"newer": [12, "…"], "older": [9, "…"], …}  imported: events, and the hashes of their summaries' texts
 """
 
@@ -71,6 +72,7 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "conversation": conversations.insert,
     "summary": exchange.insert_summary,
     "supersede": exchange.supersede,
+    "injection": exchange.insert_injection,
     "forget": bury,
     "scrub": _scrub,
 }

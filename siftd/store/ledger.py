@@ -75,7 +75,7 @@ def insert(connection: sqlite3.Connection, session_id: str, hook: str, given: Se
     """Note what a session is given."""
     for each in given:
         memory_id = int(each.piece[1:]) if each.piece[0] == "m" else None
-        why = json.dumps(each.why, separators=(",", ":"))
+        why = json.dumps(each.why, separators=(",", ":"), sort_keys=True)
         connection.execute(_INSERT, (now_ms, session_id, hook, each.piece, each.event_id, memory_id, why))
 
 

@@ -122,10 +122,10 @@ class Tombstones:
         """Whether a record of the log is of something that is forgotten."""
         if self._find("record", str(record.seq)) is not None:
             return True
-        if record.kind == "session":
+        if record.kind in ("session", "conversation"):
             return self.find_scope(record.session_id, record.ts) is not None
-        if record.kind == "summary":
-            return self._covers_summary(record)
+        if record.kind in ("summary", "injection"):
+            return self._covers_told(record) or self._covers_memory(record)
         if record.kind != "capture":
             return record.kind not in _NOT_ASKED and self._covers_memory(record)
         return (
@@ -150,8 +150,8 @@ class Tombstones:
         """Return the times that are forgotten."""
         return self._spans.get(("time", ""), [])
 
-    def _covers_summary(self, record: Record) -> bool:
-        """An imported summary goes with its event."""
+    def _covers_told(self, record: Record) -> bool:
+        """An imported summary, and that an agent was given it, go with their event."""
         told = find_object(bytes(record.payload).decode()) or {}
         is_named = self._find("uid", str(told.get("uid"))) is not None
         return is_named or self.find_scope(record.session_id, told.get("eventTs", record.ts)) is not None

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
+from siftd.model import Scope
+
 MAX_SUMMARY_CHARS = 400
-Scope: TypeAlias = Literal["event", "turn", "session"]
-"""What a summary tells: its event alone, the turn that it ends, or the whole session up to it."""
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,14 +26,26 @@ from siftd.exchange.lines import (
     decode,
     encode,
 )
+from siftd.frames import encode_hook
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 EVENTS = """
 SELECT ts, session_id, tool, payload_json, input_hash, outcome, uid, tokens_est, status FROM events ORDER BY ts, uid
 """
 SUMMARIES = (
-    "SELECT e.uid, s.model, s.text, s.ts, s.confidence FROM summaries s JOIN events e ON e.id = s.event_id ORDER BY 1"
+    "SELECT e.uid, s.model, s.text, s.ts, s.confidence, s.scope FROM summaries s JOIN events e ON e.id = s.event_id"
+    " ORDER BY 1"
 )
+CITES = """
+SELECT s.text, e.uid FROM provenance_edges p JOIN summaries s ON s.id = p.src_id JOIN events e ON e.id = p.dst_id
+WHERE p.src_kind = 'summary' AND p.edge = 'derives_from'
+"""
+TALKS = "SELECT session_id, title, parent_id, relation, ts FROM conversations"
+GIVEN = """
+SELECT i.ts, i.session_id, i.hook, i.why, substr(i.piece, 1, 1), e.uid, m.uid, s.text, a.uid FROM injections i
+LEFT JOIN events e ON e.id = i.event_id LEFT JOIN memories m ON m.id = i.memory_id AND i.piece = 'm' || m.id
+LEFT JOIN summaries s ON i.piece = 's' || s.id LEFT JOIN events a ON a.id = i.after_id
+"""
 MEMORIES = (
     "SELECT ts, updated_ts, type, text, tags, importance, valid_to, session_id, pinned, uid FROM memories ORDER BY ts"
 )
@@ -47,7 +59,7 @@ SELECT a.text, b.text, l.relation FROM memory_links l
 JOIN memories a ON a.id = l.from_id JOIN memories b ON b.id = l.to_id
 """
 SESSIONS = "SELECT session_id, cwd, started_ts, last_ts, ended_ts, source FROM sessions ORDER BY 1"
-ALL = (EVENTS, SUMMARIES, MEMORIES, HIDDEN, APART, LINKS, SESSIONS)
+ALL = (EVENTS, SUMMARIES, MEMORIES, HIDDEN, APART, LINKS, SESSIONS, CITES, TALKS, GIVEN)
 
 
 async def fill(shop: Shop) -> None:
@@ -66,6 +78,17 @@ async def fill(shop: Shop) -> None:
     new = await shop.ask("remember", text="Production runs on Postgres 16", importance=5, pin=True, until=NOW + 9 * DAY)
     told = {"from": new["memoryId"], "to": old["memoryId"], "relation": "supersedes"}
     await shop.workshop.keep_intent("link", told)
+    await shop.capture(8, tool="UserPromptSubmit", payload={"prompt": "Build part 9 too"}, sessionId="third")
+    await shop.capture(9, sessionId="third")
+    await shop.capture(10, tool="Stop", payload={"last_assistant_message": "Part 9 is built."}, sessionId="third")
+    await shop.ask("drain")
+    talk = await shop.ask("converse", id="third", title="parts")
+    await shop.ask("converse", title="more parts", branchesFrom=talk["id"])
+    for prompt in ("how was part 9 built, with make part9?", "which postgres does production run on?"):
+        envelope = {"session_id": "first", "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": "/src/demo"}
+        header = {"client": "claude-code", "frameUid": prompt.encode().hex()[:32], "root": "/src/demo", "ts": NOW - DAY}
+        frame = encode_hook(json.dumps(header).encode(), json.dumps(envelope).encode())[4:]
+        assert await shop.workshop.telling.answer_hook(b"\x02" + frame[1:]), "there is something to give"
 
 
 async def everything(shop: Shop) -> list[list[tuple[Any, ...]]]:
@@ -83,7 +106,8 @@ async def test_a_fresh_store_gets_everything_and_keeps_it_through_a_rebuild(tmp_
         before = await everything(shop)
         answer = await shop.ask("export", path=str(file))
     assert answer["counts"] == {
-        "events": 8, "sessions": 2, "summaries": 8, "supersedes": len(before[3]), "apart": 1, "memories": 2, "links": 1
+        "events": 11, "sessions": 3, "summaries": 12, "supersedes": len(before[3]), "apart": 1, "memories": 2,
+        "links": 1, "conversations": 2, "injections": 3,
     }  # fmt: skip
     assert file.stat().st_mode & 0o777 == 0o600
     async with opened(tmp_path / "b") as shop:
@@ -135,7 +159,7 @@ async def test_a_store_with_a_life_of_its_own_keeps_it(tmp_path: Path) -> None:
         for mine, their, merged in zip(before[:2], theirs[:2], after[:2], strict=True):
             assert sorted([*mine, *their], key=repr) == merged
         assert len(after[2]) == 2
-        assert await shop.rows("SELECT status, count(*) FROM events GROUP BY 1") == [("summarized", 13)]
+        assert await shop.rows("SELECT status, count(*) FROM events GROUP BY 1") == [("summarized", 16)]
         hits = (await shop.ask("search", query="postgres 15", filters={"kind": "memory"}))["hits"]
         assert own["id"] in [hit["id"] for hit in hits], "the file's history hides what was remembered here"
 
@@ -165,10 +189,10 @@ async def test_what_was_forgotten_here_stays_out_and_leaves_the_log_with_its_imp
         again = await shop.ask("import", path=file)
         assert (added(again), again["errors"]) == (0, 0)
         assert again["forgotten"] >= 3
-        assert await shop.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM memories") == [(7,), (1,)]
+        assert await shop.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM memories") == [(10,), (1,)]
     await rebuilt(tmp_path / "b")
     async with opened(tmp_path / "b") as shop:
-        assert await shop.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM summaries") == [(7,), (7,)]
+        assert await shop.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM summaries") == [(10,), (11,)]
         assert b"part0" not in shop.log_bytes()
         assert b"Postgres 15" not in shop.log_bytes()
 
@@ -209,13 +233,13 @@ async def test_a_file_that_was_cut_off_gives_what_it_has_and_says_so(tmp_path: P
         await fill(shop)
         await shop.ask("export", path=str(file))
     lines = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(b"".join(lines[:7]) + lines[7][:20])
+    file.write_bytes(b"".join(lines[:8]) + lines[8][:20])
     async with opened(tmp_path / "b") as shop:
         answer = await shop.ask("import", path=str(file))
         assert answer["added"]["events"] == 4
         assert answer["errors"] == 2
         file.write_bytes(b"".join(lines))
-        assert (await shop.ask("import", path=str(file)))["added"]["events"] == 4
+        assert (await shop.ask("import", path=str(file)))["added"]["events"] == 7
 
 
 async def test_lines_that_cannot_be_used_are_counted_and_cost_nothing_else(tmp_path: Path) -> None:

@@ -1,0 +1,88 @@
+"""What every line of an import needs: admitted, kept through the log, named the same at every import."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from siftd.admission import Redacted
+from siftd.clock import Clock
+from siftd.consolidate.drain import Store
+from siftd.errors import SiftdError
+from siftd.exchange.lines import Header
+from siftd.intake import Intake
+from siftd.store import events
+
+T = TypeVar("T")
+
+
+class Kept(Protocol):
+    """What became of one record: the committer's receipt."""
+
+    @property
+    def event_id(self) -> int | None: ...
+
+    @property
+    def seq(self) -> int: ...
+
+    @property
+    def is_duplicate(self) -> bool: ...
+
+    @property
+    def error(self) -> SiftdError | None: ...
+
+
+class Forgotten(Exception):
+    """A line tells of what was forgotten here."""
+
+
+class Desk:
+    """One import's way into the store."""
+
+    def __init__(
+        self, header: Header, intake: Intake, keep: Callable[[Redacted], Awaitable[Kept]], store: Store, clock: Clock
+    ) -> None:
+        self.intake = intake
+        self.keep = keep
+        self.store = store
+        self.clock = clock
+        self._header = header
+        self._is_own: bool | None = None
+
+    def admit_intent(self, kind: str, told: dict[str, Any], session_id: str = "") -> Any:
+        payload = {name: value for name, value in told.items() if value is not None}
+        admit = self.intake.admission.admit_intent
+        return admit(kind, payload, ts=self.clock.now_ms(), session_id=session_id)
+
+    async def kept(self, record: Redacted) -> int:
+        receipt = await self.keep(record)
+        if receipt.error is not None:
+            raise receipt.error
+        return receipt.seq
+
+    def named(self, what: str, number: int) -> str:
+        """Return a uid for a row that a person inserted without one: the same at every import of this store."""
+        return hashlib.sha256(f"{self._header.store}:{what}:{number}".encode()).hexdigest()[:32]
+
+    async def is_own_store(self) -> bool:
+        if self._is_own is None:
+            own = await self.store.read(lambda c: events.get_meta(c, "store"))
+            self._is_own = own == self._header.store
+        return self._is_own
+
+
+def here(ids: dict[int, T | None], number: int) -> T:
+    """Return what an id of the file is here. Raises KeyError for one that was not taken in, or Forgotten."""
+    found = ids[number]
+    if found is None:
+        raise Forgotten
+    return found
+
+
+def told_by(intent: Any) -> dict[str, Any]:
+    """Return the payload of an intent, redacted as it will be kept."""
+    told: dict[str, Any] = msgspec.json.decode(intent.payload_json)
+    return told
