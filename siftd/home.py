@@ -93,6 +93,16 @@ def ensure_secret(paths: WorkspacePaths) -> bytes:
     return secret.read_bytes()
 
 
+def read_api_key(path: str) -> str | None:
+    """Return the API key in the file that the configuration names, which nobody else may read."""
+    if not path:
+        return None
+    file = Path(path).expanduser()
+    if file.stat().st_mode & 0o077:
+        raise ConfigInvalid(f"{path} can be read by others", hint=f"chmod 600 {path}")
+    return file.read_text(encoding="utf-8").strip()
+
+
 def write_private(path: Path, data: bytes) -> None:
     """Write a file of mode 0600 and sync it. An existing file is replaced only once the new one is whole."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}.new")

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from siftd.client import Client, connect
@@ -68,6 +69,17 @@ def check_not_held(paths: WorkspacePaths) -> None:
     """Raise DaemonUnreachable while `mem stop` holds the daemon down."""
     if Path(paths.hold).exists():
         raise DaemonUnreachable("stopped by `mem stop`", hint="run `mem start`")
+
+
+def note_failure(paths: WorkspacePaths, reason: str) -> None:
+    """Add a daemon's own end to the back-off, unless whoever started it still watches and will do so."""
+    with suppress(DaemonUnreachable):
+        lock = _open_lock(paths)
+        try:
+            if _is_locked_by_us(lock):
+                _keep_reason(lock, reason)
+        finally:
+            os.close(lock)
 
 
 def _open_lock(paths: WorkspacePaths) -> int:

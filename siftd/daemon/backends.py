@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 from typing import Any
 
 import structlog
@@ -14,7 +13,6 @@ from siftd.config import Settings
 from siftd.consolidate.asking import Limits, day_of
 from siftd.consolidate.circuit import Circuit
 from siftd.consolidate.drain import Drainer, Store
-from siftd.errors import SiftdError
 from siftd.store import health
 from siftd.summarise import known_backends, make_backend
 
@@ -25,10 +23,17 @@ class Backends:
     """Keeps one circuit for each backend that was asked for."""
 
     def __init__(
-        self, settings: Settings, store: Store, clock: Clock, connection: sqlite3.Connection, at_work: AtWork
+        self,
+        settings: Settings,
+        api_key: str | None,
+        store: Store,
+        clock: Clock,
+        connection: sqlite3.Connection,
+        at_work: AtWork,
     ) -> None:
-        """Make the configured one; `connection` tells since when it is away. Raises ConfigInvalid, SiftdError."""
+        """Make the configured one; `connection` tells since when it is away. Raises ConfigInvalid."""
         self._at_work = at_work
+        self._api_key = api_key
         self._settings = settings
         self._store = store
         self._clock = clock
@@ -71,7 +76,7 @@ class Backends:
     def _make(self, spec: str, connection: sqlite3.Connection | None) -> Drainer:
         backend = make_backend(
             spec,
-            api_key=read_api_key(self._settings["memory.apiKeyFile"]),
+            api_key=self._api_key,
             base_url=self._base_url(spec),
             command=self._settings["memory.command"],
         )
@@ -92,13 +97,3 @@ class Backends:
         """Return the configured address for a backend of the configured kind: another kind has another server."""
         is_same_kind = spec.partition(":")[0] == self._settings["memory.backend"].partition(":")[0]
         return (self._settings["memory.baseUrl"] or None) if is_same_kind else None
-
-
-def read_api_key(path: str) -> str | None:
-    """Return the API key in the file that the configuration names, which nobody else may read."""
-    if not path:
-        return None
-    file = Path(path).expanduser()
-    if file.stat().st_mode & 0o077:
-        raise SiftdError(f"{path} can be read by others", hint=f"chmod 600 {path}")
-    return file.read_text(encoding="utf-8").strip()

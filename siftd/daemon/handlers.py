@@ -1,4 +1,4 @@
-"""One handler for each request but `capture`: from the decoded request to the fields of its answer."""
+"""One handler for each request but `hello` and `capture`: from the decoded request to the fields of its answer."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-import siftd
 from siftd import messages
 from siftd.consolidate.planning import salience
 from siftd.daemon.connection import Answer
 from siftd.daemon.memory_requests import MemoryRequests
 from siftd.daemon.remembering import Remembering
 from siftd.errors import RequestInvalid
-from siftd.frames import PROTOCOL
 from siftd.messages import progress
 from siftd.store import ledger, memories, opt_outs, read, rewriting, summaries
 
@@ -46,8 +44,6 @@ class Handlers:
     async def answer(self, request: messages.AnyRequest, answer: Answer) -> dict[str, Any]:
         """Return the fields of the answer; progress goes out before it. Raises SiftdError to refuse."""
         match request:
-            case messages.Hello():
-                return self._hello()
             case messages.Search():
                 return await self._search(request)
             case messages.Show():
@@ -118,16 +114,6 @@ class Handlers:
                 return {}
             case _:
                 raise RequestInvalid("this kind of request is not for a handler")
-
-    def _hello(self) -> dict[str, Any]:
-        shop = self._shop
-        return {
-            "version": siftd.__version__,
-            "protocol": PROTOCOL,
-            "workspace": {"root": shop.workspace.root, "key": shop.workspace.key},
-            "pid": shop.pid,
-            "uptimeMs": shop.uptime_ms(),
-        }
 
     async def _search(self, request: messages.Search) -> dict[str, Any]:
         started = time.perf_counter()

@@ -7,22 +7,22 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import structlog
 from anyio.abc import TaskGroup
 
+import siftd
 from siftd.admission import Captured, RedactedEvent, RedactedSessionChange
 from siftd.clock import Clock, SystemClock
 from siftd.daemon import logs
 from siftd.daemon.captures import Captures
 from siftd.daemon.connection import Answer, Connection
 from siftd.daemon.endpoint import Endpoint
-from siftd.daemon.handlers import Handlers
-from siftd.daemon.workshop import Workshop
+from siftd.daemon.stock import Stock
 from siftd.errors import RequestInvalid, SiftdError
-from siftd.frames import HOOK_MARK, TELL_MARK
+from siftd.frames import HOOK_MARK, PROTOCOL, TELL_MARK
 from siftd.home import LoadedSettings
 from siftd.messages import (
     AnyRequest,
@@ -30,6 +30,7 @@ from siftd.messages import (
     Capture,
     Drain,
     Forget,
+    Hello,
     Import,
     Link,
     Prune,
@@ -43,6 +44,10 @@ from siftd.messages import (
 )
 from siftd.paths import WorkspacePaths
 from siftd.workspace import Workspace
+
+if TYPE_CHECKING:
+    from siftd.daemon.handlers import Handlers
+    from siftd.daemon.workshop import Workshop
 
 log = structlog.get_logger()
 
@@ -74,60 +79,112 @@ async def _serve(
     endpoint: Endpoint,
     on_ready: Callable[[], None],
 ) -> None:
-    workshop = Workshop(workspace, paths, loaded, SystemClock())
+    stock = Stock(workspace, paths, loaded, SystemClock())
+    failure: SiftdError | None = None
     try:
         async with anyio.create_task_group() as tasks:
-            daemon = Daemon(workshop, endpoint, tasks, SystemClock())
-            await daemon.start()
-            Path(paths.start).write_bytes(b"")
-            Path(paths.slow).unlink(missing_ok=True)  # a hook that came while we started has waited in vain, once
-            on_ready()
-            log.info("daemon_started", pid=workshop.pid, workspace=workspace.key)
-            await daemon.stopped.wait()
+            daemon = Daemon(stock, endpoint, tasks, SystemClock())
+            await daemon.accept()
+            try:
+                await daemon.open_shop()
+            except SiftdError as error:
+                failure = error
+            else:
+                Path(paths.start).write_bytes(b"")
+                Path(paths.slow).unlink(missing_ok=True)  # a hook that came while we started has waited in vain, once
+                on_ready()
+                log.info("daemon_started", pid=stock.pid, workspace=workspace.key)
+                await daemon.stopped.wait()
             await daemon.finish()
             tasks.cancel_scope.cancel()
     finally:
-        await workshop.close()
+        await stock.close()
         log.info("daemon_stopped")
+    if failure is not None:
+        from siftd.starting import note_failure
+
+        note_failure(paths, failure.message)
+        raise failure
+
+
+def _load() -> tuple[type[Workshop], type[Handlers]]:
+    """Import everything that captures do not need."""
+    from siftd.daemon.handlers import Handlers
+    from siftd.daemon.workshop import Workshop
+
+    return Workshop, Handlers
 
 
 class Daemon:
-    """The running parts of one daemon."""
+    """The running parts of one daemon: captures and `hello` from the first moment, the rest once the shop is open."""
 
-    def __init__(self, workshop: Workshop, endpoint: Endpoint, tasks: TaskGroup, clock: Clock) -> None:
-        self._shop = workshop
+    def __init__(self, stock: Stock, endpoint: Endpoint, tasks: TaskGroup, clock: Clock) -> None:
+        self._stock = stock
         self._endpoint = endpoint
         self._tasks = tasks
         self._clock = clock
         self._connections: set[Connection] = set()
         self._in_flight = 0
         self._idle_since = clock.monotonic()
-        self._captures = Captures(workshop.intake, workshop.committer, clock.now_ms, self._note_kept)
-        self._handlers = Handlers(workshop, self._stop)
+        self._captures = Captures(stock.intake, stock.committer, clock.now_ms, self._note_kept)
+        self._opened: asyncio.Future[tuple[Workshop, Handlers]] = asyncio.get_running_loop().create_future()
+        self._kept_early: list[Captured] = []
         self._server: asyncio.Server
         self.stopped = anyio.Event()
 
-    async def start(self) -> None:
-        """Begin to accept, to consolidate and to watch for reasons to end."""
+    @property
+    def _shop(self) -> Workshop | None:
+        """What works on the stock, once it is there."""
+        is_open = self._opened.done() and self._opened.exception() is None
+        return self._opened.result()[0] if is_open else None
+
+    async def accept(self) -> None:
+        """Begin to accept, and to watch for reasons to end."""
         loop = asyncio.get_running_loop()
         options: dict[str, bool] = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
         self._server = await loop.create_unix_server(self._connect, sock=self._endpoint.socket, **options)  # type: ignore[arg-type]
         self._tasks.start_soon(self._watch_signals)
         self._tasks.start_soon(self._watch_idleness)
-        self._tasks.start_soon(self._shop.consolidator.run)
-        self._tasks.start_soon(self._shop.consolidator.run_indexer)
-        self._tasks.start_soon(self._shop.telling.run)
+
+    async def open_shop(self) -> None:
+        """Import what works on the stock, off the loop, and set it up. Raises SiftdError."""
+        try:
+            shop, handlers = await self._make_shop()
+        except SiftdError as error:
+            self._opened.set_exception(error)
+            raise
+        self._opened.set_result((shop, handlers))
+        self._tasks.start_soon(shop.consolidator.run)
+        self._tasks.start_soon(shop.consolidator.run_indexer)
+        self._tasks.start_soon(shop.telling.run)
+        for captured in self._kept_early:
+            self._note_kept(captured)
+        self._kept_early.clear()
+
+    async def _make_shop(self) -> tuple[Workshop, Handlers]:
+        try:
+            make_workshop, make_handlers = await asyncio.to_thread(_load)
+        except Exception as error:
+            log.exception("siftd_is_incomplete")
+            raise SiftdError(f"siftd cannot be loaded ({type(error).__name__})", hint="install it again") from error
+        shop = make_workshop(self._stock)
+        return shop, make_handlers(shop, self._stop)
 
     async def finish(self) -> None:
         """Stop accepting, answer what is in flight, finish the batch that runs; nothing new is summarised."""
         self._server.close()
-        self._shop.consolidator.stop()
+        shop = self._shop
+        if shop is not None:
+            shop.consolidator.stop()
         with anyio.move_on_after(IN_FLIGHT_SECONDS):
             while self._in_flight or any(connection.is_answering for connection in self._connections):
                 await anyio.sleep(0.01)
-            await self._shop.consolidator.finished()
+            if shop is not None:
+                await shop.consolidator.finished()
         for connection in list(self._connections):
             connection.close()
+        if shop is not None:
+            shop.close()
 
     def _connect(self) -> Connection:
         return Connection(self._handle, self._connections, most=CONNECTIONS_MAX)
@@ -151,21 +208,35 @@ class Daemon:
             return
         if isinstance(request, Capture):
             self._captures.take_capture(request, len(message), answer)
+        elif isinstance(request, Hello):
+            answer.send(ok(**self._hello()))
         else:
             self._tasks.start_soon(self._answer, request, answer)
+
+    def _hello(self) -> dict[str, Any]:
+        stock = self._stock
+        return {
+            "version": siftd.__version__,
+            "protocol": PROTOCOL,
+            "workspace": {"root": stock.workspace.root, "key": stock.workspace.key},
+            "pid": stock.pid,
+            "uptimeMs": stock.uptime_ms(),
+        }
 
     async def _tell(self, message: bytes, answer: Answer) -> None:
         """Answer a hook that asks for the agent; whatever fails here is nothing to tell."""
         told: dict[str, Any] = {}
         try:
-            told = await self._shop.telling.answer_hook(message, lambda: answer.is_wanted)
+            shop, _ = await self._opened
+            told = await shop.telling.answer_hook(message, lambda: answer.is_wanted)
         except Exception:
             log.exception("telling_failed")
         answer.send(ok(**told))
 
     async def _note_printed(self, message: bytes) -> None:
         try:
-            await self._shop.telling.note_printed(message)
+            shop, _ = await self._opened
+            await shop.telling.note_printed(message)
         except SiftdError as error:
             log.info("printed_brief_unnoted", reason=error.code)
 
@@ -173,9 +244,10 @@ class Daemon:
         """A request's boundary: whatever fails here costs this request only."""
         self._in_flight += 1
         try:
-            fields = await self._handlers.answer(request, answer)
+            shop, handlers = await self._opened
+            fields = await handlers.answer(request, answer)
             if isinstance(request, CHANGING):
-                self._shop.telling.note_change()
+                shop.telling.note_change()
             answer.send(ok(**fields))
         except SiftdError as error:
             answer.send(refused(error))
@@ -189,15 +261,19 @@ class Daemon:
             self._idle_since = self._clock.monotonic()
 
     def _note_kept(self, captured: Captured) -> None:
-        self._shop.consolidator.note_capture()
+        shop = self._shop
+        if shop is None:
+            self._kept_early.append(captured)
+            return
+        shop.consolidator.note_capture()
         if isinstance(captured, RedactedEvent) and captured.tool == "Stop":
-            self._shop.telling.note_change()
+            shop.telling.note_change()
         if isinstance(captured, RedactedSessionChange) and captured.change == "start":
-            self._tasks.start_soon(self._shop.telling.warm)
+            self._tasks.start_soon(shop.telling.warm)
 
     async def _stop(self, hold: bool) -> None:
         if hold:
-            Path(self._shop.paths.hold).touch(mode=0o600)
+            Path(self._stock.paths.hold).touch(mode=0o600)
         log.info("stop_requested", hold=hold)
         self.stopped.set()
 
@@ -208,7 +284,7 @@ class Daemon:
                 self.stopped.set()
 
     async def _watch_idleness(self) -> None:
-        idle_exit = self._shop.settings["daemon.idleExitMs"] / 1000
+        idle_exit = self._stock.settings["daemon.idleExitMs"] / 1000
         while True:
             if self._connections:
                 self._idle_since = self._clock.monotonic()

@@ -1,7 +1,4 @@
-"""Everything one workspace's daemon works with, opened in order and closed in reverse.
-
-settings -> intake -> store (database and log, recovered: `opening`) -> committer -> reading
-"""
+"""Everything that works on the stock of one workspace: reading, consolidating, telling, and what people ask for."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import asyncio
 import os
 import sqlite3
 import sys
-import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,33 +14,25 @@ import structlog
 
 import siftd
 from siftd.admission import RedactedIntent
-from siftd.at_work import AtWork
-from siftd.clock import Clock
-from siftd.config import Settings, is_excluded
+from siftd.config import is_excluded
 from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.superseding import Superseder
 from siftd.consolidate.tick import Consolidator
 from siftd.daemon.backends import Backends
-from siftd.daemon.commit import Committer
 from siftd.daemon.forgetting import Forgetter
-from siftd.daemon.opening import open_store
 from siftd.daemon.reading import StoreAccess
 from siftd.daemon.scrubbing import Scrubber
+from siftd.daemon.stock import Stock
 from siftd.daemon.telling import Telling
 from siftd.daemon.upkeep import Upkeep
-from siftd.embed.embedder import make_embedder
 from siftd.errors import RequestInvalid, SiftdError
-from siftd.home import LoadedSettings, ensure_secret, load_settings
-from siftd.intake import Intake
+from siftd.home import load_settings
 from siftd.log.segments import segments
-from siftd.log.writer import LogWriter
 from siftd.messages import Backfill, Forget, Search
-from siftd.paths import WorkspacePaths
 from siftd.spool import SpoolFile, count_files, iter_spool, readmit
 from siftd.store import events, opt_outs, read
 from siftd.store.snapshots import copy_database, list_snapshots
 from siftd.store.tombstones import pending_seq
-from siftd.workspace import Workspace
 
 if TYPE_CHECKING:
     from siftd.backfill.result import BackfillResult
@@ -57,44 +45,35 @@ log = structlog.get_logger()
 class Workshop:
     """The open workspace."""
 
-    def __init__(self, workspace: Workspace, paths: WorkspacePaths, loaded: LoadedSettings, clock: Clock) -> None:
-        """Open everything; may take as long as replaying the log does."""
-        self.workspace = workspace
-        self.paths = paths
-        self.clock = clock
-        self.pid = os.getpid()
-        self.settings: Settings = loaded.settings
-        self._config_problem = loaded.problem
-        self._started = clock.monotonic()
-        self.intake = Intake(paths, self.settings, root=workspace.root)
-        self.embedder = make_embedder(self.settings["memory.embedder"], self.settings["memory.embedderUrl"])
-        secret = ensure_secret(paths)
-        self._at_work = AtWork(paths)
-        opened = open_store(paths, self._at_work, secret=secret, now_ms=clock.now_ms())
-        self._recovery = opened.recovery
-        writer = LogWriter(paths.wal, store=self._identify(opened.connection), now_ms=clock.now_ms())
-        self.committer = Committer(writer, paths.wal, opened.connection, clock, tombstones=opened.tombstones)
-        self.committer.start(opened.last_seq)
-        self.store = StoreAccess(paths.database, self.committer, self.embedder)
+    def __init__(self, stock: Stock) -> None:
+        """Set everything up; nothing runs yet."""
+        self.workspace = stock.workspace
+        self.paths = stock.paths
+        self.clock = stock.clock
+        self.settings = stock.settings
+        self.intake = stock.intake
+        self.committer = stock.committer
+        self._stock = stock
+        self.embedder = stock.embedder
+        self.store = StoreAccess(self.paths.database, self.committer, self.embedder)
         self._engine: SearchEngine | None = None
-        self.backends = Backends(self.settings, self.store, clock, opened.connection, self._at_work)
-        self._embedding = EmbeddingQueue(self.store, self.embedder, self._at_work)
+        self.backends = Backends(self.settings, stock.api_key, self.store, self.clock, stock.connection, stock.at_work)
+        self._embedding = EmbeddingQueue(self.store, self.embedder, stock.at_work)
         self._forgetter = Forgetter(
-            paths=paths,
-            secret=secret,
-            clock=clock,
+            paths=self.paths,
+            secret=stock.secret,
+            clock=self.clock,
             committer=self.committer,
-            tombstones=opened.tombstones,
+            tombstones=stock.tombstones,
             admission=self.intake.admission,
             keep_days=self.settings["store.keepDays"],
         )
-        self._flags = loaded.flags
-        self._scrubber = Scrubber(paths, clock, self.committer, self.intake.admission)
+        self._scrubber = Scrubber(self.paths, self.clock, self.committer, self.intake.admission)
         self._upkeep = Upkeep(
-            root=workspace.root,
-            paths=paths,
+            root=self.workspace.root,
+            paths=self.paths,
             settings=self.settings,
-            clock=clock,
+            clock=self.clock,
             store=self.store,
             forgetter=self._forgetter,
             scrubber=self._scrubber,
@@ -103,19 +82,16 @@ class Workshop:
         self.consolidator = Consolidator(
             store=self.store,
             settings=self.settings,
-            clock=clock,
+            clock=self.clock,
             drainer=self.backends.drainer,
             embedding=self._embedding,
             superseder=Superseder(
-                self.store, self.store.index, clock, cosine=self.settings["memory.consolidator.supersedeCosine"]
+                self.store, self.store.index, self.clock, cosine=self.settings["memory.consolidator.supersedeCosine"]
             ),
             take_spool=self.take_spool,
             upkeep=self._keep_up,
-            at_work=self._at_work,
+            at_work=stock.at_work,
         )
-
-    def uptime_ms(self) -> int:
-        return int((self.clock.monotonic() - self._started) * 1000)
 
     async def search(self, request: Search) -> Found:
         """Search in the reading thread."""
@@ -153,7 +129,7 @@ class Workshop:
 
     async def scrub(self, dry_run: bool) -> dict[str, Any]:
         """Apply the rules of the configuration as it is now to everything stored, and to what comes from now on."""
-        loaded = load_settings(self.paths.home, os.environ, self._flags)
+        loaded = load_settings(self.paths.home, os.environ, self._stock.loaded.flags)
         if loaded.problem:
             raise RequestInvalid("the configuration cannot be used as it is", hint=loaded.problem)
         self.intake.take_rules(loaded.settings)
@@ -179,11 +155,11 @@ class Workshop:
     async def take_spool(self) -> None:
         """Take in what couriers spooled; a file goes only after its event is safe in the log."""
         for file in iter_spool(self.paths.spool):
-            if self._at_work.is_condemned("take", file.path.name):
+            if self._stock.at_work.is_condemned("take", file.path.name):
                 self._leave_out(file)
                 continue
             try:
-                with self._at_work.on("take", [file.path.name]):
+                with self._stock.at_work.on("take", [file.path.name]):
                     event = readmit(file, self.intake)
                 if event is None:
                     reason = str(file.kept.get("reason", "unknown"))
@@ -202,7 +178,7 @@ class Workshop:
 
     def _leave_out(self, file: SpoolFile) -> None:
         file.path.rename(file.path.with_suffix(".bad"))
-        self._at_work.acquit("take", [file.path.name])
+        self._stock.at_work.acquit("take", [file.path.name])
 
     async def backfill(
         self,
@@ -270,15 +246,16 @@ class Workshop:
         )
         pending = self._forgetter.pending or (["it is being erased"] if unerased is not None else [])
         files = segments(self.paths.wal)
+        recovery = self._stock.recovery
         return {
             "workspace": {"root": self.workspace.root, "key": self.workspace.key},
             "socket": self.paths.socket,
             "database": self.paths.database,
             "daemon": {
                 "running": True,
-                "pid": self.pid,
+                "pid": self._stock.pid,
                 "version": siftd.__version__,
-                "uptimeMs": self.uptime_ms(),
+                "uptimeMs": self._stock.uptime_ms(),
                 "rssBytes": resident_bytes(),
             },
             "counts": counts,
@@ -306,16 +283,14 @@ class Workshop:
             "snapshots": {"files": len(list_snapshots(self.paths.snapshots))},
             "redactions": redactions,
             "scrub": {"pending": self._scrubber.pending},
-            "config": {"problem": self._config_problem},
-            "problems": self._at_work.problems(),
-            "recovery": {"tornBytes": self._recovery.torn_bytes, "corruptLines": self._recovery.corrupt_lines},
+            "config": {"problem": self._stock.loaded.problem},
+            "problems": self._stock.at_work.problems(),
+            "recovery": {"tornBytes": recovery.torn_bytes, "corruptLines": recovery.corrupt_lines},
         }
 
-    async def close(self) -> None:
-        """Finish the captures in flight and close log and database."""
+    def close(self) -> None:
+        """Stop reading; the stock stays open."""
         self.store.close()
-        await self.committer.stop()
-        self._at_work.close()
 
     def search_engine(self, connection: sqlite3.Connection) -> SearchEngine:
         """Return the engine of the reading thread."""
@@ -327,13 +302,6 @@ class Workshop:
                 connection, self.store.index, self.embedder.embed, self.clock.now_ms, of_settings(self.settings)
             )
         return self._engine
-
-    def _identify(self, connection: sqlite3.Connection) -> str:
-        """Return the store's UUID; a database made anew takes the one that the log names."""
-        known = events.get_meta(connection, "store") or self._recovery.store or str(uuid.uuid4())
-        events.set_meta(connection, "store", known)
-        events.set_meta(connection, "root", self.workspace.root)
-        return known
 
 
 def resident_bytes() -> int:

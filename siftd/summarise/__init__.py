@@ -18,7 +18,6 @@ import msgspec
 
 from siftd.errors import ConfigInvalid
 from siftd.summarise.contract import Backend
-from siftd.summarise.extractive import Extractive
 from siftd.summarise.late import missing_library
 
 
@@ -38,31 +37,41 @@ def known_backends() -> list[KnownBackend]:
     return [KnownBackend(name, missing_library(name)) for name in KNOWN]
 
 
-def make_backend(
-    spec: str, *, api_key: str | None = None, base_url: str | None = None, command: Sequence[str] = ()
-) -> Backend:
-    """Return the backend that a configuration names; ConfigInvalid when there is no such one.
-
-    Nothing is imported or read from the environment here, and only `auto` connects, to this machine. A library or
-    model that is missing shows when the backend is first asked, as a reason to try later with its remedy.
-    """
-    if spec == "auto":
-        from siftd.summarise.auto import choose  # http.client: 20 ms of a daemon's start
-
-        spec = choose(base_url)
+def check_backend(spec: str, *, base_url: str | None = None, command: Sequence[str] = ()) -> None:
+    """Raise ConfigInvalid when a configuration names no backend that can be. Imports and connects to nothing."""
     kind, _, model = spec.partition(":")
     if base_url is not None and not _is_web_address(base_url):
         raise ConfigInvalid("the model server's address is none", hint="write it as http://127.0.0.1:11434")
     if kind in _NEEDS_MODEL and not model:
         raise ConfigInvalid(f"memory.backend: {kind} needs a model", hint=f"write {kind}:<model>")
-    if kind == "extractive":
-        return Extractive()
     if kind == "command" and not command:
         raise ConfigInvalid("memory.backend: command needs the program to run", hint="set memory.command")
-    if kind in KNOWN:
-        return _with_model(kind, model, api_key, base_url, command)
-    near = difflib.get_close_matches(kind, KNOWN, 1)
-    raise ConfigInvalid(f"memory.backend: no backend is called {kind!r}", hint=f"did you mean {(near or KNOWN)[0]}?")
+    if kind not in KNOWN:
+        near = difflib.get_close_matches(kind, KNOWN, 1)
+        raise ConfigInvalid(
+            f"memory.backend: no backend is called {kind!r}", hint=f"did you mean {(near or KNOWN)[0]}?"
+        )
+
+
+def make_backend(
+    spec: str, *, api_key: str | None = None, base_url: str | None = None, command: Sequence[str] = ()
+) -> Backend:
+    """Return the backend that a configuration names; ConfigInvalid when there is no such one.
+
+    Nothing is read from the environment here, and only `auto` connects, to this machine. A library or model that is
+    missing shows when the backend is first asked, as a reason to try later with its remedy.
+    """
+    check_backend(spec, base_url=base_url, command=command)
+    if spec == "auto":
+        from siftd.summarise.auto import choose  # http.client: 20 ms of a daemon's start
+
+        spec = choose(base_url)
+    kind, _, model = spec.partition(":")
+    if kind == "extractive":
+        from siftd.summarise.extractive import Extractive  # its renderers: a daemon takes captures before it needs one
+
+        return Extractive()
+    return _with_model(kind, model, api_key, base_url, command)
 
 
 def _is_web_address(url: str) -> bool:

@@ -135,12 +135,12 @@ class Place:
         return daemon
 
     def start(self, *arguments: str, **how: Any) -> subprocess.Popen[bytes]:
-        """Start a daemon and wait until it answers."""
+        """Start a daemon and wait until all of it is there."""
         daemon = self.spawn(*arguments, **how)
 
         def is_up() -> bool:
             assert daemon.poll() is None, (daemon.stderr and daemon.stderr.read(), daemon.returncode)
-            return self.pid() == daemon.pid
+            return any(line["pid"] == daemon.pid for line in self.log_lines("daemon_started"))
 
         wait_until("the daemon answers", is_up)
         return daemon

@@ -261,6 +261,15 @@ def test_a_wrong_flag_ends_the_start_by_name(place: Place) -> None:
     assert not Path(place.paths.socket).exists()
 
 
+def test_a_daemon_that_cannot_be_loaded_whole_says_why_and_is_backed_off_from(place: Place) -> None:
+    daemon = place.spawn(patches={"siftd.daemon.serve._load": None})
+    assert daemon.wait(20) == 1
+    assert daemon.stderr is not None
+    assert daemon.stderr.read().endswith(b"siftd cannot be loaded (TypeError). install it again\n")
+    failures, _, reason = Path(place.paths.start).read_text().split(" ", 2)
+    assert (failures, reason) == ("1", "siftd cannot be loaded (TypeError)\n")
+
+
 def test_an_excluded_workspace_gets_no_daemon_and_no_spool(place: Place) -> None:
     env = {"SIFTD_CAPTURE_EXCLUDE": str(place.root)}
     status, said = ended(place.spawn(env=env))
@@ -301,6 +310,7 @@ def test_the_daemon_that_hooks_start_has_no_core_dumps_and_an_own_session(place:
     place.hook(tool_call())
     pid = wait_until("the daemon answers", place.pid)
     assert pid is not None
+    wait_until("it has let go of whoever started it", lambda: place.log_lines("daemon_started"))
     assert os.getsid(pid) == pid
     limits = Path(f"/proc/{pid}/limits").read_text().splitlines()
     assert next(line for line in limits if line.startswith("Max core file size")).split()[4:6] == ["0", "0"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from siftd.config import Settings
 from siftd.daemon.handlers import Handlers
+from siftd.daemon.stock import Stock
 from siftd.daemon.workshop import Workshop
 from siftd.home import LoadedSettings, ensure_workspace
 from siftd.messages import Capture, decode_request
@@ -88,11 +89,13 @@ async def opened(folder: Path, clock: Hands | None = None, **values: Any) -> Asy
     paths = Home(str(folder / "home")).for_workspace("0123456789abcdef")
     ensure_workspace(paths)
     settings = Settings({name.replace("_", "."): value for name, value in values.items()})
-    workshop = Workshop(Workspace(str(folder), "0123456789abcdef"), paths, LoadedSettings(settings), hands)
+    stock = Stock(Workspace(str(folder), "0123456789abcdef"), paths, LoadedSettings(settings), hands)
+    workshop = Workshop(stock)
     try:
         yield Shop(workshop, hands)
     finally:
-        await workshop.close()
+        workshop.close()
+        await stock.close()
 
 
 async def rebuilt(folder: Path) -> None:

@@ -1,0 +1,75 @@
+"""What a daemon holds open: the rules of intake, the log and the database. Captures need no more than this.
+
+It is opened first and alone, so that a daemon takes captures before everything that works on them is imported
+(`siftd.daemon.workshop`).
+
+Whatever can be wrong with the configuration is found here: a daemon that cannot work takes nothing.
+
+settings -> intake -> store (database and log, recovered: `opening`) -> committer
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import uuid
+
+from siftd.at_work import AtWork
+from siftd.clock import Clock
+from siftd.config import Settings
+from siftd.daemon.commit import Committer
+from siftd.daemon.opening import open_store
+from siftd.embed.embedder import make_embedder
+from siftd.home import LoadedSettings, ensure_secret, read_api_key
+from siftd.intake import Intake
+from siftd.log.writer import LogWriter
+from siftd.paths import WorkspacePaths
+from siftd.store import events
+from siftd.summarise import check_backend
+from siftd.workspace import Workspace
+
+
+class Stock:
+    """One workspace, open for captures."""
+
+    def __init__(self, workspace: Workspace, paths: WorkspacePaths, loaded: LoadedSettings, clock: Clock) -> None:
+        """Open everything; may take as long as replaying the log does. Raises SiftdError."""
+        self.workspace = workspace
+        self.paths = paths
+        self.clock = clock
+        self.pid = os.getpid()
+        self.loaded = loaded
+        self.settings: Settings = loaded.settings
+        self._started = clock.monotonic()
+        self.embedder = make_embedder(self.settings["memory.embedder"], self.settings["memory.embedderUrl"])
+        self.api_key = read_api_key(self.settings["memory.apiKeyFile"])
+        check_backend(
+            self.settings["memory.backend"],
+            base_url=self.settings["memory.baseUrl"] or None,
+            command=self.settings["memory.command"],
+        )
+        self.intake = Intake(paths, self.settings, root=workspace.root)
+        self.secret = ensure_secret(paths)
+        self.at_work = AtWork(paths)
+        opened = open_store(paths, self.at_work, secret=self.secret, now_ms=clock.now_ms())
+        self.connection: sqlite3.Connection = opened.connection
+        self.tombstones = opened.tombstones
+        self.recovery = opened.recovery
+        writer = LogWriter(paths.wal, store=self._identify(), now_ms=clock.now_ms())
+        self.committer = Committer(writer, paths.wal, opened.connection, clock, tombstones=opened.tombstones)
+        self.committer.start(opened.last_seq)
+
+    def uptime_ms(self) -> int:
+        return int((self.clock.monotonic() - self._started) * 1000)
+
+    async def close(self) -> None:
+        """Finish the captures in flight and close log and database."""
+        await self.committer.stop()
+        self.at_work.close()
+
+    def _identify(self) -> str:
+        """Return the store's UUID; a database made anew takes the one that the log names."""
+        known = events.get_meta(self.connection, "store") or self.recovery.store or str(uuid.uuid4())
+        events.set_meta(self.connection, "store", known)
+        events.set_meta(self.connection, "root", self.workspace.root)
+        return known
