@@ -170,8 +170,12 @@ async def test_an_interrupted_backfill_goes_on_behind_the_files_it_finished(plac
         session = place.session(f"s{number}").prompt("go", f"p{number}").raw(b"not json\n").age(number)
         for each in range(100):
             session.call(f"t{number}-{each}").age(number)
-    asked = iter([True] * 7 + [False] * 50)
-    first = await place.fill(goes_on=lambda: next(asked))
+    more = iter([True, False])  # one batch of the second file
+
+    def goes_on() -> bool:
+        return not place.store.rows("SELECT path FROM backfill_progress") or next(more)
+
+    first = await place.fill(goes_on=goes_on)
     assert 101 <= first.scanned < 404
     finished = place.store.rows("SELECT path FROM backfill_progress")
     assert 1 <= len(finished) < 4
