@@ -45,8 +45,11 @@ sys.exit(main(sys.argv[2:]))
 """Runs the daemon with other values of named constants, so that no test waits for 30 s."""
 
 
-def wait_until(what: str, condition: Callable[[], T], seconds: float = 10.0) -> T:
-    """Return the first true value of `condition`; `what` says what never came true."""
+def wait_until(what: str, condition: Callable[[], T], seconds: float = 30.0) -> T:
+    """Return the first true value of `condition`; `what` says what never came true.
+
+    The deadline is for what never comes: a busy machine is not what a test is about.
+    """
     deadline = time.monotonic() + seconds
     while not (value := condition()):
         if time.monotonic() > deadline:
@@ -148,7 +151,7 @@ class Place:
     def pid(self) -> int | None:
         """Return the pid of the daemon that answers."""
         with contextlib.suppress(DaemonUnreachable, DaemonTimedOut), connect(self.paths) as client:
-            return int(client.request({"kind": "hello"}, timeout=5)["pid"])
+            return int(client.request({"kind": "hello"}, timeout=10)["pid"])
         return None
 
     def client(self) -> Client:
@@ -157,7 +160,7 @@ class Place:
     def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Return the daemon's answer. Raises RequestRefused."""
         with self.client() as client:
-            return client.request({"kind": kind, **fields}, timeout=10)
+            return client.request({"kind": kind, **fields}, timeout=30)
 
     def capture(self, number: int = 0, **fields: Any) -> dict[str, Any]:
         """Have a small tool call kept through the socket."""
@@ -260,7 +263,7 @@ class Place:
         def are_gone() -> bool:
             return not any(str(HOOK) in line or "siftd spool" in line for line in self.processes().values())
 
-        wait_until("the couriers have ended, each within its 5 s", are_gone, 6)
+        wait_until("the couriers have ended", are_gone)
 
     def settle(self) -> int:
         """Have stored whatever hooks handed over, by whichever way it went; return how many events there are."""
@@ -282,7 +285,7 @@ class Place:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
         try:
-            wait_until("every process of the home has ended", lambda: not self.processes(), 8)
+            wait_until("every process of the home has ended", lambda: not self.processes())
             killed = -signal.SIGKILL in [daemon.wait() for daemon in self._daemons]
             left = [] if killed else [file.name for file in self.home.rglob("*") if file.suffix in (".sock", ".relay")]
             assert left == [], "a socket is left"
@@ -297,7 +300,7 @@ class Place:
 class RawClient:
     """A client that may send whatever it likes."""
 
-    def __init__(self, paths: WorkspacePaths, timeout: float = 10.0) -> None:
+    def __init__(self, paths: WorkspacePaths, timeout: float = 30.0) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(timeout)
         wait_until("the backlog has room", lambda: self._is_connected(paths.socket))

@@ -526,7 +526,8 @@ print("thinking...", json.dumps({{"summary": {GOOD!r}}}), "done")"""
     ],
 )
 async def test_a_command_in_a_bad_mood_is_mapped(tmp_path: Path, body: str, expected: Verdict | str) -> None:
-    backend = ModelBackend(CommandServer(program(tmp_path, body)), answer_seconds=1)
+    answer_seconds = 1 if "sleep" in body else 60
+    backend = ModelBackend(CommandServer(program(tmp_path, body)), answer_seconds=answer_seconds)
     (verdict,) = await backend.summarise([ITEM])
     if isinstance(expected, str):
         assert isinstance(verdict, Cannot)
@@ -542,7 +543,7 @@ async def test_a_late_command_is_killed_with_all_that_it_started(tmp_path: Path)
     os.mkfifo(pipe)
     reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     body = f"os.write(os.open({str(pipe)!r}, os.O_WRONLY), b'up'); os.fork(); time.sleep(600)"
-    backend = ModelBackend(CommandServer(program(tmp_path, body)), answer_seconds=1)
+    backend = ModelBackend(CommandServer(program(tmp_path, body)), answer_seconds=3)
     try:
         await backend.summarise([ITEM])
         assert os.read(reading, 10) == b"up"
