@@ -27,9 +27,9 @@ from pathlib import Path
 from threading import Lock
 from urllib.parse import unquote
 
-from siftd.redact.checks import is_plausible_value
 from siftd.redact.found import Found
 from siftd.redact.names import Kind, kind_of_name
+from siftd.redact.plausible import is_plausible_value
 from siftd.redact.values import SHORTEST, Form, Hasher, KnownValues
 
 READ = (

@@ -7,30 +7,25 @@ form alone is strong (a known prefix) and towards leaving text alone where it is
 from __future__ import annotations
 
 import binascii
-import math
 import re
-import string
-from collections import Counter
 from itertools import pairwise
 
-from siftd.redact.names import Kind, kind_of_name, names_provider
+from siftd.redact.names import kind_of_name, names_provider
+from siftd.redact.plausible import (
+    HASH,
+    LONGEST_MEASURED,
+    digits_in,
+    entropy_bits,
+    is_mixed,
+    is_plausible_value,
+    is_stand_in,
+    looks_generated,
+)
 
 Match = re.Match[str]
 
 TOKEN_ENTROPY_BITS = 2.8
 """Bits a character below which a token is a drawing of one (`xoxb-xxxx`). Real ones of 20 characters reach 3.4."""
-
-LONGEST_MEASURED = 4096
-"""Entropy of a longer text is that of its beginning."""
-
-
-def entropy_bits(text: str) -> float:
-    """Return the Shannon entropy of `text` in bits a character."""
-    text = text[:LONGEST_MEASURED]
-    if not text:
-        return 0.0
-    size = len(text)
-    return -sum(n / size * math.log2(n / size) for n in Counter(text).values())
 
 
 def always(match: Match) -> bool:
@@ -49,14 +44,9 @@ _REPEATED = re.compile(r"([A-WYZ])\1{9}")
 
 def has_digit(match: Match) -> bool:
     """As `is_random`, for alphabets in which a name could be written too."""
-    return _digits_in(match[0]) > 0 and _mixed(match[0]) and is_random(match)
-
-
-def _mixed(text: str) -> bool:
-    return _LETTER.search(text) is not None
-
-
-_LETTER = re.compile(r"[^\W\d_]")
+    text = match[0]
+    is_generated = (digits_in(text) > 0 and is_mixed(text)) or looks_generated(text)
+    return (is_generated or _REPEATED.search(text) is not None) and is_random(match)
 
 
 def is_mixed_case(match: Match) -> bool:
@@ -72,7 +62,7 @@ def is_mixed_case(match: Match) -> bool:
 def is_command_password(match: Match) -> bool:
     """Accept the password of `name:password` on a command line, unless it is the word for one."""
     value = match[match.lastindex or 0]
-    return not _is_stand_in(value) and value.lower() not in _NO_PASSWORDS | {"pass", "pwd", "token", "key", "yyy"}
+    return not is_stand_in(value) and value.lower() not in _NO_PASSWORDS | {"pass", "pwd", "token", "key", "yyy"}
 
 
 def is_basic_auth(match: Match) -> bool:
@@ -93,10 +83,47 @@ def holds_key_material(match: Match) -> bool:
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]{16}")
 
 
+def is_end_of_key(match: Match) -> bool:
+    """Accept the last line of a key that has something of it before it, or nothing at all."""
+    tail = match["tail"]
+    if tail:
+        return len(tail) >= 8 and looks_generated(tail)
+    return _NOTHING_SAID.fullmatch(match.string[max(0, match.start(1) - 32) : match.start(1)]) is not None
+
+
+_NOTHING_SAID = re.compile(r"[\W_]*")
+
+
 def is_key_line(match: Match) -> bool:
-    """Tell a full line of base64, as key files have them, from a hash in hexadecimal and from a long name."""
+    """Tell a full line of base64, as key files have them, from a hash in hexadecimal and from a long name.
+
+    Of another length than those of key files it must stand alone on its line.
+    """
     text = match[1]
-    return not text.islower() and not text.isupper() and entropy_bits(text) >= 4.6 and _looks_generated(text)
+    if text.islower() or text.isupper() or entropy_bits(text) < 4.2 or not looks_generated(text):
+        return False
+    return len(text) in {64, 70, 76} or (_is_signed(text) and not text.startswith("MII") and _stands_alone(match))
+
+
+def _stands_alone(match: Match) -> bool:
+    string, begin, end = match.string, *match.span(1)
+    before = string[max(0, begin - 40) : begin].rpartition("\n")[2]
+    after = string[end : end + 40].partition("\n")[0]
+    return not _WORD_BEFORE.search(before) and _LINE_END.fullmatch(after) is not None
+
+
+def is_aws_secret(match: Match) -> bool:
+    """Tell 40 characters of base64 in disorder from a path: they hold letters of both cases, digits and a sign."""
+    text = match[1]
+    return _is_signed(text) and digits_in(text) >= 2 and entropy_bits(text) >= 4.2 and looks_generated(text)
+
+
+def _is_signed(text: str) -> bool:
+    return "+" in text or 0 < text.count("/") < 6
+
+
+_WORD_BEFORE = re.compile(r"[A-Za-z_]")
+_LINE_END = re.compile(r"(?:[\s\"'`,;+]|\\{1,4}[nrt]?)*")
 
 
 def is_said_secret(match: Match) -> bool:
@@ -105,21 +132,55 @@ def is_said_secret(match: Match) -> bool:
     A hash or a UUID is a secret where a service is named, the words shout (`SECRET 5f…`) or are two (`access token`).
     """
     value, said = match[1], match.string[match.start() : match.start(1)]
-    if not _digits_in(value) and not value.isalnum():
+    if not digits_in(value) and not value.isalnum():
         return False
     if not is_plausible_value("secret", value, bare=True):
         return len(value) >= 16 and value.isalnum() and said[:3].isupper() and _is_of_provider(match, said)
     is_of_provider = _is_of_provider(match, said)
     if not is_of_provider and len(value) < 16:
         return False
-    is_loud = said[:3].isupper() or len(_WORDS_SAID.findall(said)) > 1
-    if _HASH.fullmatch(value):
+    is_loud = said[:3].isupper() or len(_WORDS_SAID.findall(said)) > 1 or " is" in said
+    if HASH.fullmatch(value):
         return is_of_provider or is_loud
     if is_of_provider:
-        return _digits_in(value) >= 1 and (_mixed(value) or len(value) >= 20)
+        return digits_in(value) >= 1 and (is_mixed(value) or len(value) >= 20)
     if is_loud:
-        return _digits_in(value) >= 3 and _mixed(value) and "." not in value[:-8]
-    return said[:3].lower() != "key" and _looks_generated(value)
+        return digits_in(value) >= 3 and is_mixed(value) and "." not in value[:-8]
+    return said[:3].lower() != "key" and looks_generated(value)
+
+
+def is_providers_value(match: Match) -> bool:
+    """Accept what stands at the name of a service that keys are said of: generated, or a hash that is assigned."""
+    if not names_provider(match["said"]):
+        return False
+    value, is_assigned = match["value"], not match["between"].isspace() and match["between"] != "-"
+    if is_stand_in(value) or digits_in(value) < 2 or value.isdigit():
+        return False
+    if HASH.fullmatch(value):
+        return is_assigned
+    is_long = value.isalnum() and len(value) >= 20
+    return looks_generated(value) or (is_assigned and is_long and is_plausible_value("secret", value))
+
+
+def is_key_of_bytes(match: Match) -> bool:
+    """Accept bytes in disorder: a table that counts up or repeats itself is none."""
+    values = _BYTE.findall(match[1])
+    return len(set(values)) > len(values) // 2 and values != sorted(values)
+
+
+_BYTE = re.compile(r"[0-9A-Fa-fx]+")
+
+
+def is_generated(match: Match) -> bool:
+    """Accept what is generated and no hash."""
+    value = match[1]
+    return (
+        looks_generated(value)
+        and entropy_bits(value) >= 3.3
+        and (digits_in(value) >= 2 or len(value) >= 24)
+        and not HASH.fullmatch(value)
+        and not is_stand_in(value)
+    )
 
 
 _WORDS_SAID = re.compile(r"(?i)secret|token|private|access|key|code|api")
@@ -129,24 +190,9 @@ def _is_of_provider(match: Match, said: str) -> bool:
     return names_provider(match.string[max(0, match.start() - 24) : match.start()] + said)
 
 
-_HASH = re.compile(r"(?i)[0-9a-f]{32,128}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-
-
-def _looks_generated(value: str) -> bool:
-    """Tell letters and digits in disorder from words: the kind of character changes often."""
-    letters = value[:LONGEST_MEASURED].translate(_NO_SIGNS)
-    changes = len(_KINDS.findall(letters)) - 1
-    return changes >= max(3, len(letters) // 5) and entropy_bits(value) >= 3.0
-
-
-_KINDS = re.compile(r"[0-9]+|[A-Z]+|[^0-9A-Z]+")
-_NO_SIGNS = dict.fromkeys(map(ord, string.punctuation + string.whitespace))
-_NO_DIGITS = dict.fromkeys(map(ord, string.digits))
-
-
 def is_url_password(match: Match) -> bool:
     """Refuse variables and placeholders in the password of a URL."""
-    return not _is_stand_in(match[1])
+    return not is_stand_in(match[1])
 
 
 def is_assigned_secret(match: Match) -> bool:
@@ -154,13 +200,17 @@ def is_assigned_secret(match: Match) -> bool:
     kind = kind_of_name(match["name"])
     if kind is None or _is_listed(match):
         return False
+    if match["name"].lower() == "pass" and match["bare"]:
+        return False  # the word of a test that went well
     quoted = next((match[group] for group in ("double", "single", "back", "escaped") if match[group]), None)
     if quoted is not None:
         return is_plausible_value(kind, quoted)
     bare = match["bare"]
     if kind == "password" and _is_configured(match, bare):
-        return len(bare) >= 4 and not _is_stand_in(bare) and bare.lower() not in _NO_PASSWORDS
-    return (not _CODE.search(bare) or _digits_in(bare) >= 4) and is_plausible_value(kind, bare, bare=True)
+        return len(bare) >= 4 and not is_stand_in(bare) and bare.lower() not in _NO_PASSWORDS
+    return (not _CODE.search(bare) or (digits_in(bare) >= 4 and looks_generated(bare))) and is_plausible_value(
+        kind, bare, bare=True
+    )
 
 
 def _is_listed(match: Match) -> bool:
@@ -182,59 +232,8 @@ _NO_PASSWORDS = frozenset(
 )
 
 
-def _digits_in(text: str) -> int:
-    return len(text) - len(text.translate(_NO_DIGITS))
-
-
 _CODE = re.compile(r"[(){}\[\]]|^[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)+[;,]?$|^[@*&!]|::|->|^\d{1,15}[a-z]{0,2}$")
 """Calls, attribute chains, pointers, plain numbers: what an unquoted value in code is."""
-
-_STAND_IN = re.compile(
-    r"(?i)\[REDACTED|^\$(?!aact_)|^\[|\$\{|\$\(|\{\{|^<|^%\w*%?$|^%[({]|#\{|^\{|^\.\.\.|…|process\.env|os\.environ|getenv|"
-    r"^(?:your|my|the|some|an?|insert|enter|replace|change|add|put|use|paste)[-_ ]|"
-    r"[-_ ](?:here|placeholder)\b|placeholder|redacted|"
-    r"^(?:x{3,}|\*+|•+|-+|_+|\.+|0+|1234567890)$|x{6}|\*{3}|example_|_example|dummy|changeme|\.\.$"
-)
-
-
-def _is_stand_in(value: str) -> bool:
-    return _STAND_IN.search(value[:LONGEST_MEASURED]) is not None
-
-
-_WORDS = re.compile(r"[A-Za-z]+(?:[-_. /:][A-Za-z]+)*[0-9]?[.:!?]?")
-_PATH = re.compile(
-    r"^(?:\.{0,2}|~)/|^[A-Za-z]:\\|^\w+://|(?:^|[^/])/[a-z_-]+/[a-z_.-]+(?:/|$)|"
-    r"\.(?:json|ya?ml|py|ts|js|go|rs|md|txt|pem|key|crt|sh)$"
-)
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-def is_plausible_value(kind: Kind, value: str, *, bare: bool = False) -> bool:
-    """Decide whether `value` under a name of `kind` is a secret rather than a word, a path or a stand-in."""
-    value = value.strip()
-    if len(value) < (5 if kind == "password" else 12) or _is_stand_in(value):
-        return False
-    if (value.isdigit() and len(value) < 20) or _PATH.search(value[:LONGEST_MEASURED]) or _DATE.match(value):
-        return False
-    digits = _digits_in(value)
-    if kind == "key":
-        return len(value) >= 16 and " " not in value and _looks_generated(value) and not _HASH.fullmatch(value)
-    if kind == "password":
-        if " " in value:
-            return digits > 0 and value.count(" ") < 3 and not bare
-        if _WORDS.fullmatch(value):
-            return len(value) >= 12 and _looks_generated(value)
-        return digits > 0 or not bare or not re.fullmatch(r"[\w.:-]+", value)
-    if " " in value or entropy_bits(value) < 2.8:
-        return False
-    if digits == len(value):
-        return digits >= 20
-    if _WORDS.fullmatch(value) or not digits or (digits == 1 and _PARTED.search(value)):
-        return _looks_generated(value)
-    return _mixed(value)
-
-
-_PARTED = re.compile(r"[A-Za-z0-9][_.-][A-Za-z0-9]")
 
 
 def is_suffixed_hash(match: Match) -> bool:
@@ -265,7 +264,7 @@ def is_element_value(match: Match) -> bool:
     kind = kind_of_name(match["name"].rpartition(":")[2])
     value = match[2]
     if kind == "password":
-        return len(value) >= 5 and not _is_stand_in(value) and value.lower() not in _NO_PASSWORDS
+        return len(value) >= 5 and not is_stand_in(value) and value.lower() not in _NO_PASSWORDS
     return kind is not None and is_plausible_value(kind, value)
 
 

@@ -238,7 +238,7 @@ def _name(rule: Rule, match: re.Match[str]) -> str:
     return rule.name
 
 
-LANES: tuple[Lane, ...] = ("token", "name", "run", "place")
+LANES: tuple[Lane, ...] = ("token", "name", "provider", "run", "place")
 RUN_GATE = 1 + LANES.index("run")
 _LEFT = re.compile(LEFT)
 _RUN = re.compile(r"[A-Za-z0-9+/_-]*+")

@@ -27,6 +27,7 @@ _SECRETS = (
     "credential",
     "credentials",
     "creds",
+    "crumb",
 )
 _TRAILERS = frozenset(
     {
@@ -173,11 +174,13 @@ def kind_of_name(name: str) -> Kind | None:
         return "secret"
     if last == "key" and (owner in _KEY_OWNERS or owner in PROVIDERS or owner.endswith(("secret", "token"))):
         return "secret"
-    return "key" if last == "key" and owner and owner not in _HARMLESS_KEYS else None
+    if last in {"id", "accessid"} and (owner in {"access", "accessid"} or last == "accessid"):
+        return "key"
+    return "key" if last == "key" and owner not in _HARMLESS_KEYS else None
 
 
 _LETTERS = re.compile(r"[a-z0-9]+")
-_TELLING_ENDS = ("key", "token", "secret", "private", "access", "api")
+_TELLING_ENDS = ("key", "token", "secret", "private", "access", "api", "client", "id")
 
 
 def names_provider(text: str) -> bool:

@@ -105,3 +105,27 @@ PROVIDERS = frozenset(
     zillow zipapi zipbooks zipcodeapi zipcodebase zoho zohocrm zonkafeedback zoom zulip zuora zuplo
     """.split()
 )
+
+_FULL_OF_HASHES = frozenset(
+    """
+    ansible anthropic argocd artifactory aws azure bitbucket buildkite circleci cloudflare codecov docker
+    dockerhub drone elastic elasticsearch facebook gcp gemini gist gitea github gitlab google gravatar heroku
+    ibm jenkins linkedin minio mongodb npm nuget nvidia ollama openai redis rubygems slack sonar sonarcloud
+    sonarqube stripe travis travisci twitter yandex youtube
+    """.split()
+)
+_WORDS = frozenset(
+    """
+    agora aha airship apollo bamboo basecamp beamer brave buddy bulbul canny capella cartesia chatbot chroma
+    clerk coda commodities copper currents cypress dandelion delighted deputy discord enigma envoy fixer fulcrum
+    gemfury gong goodday guardian guru harness harvest helius hunter impala instagram intruder ionic ironclad
+    jina juro kanban karma kinde kraken lark lever linear lob loom magnetic materialize meetup mercury mesibo
+    mindmeister mite monday mux neon nimble noticeable notion novu octopus okta optimizely oura outreach percy
+    phrase pinata plaid polygon portainer postman prefect prerender prospect pulumi ramp raven recharge refiner
+    revamp riot roaring rootly samsara sanity segment semaphore sentry shortcut sonar square stability
+    statuspage strapi supabase swiftype tableau temporal together trello unsplash vapi vero virtru watson wiz
+    zoom
+    """.split()
+)
+KEYED_PROVIDERS = PROVIDERS - _FULL_OF_HASHES - _WORDS
+"""Those at whose mere name a generated value is their key: no words of English, none whose own business is hashes."""

@@ -9,11 +9,11 @@ from threading import Lock
 from typing import Any
 
 from siftd.errors import EnvelopeRejected
-from siftd.redact.checks import is_plausible_value
 from siftd.redact.escaped import Escaped
 from siftd.redact.finder import Finder, shared_finder
 from siftd.redact.found import Found, Searcher, united
 from siftd.redact.names import kind_of_name
+from siftd.redact.plausible import is_plausible_value
 
 DEEPEST = 400
 """Levels of nesting that are followed. Real payloads have fewer than 20."""

@@ -53,6 +53,12 @@ def test_both_engines_give_the_same_and_redacting_twice_changes_nothing(rule: Ru
         "/home/dev/src/token/secret_key/password.py ~/.ssh/id_ed25519.pub",
         "password = get_password()\ntoken: str = self.token\napi_key=os.environ['API_KEY']",
         "max_tokens: 4096, total_tokens=123456",
+        "constructor(private googleOAuthService: GoogleOAuthService, setAccessToken, setLastAuthMethod)",
+        "let signing_key = ed25519_dalek::SigningKey::generate(&mut rand::rngs::OsRng);",
+        "const privateKey = secp256k1.utils.randomPrivateKey(); // Returns (ed25519_private_key, ed25519_public_key)",
+        'const CheckpointTrailerKey = "Entire-Source-Ref"',
+        '{"password": "passphrase", "forgot_password": "Passwort vergessen?"}',
+        "PASS: tests/test_login2.py 12 passed",
         '"integrity": "sha512-n3s8EwkdFIJCG3BPKBYvskgXGoy88ARzvegkitk60NxRdwltLOTaH7CUiMRXvwYorl0Q712iEjcWB+fK/MrWVw=="',
     ],
 )

@@ -27,7 +27,7 @@ CHAT: tuple[Rule, ...] = (
     token("twilio-key", "Twilio account or key SID", r"=(?:SK|AC)[0-9a-f]{8}", r"(?:SK|AC)[0-9a-f]{32}" + END,
           "S" "K" + HEX[:32], "S" "K" + HEX[:20],
           "https://www.twilio.com/docs/iam/api-keys", checks.has_digit),
-    token("sendgrid-key", "SendGrid API key", r"=SG\.[A-Za-z0-9_-]{8}", r"SG\.[\w=.-]{60,70}(?![\w-])",
+    token("sendgrid-key", "SendGrid API key", r"=SG\.[A-Za-z0-9_-]{8}", r"SG\.(?:[\w=.-]{60,70}(?![\w-])|[\w-]{16,32}\.[\w-]{16,64}+(?![\w.-]))",
           "S" "G." + MIXED[:22] + "." + MIXED[:43], "S" "G.example.com",
           "https://www.twilio.com/docs/sendgrid/ui/account-and-settings/api-keys"),
     token("mailgun-key", "Mailgun API key", r"=(?:pub)?key-[a-f0-9]{8}", r"(?:pub)?key-[a-f0-9]{32}" + END,

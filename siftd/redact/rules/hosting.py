@@ -17,7 +17,7 @@ HOSTING: tuple[Rule, ...] = (
     token("gitlab-token", "GitLab token of any kind", "glpat- gldt- glrt- glptt- glft- glsoat- glagent- glcbt- glimt- gloas- glffct- glrtr- glwt-", r"gl(?:pat|dt|rt|rtr|ptt|ft|soat|agent|cbt|imt|oas|ffct|wt)-[\w-]{20,}+(?:\.[\w-]++)*+",
           "gl" "pat-" + MIXED[:20], "gl" "pat-" + MIXED[:9],
           "https://docs.gitlab.com/security/tokens/"),
-    token("gitlab-token", "GitLab token of any kind", "GR1348941", r"GR1348941[\w-]{20}(?![\w-])",
+    token("gitlab-token", "GitLab token of any kind", "GR1348941", r"GR1348941[\w-]{20,}+",
           "GR" "1348941" + MIXED[:20], "GR" "1348941" + MIXED[:9],
           "https://docs.gitlab.com/security/tokens/"),
     token("gitlab-session", "GitLab session cookie", "_gitlab_session=", r"_gitlab_session=[0-9a-z]{32}",

@@ -101,4 +101,10 @@ INFRASTRUCTURE: tuple[Rule, ...] = (
     prefixed("trigger-dev-key", "Trigger.dev key", "tr_dev_ tr_prod_ tr_stg_ tr_pat_", "[A-Za-z0-9]", 20, 40, "https://trigger.dev/docs/apikeys"),
     prefixed("unkey-key", "Unkey root key", "unkey_", "[A-Za-z0-9]", 16, 40, "https://www.unkey.com/docs/security/root-keys"),
     prefixed("infracost-key", "Infracost API key", "ico-", "[A-Za-z0-9]", 32, 32, "https://www.infracost.io/docs/"),
+    Rule(name="truenas-key", finds="TrueNAS API key", docs="https://www.truenas.com/docs/scale/toptoolbar/managingapikeys/",
+         head=r"[0-9]-[A-Za-z0-9]{64}", lane="place", reach="", pattern=LEFT + r"[0-9]{1,5}-[A-Za-z0-9]{64}" + END, check=checks.is_mixed_case,
+         example="9" "-" + MIXED[:64], near_miss="9-" + HEX[:64]),
+    token("fullstory-key", "FullStory API key", "na1. eu1.", r"(?:na1|eu1)\.[A-Za-z0-9+/]{90,120}={0,2}(?![A-Za-z0-9+/=])",
+          "na" "1." + (MIXED * 2)[:100], "na" "1.example.com",
+          "https://developer.fullstory.com/server/authentication/"),
 )  # fmt: skip

@@ -33,7 +33,7 @@ BASE32 = "A3B7C5D2E6F4G7H5J3K6L2M4N7P5Q3R6S2T4U7V5W3X6Y2Z4"
 A_UUID = "3f9a1c7e-5b2d-4046-af13-c9e7b5d20846"
 """Of these the examples are cut."""
 
-Lane = Literal["token", "name", "run", "place"]
+Lane = Literal["token", "name", "provider", "run", "place"]
 """Which automaton of the gate knows the head: heads that begin with a literal, with a telling name, with a run of
 characters, or at a place such as `://`. Apart they have some hundred states each; together, more than memory holds."""
 

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from siftd.redact import checks, encoded, people
+from siftd.redact.providers import KEYED_PROVIDERS
 from siftd.redact.rules.row import HEX, MIXED, Rule
 
 _QUOTE = r"(?:\\{0,4}[\"'`])"
 _NAME = r"(?P<name>[\w.-]{1,64}+(?:[ ](?i:key)\b)?)"
 _TELLING_WORD = (
-    r"(?:(?i:passw(?:or)?d|passphrase|passwort|passcode|pwd|[_.-]pass|secret|token|cred(?:ential)?s?|auth|(?:api|access|account|admin|app|auth(?:entication)?|"
+    r"(?:(?i:passw(?:or)?d|passphrase|passwort|passcode|pwd|[_.-]pass|\bpass|secret|token|crumb|access[_-]?id|cred(?:ential)?s?|auth|(?:api|access|account|admin|app|auth(?:entication)?|"
     r"client|consumer|deploy|encrypt(?:ion)?|master|private|project|root|secret|service|session|shared|signing|storage|"
     r"subscription|[a-z0-9][_-])[ _-]?key)|[a-z]Key)"
 )
@@ -23,10 +24,13 @@ _VALUE = (
     r"`(?P<back>[^`\r\n]{1,512})|(?P<bare>(?:[^\s\"'`\\,;&<>]|[,;&](?![\w.-]{1,40}=|[\s\"'`]|\Z)){1,512}))"
 )
 _SAID = (
-    r"(?i:secret|token|private|access|key|credential|api)(?i:[ \t_-]?(?:key|token|secret|access|private|code|api)){0,2}"
-    r"[ \t\r\n\"'=:>._-]{1,5}"
+    r"(?i:secret|token|private|access|key|credential|api)(?i:[ \t_-]?(?:key|token|tok|secret|access|private|code|api)){0,2}"
+    r"(?:[ ](?i:is))?[ \t\r\n\"'=:>._-]{1,5}"
 )
 """As people say it: `todoist SECRET 5f…`, `the access token 5f…`."""
+
+_LONG_NAME = r"(?:\b(?i:key)|(?i:secret|token|passw(?:or)?d|credential|api_?key))[A-Za-z_-]{0,40}"
+_SERVICE = "(?i:" + "|".join(sorted(KEYED_PROVIDERS)) + ")"
 
 SHAPES: tuple[Rule, ...] = (
     Rule(name="bearer-token", finds="bearer token of a header", docs="https://datatracker.ietf.org/doc/html/rfc6750",
@@ -47,7 +51,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(name="url-password", finds="password inside a URL", docs="https://datatracker.ietf.org/doc/html/rfc3986#section-3.2.1",
          head=r"://[^ \t\r\n\x00/\"'`<>]{1,256}@", lane="place",
          general=True,
-         pattern=r"://[\w.~%!$&()*+,;=-]{0,64}:([^\s/@\"'`<>]{1,256})@",
+         pattern=r"://[\w.~%!$&()*+,;=-]{0,64}(?:@[\w.-]{1,64})?:([^\s/@\"'`<>]{1,256})@",
          group=1,
          check=checks.is_url_password,
          example="postgres://app:s3cr3t-pass" "@db.internal:5432/app",
@@ -88,6 +92,43 @@ SHAPES: tuple[Rule, ...] = (
          rest=r"[\w+/.~=-]*+",
          example="the access token " + MIXED[:32],
          near_miss="the token validation_middleware_v2 reads it"),
+    Rule(name="secret", finds="generated value at the name of a service", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_password",
+         head=_SERVICE + r"[A-Za-z_.-]{0,16}[ \t\"'=:>,<(`-]{1,6}[A-Za-z0-9][A-Za-z0-9_+/.=~-]{15}", lane="provider",
+         general=True,
+         pattern=r"(?P<said>[A-Za-z0-9]{2,24}(?:[ _.-]?(?i:api|key|token|tok|secret|id|access|auth|private|user|client|account|password)){0,3})"
+                 r"(?P<between>[\"']?[ \t]{0,3}(?:=>|[:=,>-]{1,2})[ \t]{0,3}[\"'`<(]?|[ ]{1,2})(?P<value>[A-Za-z0-9][\w+/.=~-]{15,127})(?![(@])",
+         group=3,
+         check=checks.is_providers_value,
+         rest=r"[\w+/.~=-]*+",
+         example="restpack: " + MIXED[:32],
+         near_miss="restpack: authentication_required"),
+    Rule(name="key", finds="generated value of what is only called key, or of a name in which a telling word is not the last", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_password",
+         head=_LONG_NAME + r"[\"']?[ ]{0,3}[:=][ ]{0,3}[\"']{0,3}[A-Za-z0-9][A-Za-z0-9+/_=-]{19}", lane="name",
+         general=True,
+         pattern=_LONG_NAME + r"+[\"']?[ ]{0,3}[:=][ ]{0,3}[\"']{0,3}([A-Za-z0-9][\w+/=-]{19,255})(?=[\"'\s&\\]|\Z)",
+         group=1,
+         check=checks.is_generated,
+         example="key = '" + MIXED[:32] + "'",
+         near_miss="key = 'first_section_of_page2'"),
+    Rule(name="thingsboard-token", finds="token of a device in the address it reports to", docs="https://thingsboard.io/docs/reference/http-api/",
+         head=r"/api/v1/[A-Za-z0-9]{20}/(?:telemetry|attributes|rpc|claim)", lane="place", pattern=r"/api/v1/([A-Za-z0-9]{20})/(?:telemetry|attributes|rpc|claim)", group=1,
+         check=checks.has_digit, example="https://things.example.com/api/v1/" + MIXED[:20] + "/telemetry", near_miss="/api/v1/devices/telemetry"),
+    Rule(name="key-bytes", finds="key written as an array of bytes", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_cryptographic_key",
+         head=r"(?i:key|secret|password)[A-Za-z0-9_]{0,16}(?:\[[0-9A-Z_]{0,8}\])?[ ]{0,2}=?[ ]{0,2}[{\[(][ \r\n]{0,4}0x[0-9a-fA-F]{2},", lane="name",
+         pattern=r"(?i:key|secret|password)[A-Za-z0-9_]{0,16}(?:\[[0-9A-Z_]{0,8}\])?[ ]{0,2}=?[ ]{0,2}[{\[(]\s{0,4}((?:(?:0[xX])?+[0-9a-fA-F]{2,3}+[,\s]{0,8}+){8,512}+)", group=1,
+         check=checks.is_key_of_bytes,
+         example="AES_KEY[] = {0x35, 0x34, 0x65, 0x9b, 0x1c, " "0x2e, 0x11, 0x0f}", near_miss="KEY_CODES[] = {0x01, 0x02, 0x03}"),
+    Rule(name="jwk", finds="private member of a JSON web key", docs="https://datatracker.ietf.org/doc/html/rfc7518#section-6",
+         head=r"[\"'](?:[dkpq]|d[pq]|qi)\\?[\"'][ ]{0,2}:[ ]{0,2}\\?[\"'][A-Za-z0-9_-]{22}", lane="name",
+         pattern=r"[\"'](?:[dkpq]|d[pq]|qi)\\?[\"'][ ]{0,2}:[ ]{0,2}\\?[\"']([\w-]{22,2048})(?=[\\\"'])", group=1,
+         check=checks.is_generated,
+         example='{"kty":"OKP","d":"' + MIXED[:43] + '"}', near_miss='{"d": "documentation_of_the_first_page"}'),
+    Rule(name="password", finds="default of a Terraform variable whose name means a secret", docs="https://developer.hashicorp.com/terraform/language/values/variables",
+         head=r"variable[ ]{1,2}\\?\"[A-Za-z0-9_-]{0,48}" + _TELLING_WORD, lane="name",
+         general=True,
+         pattern=r"variable[ ]{1,2}\\?\"(?P<name>[\w-]{1,64})\\?\"[ ]{0,2}\{[^{}]{0,400}?\bdefault[ ]{0,16}=[ ]{0,2}\\?\"([^\"\\\r\n]{4,512})", group=2,
+         check=checks.is_element_value,
+         example='variable "db_password" {\n  default = "' 'open-sesame9"\n}', near_miss='variable "db_password" {\n  default = "${var.x}"\n}'),
     Rule(name="email", finds="email address", docs="https://datatracker.ietf.org/doc/html/rfc5322#section-3.4",
          head=r"@[A-Za-z0-9][A-Za-z0-9.-]{0,120}\.[A-Za-z]{2}", lane="place",
          reach="._%+-",
