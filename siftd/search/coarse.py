@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from numpy.typing import NDArray
 
 _WORD_BITS = 64
@@ -19,6 +21,18 @@ _WEIGHTY = 0.5
 _WEIGHTIEST = 1.2
 """Of the mean size of a dimension that is not zero: from there on it is compared, and counts twice."""
 _BLOCK = 65_536
+
+
+def doubled(array: NDArray[Any], *, axis: int = 0) -> NDArray[Any]:
+    """Return the array with as many zeros behind it along `axis`; these take no memory until they are written.
+
+    `concatenate` writes them: half of an index that has just grown was resident for nothing.
+    """
+    shape = list(array.shape)
+    shape[axis] *= 2
+    larger = np.zeros(shape, array.dtype)
+    larger[tuple(map(slice, array.shape))] = array
+    return larger
 
 
 class Bits:
@@ -30,7 +44,7 @@ class Bits:
 
     def double(self) -> None:
         """Make room for as many rows again."""
-        self._words = np.concatenate([self._words, np.zeros_like(self._words)], axis=1)
+        self._words = doubled(self._words, axis=1)
 
     def put(self, rows: Sequence[int], vectors: NDArray[np.float32]) -> None:
         self._words[:, rows] = self._packed(vectors > 0).T

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from siftd.search.coarse import Bits
+from siftd.search.coarse import Bits, doubled
 from siftd.store import candidates
 
 if TYPE_CHECKING:
@@ -151,8 +151,7 @@ class VectorIndex:
             row = self._rows.setdefault(summary_id, len(self._rows))
             where.append(row)
         while len(self._rows) > len(self._ids):
-            self._ids = np.concatenate([self._ids, np.zeros_like(self._ids)])
-            self._matrix = np.concatenate([self._matrix, np.zeros_like(self._matrix)])
+            self._ids, self._matrix = doubled(self._ids), doubled(self._matrix)
             self._bits.double()
         if piece:
             vectors = np.frombuffer(b"".join(packed for _, packed in piece), dtype="<f4").reshape(len(piece), self.dim)
