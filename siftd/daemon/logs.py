@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Callable, MutableMapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,7 @@ def configure(path: str) -> None:
 
 def unname_sessions(path: str, is_known: Callable[[str], bool]) -> None:
     """Overwrite the ids of the sessions that are not known any more, in place: whoever appends goes on undisturbed."""
+    is_known = cache(is_known)  # thousands of lines name a few sessions
     for each in (path, f"{path}.1"):
         try:
             descriptor = os.open(each, os.O_RDWR | os.O_NOFOLLOW)

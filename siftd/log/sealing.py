@@ -7,7 +7,8 @@ Each step leaves files that replay reads rightly, so a crash between any two los
     prune      remove the file, sync the folder
 
 A segment's time is the time of its last append; compressing and rewriting keep it. None of these touches the active
-segment, and one of them runs at a time; the writer goes on meanwhile.
+segment, and one of them runs at a time; the writer goes on meanwhile. A segment is in memory as a whole, but never as a
+list of its lines: allocated one by one they leave holes that the process keeps for good (33 MB after one forget).
 """
 
 from __future__ import annotations
@@ -76,9 +77,15 @@ def rewrite(path: str, is_forgotten: Callable[[Record], bool]) -> int:
     for segment in segments(path):
         if segment == Path(path):
             continue
-        kept, gone = _split(read_segment(segment), is_forgotten)
+        kept, lines, gone = bytearray(), 0, 0
+        for _, line, record in iter_segment(read_segment(segment)):
+            if record is None or is_forgotten(record):
+                gone += 1
+            else:
+                kept += line
+                lines += 1
         if gone:
-            _rewrite(segment, kept)
+            _rewrite(segment, kept, lines)
             taken += gone
     return taken
 
@@ -93,12 +100,16 @@ def renew(path: str, renewed: Callable[[Record], Redacted | None]) -> int:
     for segment in segments(path):
         if segment == Path(path):
             continue
-        lines = list(iter_segment(read_segment(segment)))
-        kept = [_renewed(line, record, renewed) for _, line, record in lines if record is not None]
-        before = [line for _, line, _ in lines]
-        if kept != before:
-            _rewrite(segment, kept)
-            changed += sum(line != old for line, old in zip(kept, before, strict=False))
+        data, kept, lines, anew = read_segment(segment), bytearray(), 0, 0
+        for _, line, record in iter_segment(data):
+            if record is not None:
+                new = _renewed(line, record, renewed)
+                kept += new
+                lines += 1
+                anew += new != line
+        if kept != data:
+            _rewrite(segment, kept, lines)
+            changed += anew
     return changed
 
 
@@ -109,7 +120,8 @@ def _renewed(line: bytes, record: Record, renewed: Callable[[Record], Redacted |
 
 def holds(path: str, is_forgotten: Callable[[Record], bool]) -> bool:
     """Whether the active segment has a record that is forgotten, or a line that is no record."""
-    return _split(read_segment(Path(path)), is_forgotten)[1] > 0
+    lines = iter_segment(read_segment(Path(path)))
+    return any(record is None or is_forgotten(record) for _, _, record in lines)
 
 
 def list_sealed(path: str) -> list[SealedSegment]:
@@ -140,20 +152,14 @@ def remove_leftovers(path: str) -> None:
         each.unlink(missing_ok=True)
 
 
-def _split(data: bytes, is_forgotten: Callable[[Record], bool]) -> tuple[list[bytes], int]:
-    """Return (the lines that stay, how many do not)."""
-    lines = [(line, record) for _, line, record in iter_segment(data)]
-    kept = [line for line, record in lines if record is not None and not is_forgotten(record)]
-    return kept, len(lines) - len(kept)
-
-
-def _rewrite(segment: Path, kept: list[bytes]) -> None:
-    if len(kept) <= 1:  # its first line only
+def _rewrite(segment: Path, kept: bytearray, lines: int) -> None:
+    if lines <= 1:  # its first line only
         segment.unlink(missing_ok=True)
         sync_folder(str(segment.parent))
         return
-    data = b"".join(kept)
-    _replace(segment, gzip.compress(data, GZIP_LEVEL, mtime=0) if segment.suffix == ".gz" else data, _times(segment))
+    is_compressed = segment.suffix == ".gz"
+    data = gzip.compress(kept, GZIP_LEVEL, mtime=0) if is_compressed else bytes(kept)
+    _replace(segment, data, _times(segment))
 
 
 def _replace(path: Path, data: bytes, times: tuple[int, int]) -> None:
