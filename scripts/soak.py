@@ -1,9 +1,13 @@
 """Endurance: mixed work on a real daemon, on a throw-away home, and what creeps while it lasts.
 
 Captures arrive as hooks bring them, each on a connection of its own; beside them somebody searches, recalls, looks
-around, remembers and now and then forgets. Once a second the daemon's resident memory and its descriptors are read
-from outside. The exact vector index is data that is meant to be in memory (1.5 KB a summary), so it is taken off
-before a line is laid through the rest. The exit status is 1 when something creeps.
+around, remembers and now and then forgets. Once a second the daemon's resident memory, its descriptors and the
+processor time of its event loop are read from outside.
+
+Nothing of the first third is judged: caches fill, numpy is imported, the first forget and the first superseding come.
+The vector index is data that is meant to be in memory, so it is taken off before a line is laid through the rest. A
+latency is told as a ratio to the pace of the machine in the same minute: a bare process that takes a frame of the same
+kind over a socket, parses and hashes it, writes it down and syncs it. The exit status is 1 when something creeps.
 """
 
 from __future__ import annotations
@@ -13,28 +17,47 @@ import itertools
 import json
 import os
 import random
+import socket
 import statistics
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench_stand import Bench, ask, bench, framed, read_frame
+from bench_stand import Bench, ask, bench, read_frame
+from soak_work import capture_frames, question
 
 from siftd.starting import ALLOCATOR
 
 WARM_UP = 1 / 3
-"""The part of the run in which caches fill and numpy is imported; nothing of it is judged."""
-INDEX_BYTES = 384 * 4
-"""One vector of the built-in embedder."""
+"""The part of the run that is not judged."""
+INDEX_BYTES = 384 * 4 + 384 // 8 + 8 + 108
+"""A vector of the built-in embedder in the index: the vector, its signs, its id, and its entry in a dict of two ints."""
 RESIDENT_MB_PER_HOUR_MAX = 20.0
 DESCRIPTORS_MAX = 4
-DRIFT_MAX = 2.0
-WORDS = "token session cache login parser index socket retry schema branch deploy timeout queue vector config".split()
+DRIFT_MAX = 1.5
+"""How many times as slow, measured by the machine's pace, or as costly the last third may be as the one before."""
 MB = 1024 * 1024
+PACE = """
+import hashlib, json, os, socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+log = os.open(sys.argv[1] + ".log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+while True:
+    connection, _ = listener.accept()
+    with connection:
+        data = connection.recv(int.from_bytes(connection.recv(4, socket.MSG_WAITALL), "big"), socket.MSG_WAITALL)
+        told = json.loads(data[3 + int.from_bytes(data[1:3], "big"):])
+        line = json.dumps(told, sort_keys=True).encode()
+        os.write(log, hashlib.sha256(line).hexdigest().encode() + line)
+        os.fdatasync(log)
+        connection.sendall((2).to_bytes(4, "big") + b"{}")
+"""
 
 
 @dataclass
@@ -45,6 +68,10 @@ class Measured:
     descriptors: list[tuple[float, float]] = field(default_factory=list)
     captures: list[tuple[float, float]] = field(default_factory=list)
     searches: list[tuple[float, float]] = field(default_factory=list)
+    pace: list[tuple[float, float]] = field(default_factory=list)
+    """What the yardstick took, in ms."""
+    loop: list[tuple[float, float]] = field(default_factory=list)
+    """Processor time of the daemon's event loop for one capture, in ms, second by second."""
     failures: list[str] = field(default_factory=list)
 
 
@@ -61,11 +88,19 @@ class Soak:
         self.measured = Measured()
 
     def run(self) -> None:
-        workers = [threading.Thread(target=each) for each in (self._capture, self._ask, self._watch)]
+        work = (self._capture, self._ask, self._keep_pace, self._watch)
+        workers = [threading.Thread(target=self._guarded, args=(each,)) for each in work]
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """Work; whatever ends it ends the run."""
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 - a thread's own traceback would not end the others
+            self.measured.failures.append(f"{work.__name__}: {type(error).__name__}")
 
     @property
     def now(self) -> float:
@@ -82,14 +117,7 @@ class Soak:
             time.sleep(max(0.0, number / self._rate - self.now))
             frame = next(frames)
             started = time.perf_counter()
-            try:
-                with self._running.connect() as connection:
-                    connection.settimeout(30)
-                    connection.sendall(frame)
-                    answer = json.loads(read_frame(connection))
-            except (OSError, ValueError) as error:
-                self.measured.failures.append(f"capture {number}: {type(error).__name__}")
-                return
+            answer = exchange(self._running.connect(), frame)
             self.measured.captures.append((self.now, (time.perf_counter() - started) * 1000))
             if not answer["ok"]:
                 self.measured.failures.append(f"capture {number}: {answer['error']['code']}")
@@ -105,11 +133,7 @@ class Soak:
                 time.sleep(max(0.0, number / 2 - self.now))
                 request = question(chance, number)
                 started = time.perf_counter()
-                try:
-                    answer = ask(connection, request)
-                except (OSError, ValueError) as error:
-                    self.measured.failures.append(f"{request['kind']}: {type(error).__name__}")
-                    return
+                answer = ask(connection, request)
                 if request["kind"] == "search":
                     self.measured.searches.append((self.now, (time.perf_counter() - started) * 1000))
                 if request["kind"] == "info":
@@ -117,35 +141,76 @@ class Soak:
                 if not answer["ok"] and answer["error"]["message"] != "there is nothing with this id":
                     self.measured.failures.append(f"{request['kind']}: {answer['error']['code']}")
 
+    def _keep_pace(self) -> None:
+        """Five times a second, give the yardstick a frame like those that the daemon gets."""
+        frames = capture_frames(random.Random(self._seed))
+        path = str(self._running.workspace.parent / "pace")
+        with subprocess.Popen([sys.executable, "-I", "-S", "-c", PACE, path]) as yardstick:
+            try:
+                while not Path(f"{path}.log").exists():
+                    time.sleep(0.01)
+                for number in itertools.count(1):
+                    if self._is_over():
+                        return
+                    time.sleep(max(0.0, number / 5 - self.now))
+                    frame = next(frames)
+                    started = time.perf_counter()
+                    connection = socket.socket(socket.AF_UNIX)
+                    connection.connect(path)
+                    exchange(connection, frame)
+                    self.measured.pace.append((self.now, (time.perf_counter() - started) * 1000))
+            finally:
+                yardstick.kill()
+
     def _watch(self) -> None:
         assert self._running.daemon is not None
-        process = Path(f"/proc/{self._running.daemon.pid}")
+        pid = self._running.daemon.pid
+        process = Path(f"/proc/{pid}")
         page = os.sysconf("SC_PAGE_SIZE")
+        spent, captured = loop_ms(pid), 0
         for second in itertools.count(1):
             if self._is_over():
                 return
             time.sleep(max(0.0, second - self.now))
-            try:
-                resident = int((process / "statm").read_text().split()[1]) * page
-                descriptors = sum(1 for each in (process / "fd").iterdir() if not is_connection(each))
-            except OSError as error:
-                self.measured.failures.append(f"the daemon is gone ({type(error).__name__})")
-                return
+            resident = int((process / "statm").read_text().split()[1]) * page
+            descriptors = sum(1 for each in (process / "fd").iterdir() if not is_connection(each))
+            spent_now, captured_now = loop_ms(pid), len(self.measured.captures)
             self.measured.resident.append((self.now, (resident - self._vectors * INDEX_BYTES) / MB))
             self.measured.descriptors.append((self.now, descriptors))
+            if captured_now > captured:
+                self.measured.loop.append((self.now, (spent_now - spent) / (captured_now - captured)))
+            spent, captured = spent_now, captured_now
             if second % 60 == 0:
                 self._tell(second // 60, resident / MB)
 
     def _tell(self, minute: int, resident_mb: float) -> None:
-        since = (minute - 1) * 60.0
-        captures = [value for at, value in self.measured.captures if at > since]
-        searches = [value for at, value in self.measured.searches if at > since]
+        since, measured = (minute - 1) * 60.0, self.measured
+        captures, searches, pace = (
+            [value for at, value in points if at > since]
+            for points in (measured.captures, measured.searches, measured.pace)
+        )
+        loop = statistics.fmean(value for at, value in measured.loop if at > since)
         print(
-            f"minute {minute:3}: resident {resident_mb:6.1f} MB ({self.measured.resident[-1][1]:5.1f} beside the vectors),"
-            f" {self.measured.descriptors[-1][1]:.0f} descriptors, {len(captures)} captures {spread(captures)},"
-            f" {len(searches)} searches {spread(searches)}",
+            f"minute {minute:3}: resident {resident_mb:6.1f} MB ({measured.resident[-1][1]:5.1f} beside the vectors),"
+            f" {measured.descriptors[-1][1]:.0f} descriptors, {len(captures)} captures {spread(captures)},"
+            f" loop {loop:.2f} ms each, {len(searches)} searches {spread(searches)}, pace {spread(pace)}",
             flush=True,
         )
+
+
+def exchange(connection: socket.socket, frame: bytes) -> dict[str, Any]:
+    """Send a frame, return its answer, and end the connection."""
+    with connection:
+        connection.settimeout(30)
+        connection.sendall(frame)
+        answer: dict[str, Any] = json.loads(read_frame(connection))
+        return answer
+
+
+def loop_ms(pid: int) -> float:
+    """Return the processor time of a daemon's first thread so far: its event loop, where captures are taken in."""
+    fields = Path(f"/proc/{pid}/task/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
 def is_connection(descriptor: Path) -> bool:
@@ -154,78 +219,6 @@ def is_connection(descriptor: Path) -> bool:
         return os.readlink(descriptor).startswith("socket:")
     except OSError:
         return True
-
-
-def capture_frames(chance: random.Random) -> Iterator[bytes]:
-    """Yield hook frames as an agent's day brings them: calls, failures, prompts, turn ends; some large."""
-    for number in itertools.count():
-        session = f"soak-{number // 2000}"
-        file = f"/src/demo/{chance.choice(WORDS)}_{chance.randrange(200)}.py"
-        common = {"session_id": session, "cwd": "/src/demo", "prompt_id": f"p{number // 40}"}
-        match number % 40:
-            case 0:
-                told = {
-                    "hook_event_name": "UserPromptSubmit",
-                    "prompt": f"why does {sentence(chance)} fail? ({number})",
-                }
-            case 39:
-                told = {"hook_event_name": "Stop", "last_assistant_message": f"Mended {sentence(chance)} in {file}."}
-            case kind:
-                told = tool_call(chance, number, kind, file)
-        header = {"client": "claude-code", "frameUid": f"{number:032x}", "root": "/", "ts": time.time_ns() // 1_000_000}
-        head = json.dumps(header).encode()
-        yield framed(b"\x01" + len(head).to_bytes(2, "big") + head + json.dumps(common | told).encode())
-
-
-def tool_call(chance: random.Random, number: int, kind: int, file: str) -> dict[str, Any]:
-    called: dict[str, Any]
-    if kind % 3 == 0:
-        called = {
-            "tool_name": "Read",
-            "tool_input": {"file_path": file},
-            "tool_response": {"content": text(chance, 80)},
-        }
-    elif kind % 3 == 1:
-        edit = {
-            "file_path": file,
-            "old_string": text(chance, 3),
-            "new_string": f"def {chance.choice(WORDS)}_{number}(): ...",
-        }
-        called = {"tool_name": "Edit", "tool_input": edit, "tool_response": {"filePath": file}}
-    else:
-        lines = 2000 if number % 1000 == 5 else 20
-        output = {"stdout": text(chance, lines), "stderr": "", "interrupted": False}
-        called = {"tool_name": "Bash", "tool_input": {"command": f"pytest -q {file}"}, "tool_response": output}
-    called |= {"hook_event_name": "PostToolUse", "tool_use_id": f"toolu_{number}"}
-    if number % 17 == 0:
-        called |= {"hook_event_name": "PostToolUseFailure", "error": f"exit 1: {sentence(chance)}"}
-    return called
-
-
-def sentence(chance: random.Random) -> str:
-    return " ".join(chance.choices(WORDS, k=5))
-
-
-def text(chance: random.Random, lines: int) -> str:
-    return "\n".join(f"{sentence(chance)} {chance.randrange(10_000)}" for _ in range(lines))
-
-
-def question(chance: random.Random, number: int) -> dict[str, Any]:
-    if number % 600 == 599:
-        return {"kind": "forget", "ids": [f"e{chance.randrange(1, 1000)}"], "dryRun": False}
-    if number % 60 == 30:
-        return {"kind": "remember", "text": f"{sentence(chance)} was decided ({number})"}
-    match number % 10:
-        case 9:
-            return {"kind": "recall", "prompt": f"why does {sentence(chance)} fail?"}
-        case 8:
-            return {"kind": "timeline", "before": 20}
-        case 7:
-            return {"kind": "show", "id": f"e{chance.randrange(1, 1000)}"}
-        case 6:
-            return {"kind": "info"}
-    filters = {"tool": "Bash"} if number % 4 == 0 else {}
-    return {"kind": "search", "query": sentence(chance), "k": 10, "filters": filters}
 
 
 def spread(values: list[float]) -> str:
@@ -261,14 +254,29 @@ def judge(measured: Measured, seconds: float) -> Iterator[tuple[str, bool]]:
         held[-1] - held[0] <= DESCRIPTORS_MAX,
     )
     for name, points in (("capture", measured.captures), ("search", measured.searches)):
-        first = [value for at, value in points if at < seconds / 3]
-        last = [value for at, value in points if at > seconds * 2 / 3]
-        drift = statistics.median(last) / statistics.median(first)
+        before, last = third(points, seconds, 1), third(points, seconds, 2)
+        drift = relative(last, third(measured.pace, seconds, 2)) / relative(before, third(measured.pace, seconds, 1))
         bound = f"at most {DRIFT_MAX:g}" if name == "capture" else "it grows with the store, which is no leak"
         yield (
-            f"{name}, median/99th of 100: first third {spread(first)}, last third {spread(last)}: {drift:.2f} times ({bound})",
+            f"{name}, median/99th of 100: second third {spread(before)}, last {spread(last)}:"
+            f" by the machine's pace {drift:.2f} times ({bound})",
             name != "capture" or drift <= DRIFT_MAX,
         )
+    before, last = (statistics.fmean(third(measured.loop, seconds, number)) for number in (1, 2))
+    yield (
+        f"processor time of the event loop a capture: second third {before:.2f} ms, last {last:.2f} ms:"
+        f" {last / before:.2f} times (at most {DRIFT_MAX:g})",
+        last / before <= DRIFT_MAX,
+    )
+
+
+def third(points: list[tuple[float, float]], seconds: float, number: int) -> list[float]:
+    return [value for at, value in points if seconds * number / 3 < at <= seconds * (number + 1) / 3]
+
+
+def relative(values: list[float], pace: list[float]) -> float:
+    """Return how many times as long as the yardstick it took: their medians."""
+    return statistics.median(values) / statistics.median(pace)
 
 
 def main() -> int:
