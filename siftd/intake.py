@@ -58,6 +58,7 @@ class Intake:
         """`root` is the workspace's folder; the values of its `.env`-like files are redacted too."""
         secret = ensure_secret(paths)
         self._secret = secret
+        self._settings = settings
         self._values = None if root is None else EnvValues(root)
         self.redactor = self._make_redactor(settings)
         self.admission = Admission(secret, self.redactor, max_payload_bytes=settings["capture.maxPayloadBytes"])
@@ -65,8 +66,13 @@ class Intake:
 
     def take_rules(self, settings: Settings) -> None:
         """Redact by the rules of other settings from now on."""
+        self._settings = settings
         self.redactor = self._make_redactor(settings)
         self.admission.take_rules(self.redactor)
+
+    def redactor_for(self, root: str) -> Redactor:
+        """Return a redactor that knows the values of another folder's `.env`-like files. Reads them."""
+        return make_redactor(self._secret, self._settings, EnvValues(root))
 
     def from_hook(self, message: bytes) -> Captured:
         """Return what a hook frame says. Raises EnvelopeRejected, RequestInvalid or Ignored."""

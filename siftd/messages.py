@@ -50,6 +50,8 @@ class Filters(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     until: Moment | None = None
     kind: str | None = None
     """summary, event, memory, tool, prompt, stop or failure."""
+    type: str | None = None
+    """Of a memory: then nothing else is found."""
     superseded: bool = False
     as_of: Moment | None = None
     """As things stood then: nothing later, and what only something later hides is shown."""
@@ -160,6 +162,8 @@ class Remember(Request, tag="remember", frozen=True, kw_only=True):
     pin: bool = False
     session_id: str | None = None
     source: str = "api"
+    root: str | None = None
+    """A folder more whose `.env`-like files' values are redacted: of the project from which one for all is kept."""
 
 
 class Supersede(Request, tag="supersede", frozen=True, kw_only=True):
@@ -179,6 +183,7 @@ class Supersede(Request, tag="supersede", frozen=True, kw_only=True):
     pin: bool | None = None
     session_id: str | None = None
     source: str = "api"
+    root: str | None = None
 
 
 class Update(Request, tag="update", frozen=True, kw_only=True):
@@ -193,6 +198,7 @@ class Update(Request, tag="update", frozen=True, kw_only=True):
     valid_from: Moment | None = msgspec.field(default=None, name="from")
     valid_until: Moment | None = msgspec.field(default=None, name="until")
     pin: bool | None = None
+    root: str | None = None
 
 
 class Link(Request, tag="link", frozen=True, kw_only=True):

@@ -7,7 +7,7 @@
       <ns>/run/<key>.sock .lock .start      socket, the lock held for life, the start's back-off
       <ns>/run/<key>.hold .slow             `mem stop` holds; hooks do not wait for 30 s
       <ns>/run/<key>.relay .dropped         the courier that takes other hooks' frames; what could not be kept
-      <ns>/workspaces/<key>/                db.sqlite wal.ndjson spool/ secret brief snapshots/
+      <ns>/workspaces/<key>/                db.sqlite wal.ndjson spool/ secret brief snapshots/; `_global` too
       <ns>/logs/<key>.ndjson                the daemon's structured log
       <ns>/logs/hooks.ndjson .seen          what hooks could not do, and what of it a person has seen
 
@@ -23,6 +23,8 @@ from collections.abc import Mapping
 from siftd.errors import HomeUnusable
 
 DEFAULT_NAMESPACE = "default"
+GLOBAL = "_global"
+"""The key of the workspace that keeps the memories for every project."""
 
 _NAMESPACE = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 

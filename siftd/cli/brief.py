@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import clean, say, say_json, tell
-from siftd.workspace import find_workspace
+from siftd.everywhere import workspace_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -15,7 +15,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     if options.path:
-        context = Context(context.home, find_workspace(options.path), context.environ, context.user_home)
+        context = Context(context.home, workspace_of(context.home, options.path), context.environ, context.user_home)
     answer = context.ask({"kind": "brief"})
     if options.json:
         say_json(answer)

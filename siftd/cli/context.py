@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 
 from siftd.client import Client, connect
 from siftd.errors import DaemonUnreachable
+from siftd.everywhere import ask_where_it_is, global_workspace, workspace_of
 from siftd.paths import Home, WorkspacePaths
-from siftd.workspace import Workspace, find_workspace, start_folder
+from siftd.workspace import Workspace, start_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Context:
         home = Home.from_environment(environ, user_home)
         home = Home(os.path.abspath(home.root), home.namespace)  # noqa: PTH100 - as above
         folder = options.workspace or start_folder(environ, os.getcwd())  # noqa: PTH109 - as above
-        return cls(home, find_workspace(folder), environ, user_home)
+        return cls(home, workspace_of(home, folder), environ, user_home)
 
     def ask(
         self,
@@ -49,8 +50,22 @@ class Context:
     ) -> dict[str, Any]:
         """Return the daemon's answer to a request that may be repeated; the daemon is started if need be.
 
-        One that ends at that very moment (it was idle, or its package has changed) is started again, once.
+        One that ends at that very moment (it was idle, or its package has changed) is started again, once. What is
+        about memories for every project goes to the daemon that keeps them.
         """
+
+        def here(local: dict[str, Any]) -> dict[str, Any]:
+            return self._ask(local, timeout, on_progress)
+
+        def everywhere(local: dict[str, Any]) -> dict[str, Any]:
+            shared = Context(self.home, global_workspace(self.home), self.environ, self.user_home)
+            return shared._ask(local, timeout, on_progress)
+
+        return ask_where_it_is(message, self.workspace.root, here, everywhere)
+
+    def _ask(
+        self, message: dict[str, Any], timeout: float, on_progress: Callable[[dict[str, Any]], object] | None
+    ) -> dict[str, Any]:
         with self.reach() as client:
             try:
                 return client.request(message, timeout=timeout, on_progress=on_progress)

@@ -7,6 +7,7 @@ from typing import Any
 
 from siftd.cli.context import Context
 from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
+from siftd.everywhere import LETTER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--pinned", action="store_true", help="standing instructions only")
     parser.add_argument("--superseded", action="store_true", help="also what was replaced or no longer holds")
     parser.add_argument("--as-of", metavar="WHEN", help="what held then: a date, 2d (ago)")
+    parser.add_argument("--global", action="store_true", dest="everywhere", help="those for every project (g3)")
     views = parser.add_mutually_exclusive_group()
     views.add_argument("--similar", metavar="ID", help="those nearest to this one in meaning")
     views.add_argument("--conflicts", action="store_true", help="pairs that contradict each other")
@@ -27,15 +29,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
+    letter = LETTER if options.everywhere else "m"
+    place = {"project": False} if options.everywhere else {}
     if options.similar:
         answer = context.ask({"kind": "similar", "id": options.similar, "limit": options.n})
         lines = [f"{each['id']:<6} {each['cosine']:.2f}  {one_line(each['text'], 14)}" for each in answer["similar"]]
     elif options.conflicts or options.health:
-        answer = context.ask({"kind": "memory_health"})
-        lines = list(_conflicts(answer["conflicts"]) if options.conflicts else _health(answer))
+        answer = context.ask({"kind": "memory_health", **place})
+        lines = list(_conflicts(answer["conflicts"], letter) if options.conflicts else _health(answer))
     else:
-        answer = context.ask({"kind": "memories", **_filters(options)})
-        lines = [_line(each) for each in answer["memories"]]
+        answer = context.ask({"kind": "memories", **place, **_filters(options)})
+        lines = [_line(each, letter) for each in answer["memories"]]
     if options.json:
         say_json(answer)
         return 0
@@ -63,17 +67,17 @@ def _filters(options: Namespace) -> dict[str, Any]:
     return filters
 
 
-def _line(memory: dict[str, Any]) -> str:
-    name = f"m{memory['id']}"
+def _line(memory: dict[str, Any], letter: str) -> str:
+    name = f"{letter}{memory['id']}"
     pin = " pinned" if memory["pinned"] else ""
     head = f"{name:<6} {format_time(memory['updated_ts'])}  {clean(memory['type'])}{pin}"
     return f"{paint(name, 'cyan')}{head[len(name) :]}  {one_line(memory['text'], len(head) + 2)}"
 
 
-def _conflicts(pairs: Iterable[dict[str, Any]]) -> Iterable[str]:
+def _conflicts(pairs: Iterable[dict[str, Any]], letter: str) -> Iterable[str]:
     for pair in pairs:
-        yield f"m{pair['a_id']:<5} {one_line(pair['a_text'], 8)}"
-        yield f"  against m{pair['b_id']}  {one_line(pair['b_text'], 20)}"
+        yield f"{letter}{pair['a_id']:<5} {one_line(pair['a_text'], 8)}"
+        yield f"  against {letter}{pair['b_id']}  {one_line(pair['b_text'], 20)}"
 
 
 def _health(answer: dict[str, Any]) -> Iterable[str]:

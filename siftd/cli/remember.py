@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--project", action="store_true", default=True, help="for this project (default)")
-    where.add_argument("--global", action="store_false", dest="project", help="for every project")
+    where.add_argument("--global", action="store_false", dest="project", help="for every project; it is known as g3")
 
 
 def run(context: Context, options: Namespace) -> int:

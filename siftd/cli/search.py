@@ -37,6 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--until", metavar="WHEN", help="not after")
     parser.add_argument("--as-of", metavar="WHEN", help="as things stood then")
     parser.add_argument("--kind", choices=KINDS, help="only such hits")
+    parser.add_argument("--type", help="only memories of this type: decision, preference, ...")
     parser.add_argument("--superseded", action="store_true", help="also what a newer summary hides")
     parser.add_argument("--by-session", action="store_true", help="one hit for each session, the best session first")
     parser.add_argument("--explain", action="store_true", help="say why each was found, and what its score is made of")
@@ -63,7 +64,7 @@ def run(context: Context, options: Namespace) -> int:
 
 
 def _filters(options: Namespace) -> dict[str, Any]:
-    names = ("tool", "session", "file", "symbol", "kind", "since", "until", "as_of")
+    names = ("tool", "session", "file", "symbol", "kind", "type", "since", "until", "as_of")
     filters = {name: value for name in names if (value := getattr(options, name)) is not None}
     if moments := [name for name in ("since", "until", "as_of") if name in filters]:
         import time

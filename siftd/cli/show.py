@@ -11,7 +11,7 @@ from siftd.cli.output import clean, format_time, paint, say, say_json
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="e12 (or 12) an event, s7 a summary, m3 a memory")
+    parser.add_argument("id", metavar="ID", help="e12 (or 12) an event, s7 a summary, m3 or g3 a memory")
 
 
 def run(context: Context, options: Namespace) -> int:
@@ -21,7 +21,7 @@ def run(context: Context, options: Namespace) -> int:
     elif item["kind"] == "event":
         _say_event(item)
     elif item["kind"] == "memory":
-        _say_memory(item)
+        _say_memory(item, "g" if options.id.strip().startswith(("g", "#g")) else "m")
     else:
         _say_summary(item)
     return 0
@@ -63,9 +63,9 @@ def _say_summary(summary: dict[str, Any]) -> None:
     say(clean(summary["text"]))
 
 
-def _say_memory(memory: dict[str, Any]) -> None:
-    say(paint(f"m{memory['id']}  {format_time(memory['ts'])}  {clean(memory['type'])}", "bold"))
-    links = (f"{link['relation']} m{link['to_id']} (by m{link['from_id']})" for link in memory["links"])
+def _say_memory(memory: dict[str, Any], letter: str) -> None:
+    say(paint(f"{letter}{memory['id']}  {format_time(memory['ts'])}  {clean(memory['type'])}", "bold"))
+    links = (f"{link['relation']} {letter}{link['to_id']} (by {letter}{link['from_id']})" for link in memory["links"])
     moments = {name: memory[name] for name in ("valid_from", "valid_to") if memory[name] is not None}
     _say_fields(
         {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from siftd.daemon.workshop import Workshop
     from siftd.search.block import Given
 
-_ID = re.compile(r"([esm]?)([0-9]{1,18})")
+_ID = re.compile(r"([esmg]?)([0-9]{1,18})")
 BEHIND = "without the newest captures: the database is locked by another program, or the disk is full"
 _FIND = {
     "e": ("event", read.find_event),
@@ -124,6 +124,8 @@ class Handlers:
 
     async def _show(self, request: messages.Show) -> dict[str, Any]:
         letter, number = split_id(request.id)
+        if letter == "g":
+            raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem show` asks it")
         kind, find = _FIND[letter]
         item = await self._shop.store.read(lambda c: find(c, number))
         if item is None:
@@ -138,7 +140,7 @@ class Handlers:
             session, limit = request.session, max(1, before + after)
             return {"events": await self._shop.store.read(lambda c: read.timeline_latest(c, session, limit))}
         kind, number = split_id(request.around)
-        if kind == "m":
+        if kind in ("m", "g"):
             raise RequestInvalid("a memory has no place in a session", hint="give an event (e12) or a summary (s7)")
         if kind == "s":
             summary = await self._shop.store.read(lambda c: read.find_summary(c, number))
@@ -151,9 +153,10 @@ class Handlers:
     async def _injections(self, request: messages.Injections) -> dict[str, Any]:
         piece = None if request.id is None else "{}{}".format(*split_id(request.id))
         limit = max(1, min(request.limit, 500))
+        shared = self._shop.store.everywhere
         return {
             "injections": await self._shop.store.read(
-                lambda c: ledger.list_injections(c, piece, request.session, limit)
+                lambda c: ledger.list_injections(c, piece, request.session, limit, everywhere=shared.connection())
             )
         }
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from siftd.config import is_excluded
 from siftd.daemon.endpoint import Endpoint, Lock
 from siftd.errors import DaemonAlreadyRunning, SiftdError
+from siftd.everywhere import workspace_of
 from siftd.home import ensure_workspace, load_settings
 from siftd.paths import Home
-from siftd.workspace import find_workspace
 
 EXIT_FAILED = 1
 EXIT_ALREADY_RUNNING = 5
@@ -36,8 +36,8 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's: a second one spins on a core that the agent wants
     sys.setswitchinterval(0.001)  # a search or a drain must not keep a capture waiting for the usual 5 ms
     try:
-        workspace = find_workspace(folder)
         home = Home.from_environment(os.environ, str(Path.home()))
+        workspace = workspace_of(home, folder)
         paths = home.for_workspace(workspace.key)
         ensure_workspace(paths)
         lock = Lock(paths.lock)

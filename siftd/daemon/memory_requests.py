@@ -6,6 +6,7 @@ Changes are checked here, kept as a record, and applied by it (`siftd.store.inte
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import sqlite3
 from typing import TYPE_CHECKING, Any
@@ -51,9 +52,12 @@ class MemoryRequests:
             pin=old["pinned"] if request.pin is None else request.pin,
             session_id=request.session_id,
             source=request.source,
+            root=request.root,
             **inherited | told,
         )
-        return await self._remembering.remember(remember, supersedes=old_id)
+        answer = await self._remembering.remember(remember, supersedes=old_id)
+        self._shop.note_memories_changed()
+        return answer
 
     async def update(self, request: messages.Update) -> dict[str, Any]:
         """Change fields of a memory."""
@@ -69,9 +73,15 @@ class MemoryRequests:
             check_says_something(self._shop.intake.redactor.text(changes["text"]))
         if "tags" in changes:
             changes["tags"] = cleaned_tags(changes["tags"])
+        if request.root is not None:
+            told = [changes[name] for name in ("text",) if name in changes] + changes.get("tags", [])
+            told = await asyncio.to_thread(self._remembering.redacted, request.root, told)
+            changes |= {"text": told.pop(0)} if "text" in changes else {}
+            changes |= {"tags": told} if "tags" in changes else {}
         async with self._remembering.turn:
             await self._shop.keep_intent("update", {"id": memory_id, **changes})
             await self._shop.embed_memories()
+        self._shop.note_memories_changed()
         return {"id": f"m{memory_id}", "changed": sorted(changes)}
 
     async def link(self, request: messages.Link) -> dict[str, Any]:

@@ -6,10 +6,13 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from siftd.daemon.commit import Committer
 from siftd.embed.embedder import Embedder
+from siftd.errors import StoreError
 from siftd.store.connection import open_reader, translate
 
 if TYPE_CHECKING:
@@ -21,12 +24,14 @@ T = TypeVar("T")
 class StoreAccess:
     """The store for everything but capture: reads in the reading thread, writes through the committer."""
 
-    def __init__(self, database: str, committer: Committer, embedder: Embedder) -> None:
+    def __init__(self, database: str, committer: Committer, embedder: Embedder, *, shared: str | None = None) -> None:
+        """`shared` is the database of the memories for every project, which need not be there."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="reader")
         self._connection = open_reader(database)
         self._committer = committer
         self._embedder = embedder
         self._index: VectorIndex | None = None
+        self.everywhere = SharedReader(shared)
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -51,9 +56,42 @@ class StoreAccess:
     def close(self) -> None:
         self._thread.shutdown(wait=True)
         self._connection.close()
+        self.everywhere.close()
 
     def _guarded(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
             return work(self._connection)
         except sqlite3.Error as error:
             raise translate(error) from error
+
+
+class SharedReader:
+    """A read-only connection to another daemon's database, opened when that is there. For the reading thread."""
+
+    def __init__(self, database: str | None) -> None:
+        self._database = database
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+
+    def connection(self) -> sqlite3.Connection | None:
+        """Return the connection; None while there is no database, or none that can be read."""
+        if self._database is None:
+            return None
+        try:
+            found = Path(self._database).stat()
+        except OSError:
+            self.close()
+            return None
+        file = found.st_dev, found.st_ino
+        if file != self._file:  # it was rebuilt
+            self.close()
+            with suppress(StoreError):
+                self._connection = open_reader(self._database)
+            self._file = file
+        return self._connection
+
+    def close(self) -> None:
+        self._file = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

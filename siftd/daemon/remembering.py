@@ -5,6 +5,7 @@ One memory is written at a time, so that two clients who say the same at once do
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 import sqlite3
@@ -47,6 +48,9 @@ class Remembering:
         Raises RequestInvalid for what cannot be one.
         """
         check(request)
+        if request.root is not None:
+            told = await asyncio.to_thread(self.redacted, request.root, [request.text, *request.tags])
+            request = msgspec.structs.replace(request, text=told[0], tags=told[1:])
         now_ms = self._shop.clock.now_ms()
         payload = payload_of(request) | ({} if supersedes is None else {"supersedes": supersedes})
         intent = self._shop.intake.admission.admit_intent(
@@ -61,6 +65,10 @@ class Remembering:
             memory_id = await self._shop.keep_admitted(intent)
             await self._shop.embed_memories()
         return _answer(memory_id, [each for each in similar if each != supersedes])
+
+    def redacted(self, root: str, texts: list[str]) -> list[str]:
+        """Return texts by the rules of this workspace and the values of another folder's `.env`-like files."""
+        return [self._shop.intake.redactor_for(root).text(each) for each in texts]
 
     def _compare(self, connection: sqlite3.Connection, text: str, now_ms: int) -> tuple[int | None, list[int]]:
         """Return (the live memory that says exactly this, those that say nearly this)."""
@@ -111,7 +119,10 @@ def check(request: Remember) -> None:
     if request.type not in TYPES:
         raise RequestInvalid("there is no such type of memory", hint=f"one of {', '.join(TYPES)}")
     if not request.project:
-        raise RequestInvalid("memories for every project are not kept yet", hint="leave it to this project")
+        raise RequestInvalid(
+            "memories for every project are not kept by a project's daemon",
+            hint="`mem remember --global` asks the daemon that keeps them",
+        )
     if len(request.tags) > TAGS_MAX or any(not 0 < len(tag.strip()) <= TAG_CHARS_MAX for tag in request.tags):
         raise RequestInvalid(f"a tag is empty or long, or there are more than {TAGS_MAX}", hint="use short words")
     if not 1 <= request.importance <= 5:

@@ -38,7 +38,7 @@ REST_SECONDS = 0.2
 """Turn ends that come together make one brief. Arbitrary."""
 WARM_AFTER_SECONDS = 0.5
 """The session's own brief goes first: both are read in one thread."""
-_ID = re.compile(r"[esm][0-9]{1,18}")
+_ID = re.compile(r"[esmg][0-9]{1,18}")
 
 
 class Telling:
@@ -172,7 +172,8 @@ class Telling:
 
         def read(connection: sqlite3.Connection) -> Given:
             state = ledger.session_state(connection, session) if is_told and session else FRESH
-            return brief(connection, shop.clock.now_ms(), max_tokens=max_tokens, session_id=session, state=state)
+            now_ms, shared = shop.clock.now_ms(), shop.store.everywhere.connection()
+            return brief(connection, now_ms, max_tokens=max_tokens, session_id=session, state=state, everywhere=shared)
 
         return await shop.store.read(read)
 

@@ -29,6 +29,7 @@ from siftd.errors import RequestInvalid, SiftdError
 from siftd.home import load_settings
 from siftd.log.segments import segments
 from siftd.messages import Backfill, Forget, Search
+from siftd.paths import GLOBAL
 from siftd.spool import SpoolFile, count_files, iter_spool, readmit
 from siftd.store import events, opt_outs, read
 from siftd.store.snapshots import copy_database, list_snapshots
@@ -55,7 +56,8 @@ class Workshop:
         self.committer = stock.committer
         self._stock = stock
         self.embedder = stock.embedder
-        self.store = StoreAccess(self.paths.database, self.committer, self.embedder)
+        shared = None if self.paths.key == GLOBAL else self.paths.home.for_workspace(GLOBAL).database
+        self.store = StoreAccess(self.paths.database, self.committer, self.embedder, shared=shared)
         self._engine: SearchEngine | None = None
         self.backends = Backends(self.settings, stock.api_key, self.store, self.clock, stock.connection, stock.at_work)
         self._embedding = EmbeddingQueue(self.store, self.embedder, stock.at_work)
@@ -121,7 +123,16 @@ class Workshop:
 
     async def forget(self, request: Forget) -> dict[str, Any]:
         """Forget what a person wants forgotten, or say what that would be."""
-        return await self.consolidator.alone(lambda: self._forgetter.forget(request))
+        answer = await self.consolidator.alone(lambda: self._forgetter.forget(request))
+        if not request.dry_run:
+            self.note_memories_changed()
+        return answer
+
+    def note_memories_changed(self) -> None:
+        """What a memory for every project said may stand in every project's kept brief: those go, and are made anew."""
+        if self.paths.key == GLOBAL:
+            for brief in Path(self.paths.home.workspaces).glob("*/brief"):
+                brief.unlink(missing_ok=True)
 
     async def _keep_up(self) -> None:
         await self._upkeep.run()
@@ -299,7 +310,12 @@ class Workshop:
             from siftd.search.weights import of_settings
 
             self._engine = SearchEngine(
-                connection, self.store.index, self.embedder.embed, self.clock.now_ms, of_settings(self.settings)
+                connection,
+                self.store.index,
+                self.embedder.embed,
+                self.clock.now_ms,
+                of_settings(self.settings),
+                self.store.everywhere.connection,
             )
         return self._engine
 

@@ -1,7 +1,7 @@
 """The whole surface, under the names that users of rekal know, for clients that are told to use them.
 
-A project here is a workspace, and a server speaks for one: `project` is taken where it names this one, and told
-otherwise.
+A project here is a workspace, and a server speaks for one: `project` is taken where it names this one, or is
+"_global" for the memories of every project, and told otherwise.
 """
 
 import time
@@ -10,8 +10,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from siftd.errors import RequestInvalid
+from siftd.everywhere import LETTER
 from siftd.mcp.link import Link
 from siftd.moments import parse_moment
+from siftd.paths import GLOBAL
 
 Type = Literal["fact", "preference", "decision", "procedure", "context", "episode", "instruction"]
 Relation = Literal["supersedes", "contradicts", "related_to"]
@@ -56,9 +58,14 @@ class FullTools:
         tags: list[str] | None = None,
     ) -> Found:
         """Keep a memory. Answers its id, and those that say nearly the same."""
-        self._check_project(project)
         return self._link.ask(
-            "remember", text=content, type=memory_type, tags=tags or [], sessionId=conversation_id, source="mcp"
+            "remember",
+            **self._place(project),
+            text=content,
+            type=memory_type,
+            tags=tags or [],
+            sessionId=conversation_id,
+            source="mcp",
         )
 
     def memory_search(
@@ -70,11 +77,11 @@ class FullTools:
         conversation_id: str | None = None,
     ) -> Found:
         """Search memories by words and meaning."""
-        self._check_project(project)
+        place = self._place(project)
         filters = {"kind": "memory"} | ({"session": conversation_id} if conversation_id else {})
-        answer = self._link.ask("search", query=query, k=200 if memory_type else limit, filters=filters)
-        hits = [each for each in answer["hits"] if memory_type in (None, each["type"])]
-        return {"memories": [_line(each) for each in hits[:limit]], "degraded": answer["degraded"]}
+        filters |= {"type": memory_type} if memory_type else {}
+        answer = self._link.ask("search", **place, query=query, k=limit, filters=filters)
+        return {"memories": [_line(each) for each in answer["hits"]], "degraded": answer["degraded"]}
 
     def memory_update(
         self,
@@ -103,7 +110,7 @@ class FullTools:
         tags: list[str] | None = None,
     ) -> Found:
         """Keep a memory in the place of another one, which stays as history."""
-        self._check_project(project)
+        self._place(project)
         return self._link.ask(
             "supersede",
             id=old_id,
@@ -120,13 +127,13 @@ class FullTools:
 
     def memory_build_context(self, query: str, project: str | None = None, limit: Limit = 10) -> Found:
         """What bears on a query: memories, what was done, contradictions, the latest memories."""
-        self._check_project(project)
-        hits = self._link.ask("search", query=query, k=limit)["hits"]
+        place = self._place(project)
+        hits = self._link.ask("search", **place, query=query, k=limit)["hits"]
         return {
             "memories": [_line(each) for each in hits if each["kind"] == "memory"],
             "work": [_line(each) for each in hits if each["kind"] != "memory"],
-            "conflicts": self._link.ask("memory_health")["conflicts"],
-            "timeline": [_memory(each) for each in self._link.ask("memories", limit=limit)["memories"]],
+            "conflicts": self.memory_conflicts(project)["conflicts"],
+            "timeline": self.memory_timeline(project, limit=limit)["memories"],
         }
 
     def memory_similar(self, memory_id: str, limit: Limit = 5) -> Found:
@@ -135,8 +142,7 @@ class FullTools:
 
     def memory_topics(self, project: str | None = None) -> Found:
         """How many memories hold now, by type and by tag."""
-        self._check_project(project)
-        topics: Found = self._link.ask("memory_health")["topics"]
+        topics: Found = self._link.ask("memory_health", **self._place(project))["topics"]
         return topics
 
     def memory_timeline(
@@ -147,19 +153,20 @@ class FullTools:
         limit: Limit = 20,
     ) -> Found:
         """Memories, the latest first, within dates."""
-        self._check_project(project)
+        place = self._place(project)
         now_ms = time.time_ns() // 1_000_000
         since, until = (parse_moment(each, now_ms) if each else None for each in (start, end))
-        found = self._link.ask("memories", since=since, until=until, limit=limit)["memories"]
-        return {"memories": [_memory(each) for each in found]}
+        found = self._link.ask("memories", **place, since=since, until=until, limit=limit)["memories"]
+        return {"memories": [_memory(each, _letter(place)) for each in found]}
 
     def memory_related(self, memory_id: str) -> Found:
         """The links of a memory, superseded ones too."""
         rows = self._link.ask("related", id=memory_id)["related"]
+        letter = "g" if memory_id.strip().startswith(("g", "#g")) else "m"
         return {
             "related": [
-                {"relation": each["relation"], "from": f"m{each['from_id']}", "to": f"m{each['to_id']}",
-                 "id": f"m{each['id']}", "text": each["text"]}
+                {"relation": each["relation"], "from": f"{letter}{each['from_id']}", "to": f"{letter}{each['to_id']}",
+                 "id": f"{letter}{each['id']}", "text": each["text"]}
                 for each in rows
             ]
         }  # fmt: skip
@@ -171,19 +178,19 @@ class FullTools:
 
     def memory_conflicts(self, project: str | None = None) -> Found:
         """Pairs that contradict each other and of which neither is superseded."""
-        self._check_project(project)
-        rows = self._link.ask("memory_health")["conflicts"]
+        place = self._place(project)
+        letter, rows = _letter(place), self._link.ask("memory_health", **place)["conflicts"]
         return {
             "conflicts": [
-                {"a": f"m{each['a_id']}", "a_text": each["a_text"], "b": f"m{each['b_id']}", "b_text": each["b_text"]}
+                {"a": f"{letter}{each['a_id']}", "a_text": each["a_text"],
+                 "b": f"{letter}{each['b_id']}", "b_text": each["b_text"]}
                 for each in rows
             ]
-        }
+        }  # fmt: skip
 
     def memory_set_project(self, project: str) -> Found:
-        """Check that this server speaks for a project: its folder, or the folder's name."""
-        self._check_project(project)
-        return {"project": self._link.workspace.root}
+        """Check that this server speaks for a project: its folder, or the folder's name. `_global` is every project."""
+        return {"project": project if self._place(project) else self._link.workspace.root}
 
     def conversation_start(
         self,
@@ -209,6 +216,13 @@ class FullTools:
         """The conversations in which nothing happened for so many days."""
         return self._link.ask("conversations", staleDays=days, limit=200)
 
+    def _place(self, project: str | None) -> Found:
+        """Return what a request says of where: here, or with "_global" among the memories for every project."""
+        if project == GLOBAL:
+            return {"project": False}
+        self._check_project(project)
+        return {}
+
     def _check_project(self, project: str | None) -> None:
         root = self._link.workspace.root
         if project and project not in (root, root.rpartition("/")[2]):
@@ -216,16 +230,21 @@ class FullTools:
 
 
 def _memory_id(text: str) -> str:
-    number = text.strip().removeprefix("#").removeprefix("m")
+    cited = text.strip().removeprefix("#")
+    letter, number = ("g", cited[1:]) if cited.startswith("g") else ("m", cited.removeprefix("m"))
     if not number.isdecimal():
-        raise RequestInvalid("this is not the id of a memory", hint="they look like m3")
-    return f"m{number}"
+        raise RequestInvalid("this is not the id of a memory", hint="they look like m3, or g3 for every project")
+    return f"{letter}{number}"
 
 
 def _line(hit: dict[str, Any]) -> dict[str, Any]:
     return {"id": hit["id"], "type": hit.get("type") or hit["tool"], "score": hit["score"], "text": hit["text"]}
 
 
-def _memory(row: dict[str, Any]) -> dict[str, Any]:
+def _letter(place: Found) -> str:
+    return LETTER if place else "m"
+
+
+def _memory(row: dict[str, Any], letter: str) -> dict[str, Any]:
     kept = {name: row[name] for name in ("type", "text", "tags", "importance", "ts", "session_id")}
-    return {"id": f"m{row['id']}", **kept}
+    return {"id": f"{letter}{row['id']}", **kept}

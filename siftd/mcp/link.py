@@ -8,9 +8,10 @@ from typing import Any
 
 from siftd.client import Client, connect
 from siftd.errors import DaemonUnreachable
+from siftd.everywhere import ask_where_it_is, global_workspace, workspace_of
 from siftd.paths import Home
 from siftd.starting import ensure_daemon
-from siftd.workspace import Workspace, find_workspace, start_folder
+from siftd.workspace import Workspace, start_folder
 
 ANSWER_SECONDS = 30.0
 
@@ -20,7 +21,7 @@ class Link:
 
     def __init__(self, home: Home, workspace: Workspace, environ: Mapping[str, str]) -> None:
         self.workspace = workspace
-        self._paths = home.for_workspace(workspace.key)
+        self._home = home
         self._environ = environ
 
     @classmethod
@@ -28,7 +29,7 @@ class Link:
         """Return the link to the workspace that the environment or the current folder names."""
         home = Home.from_environment(environ, str(Path.home()))
         home = Home(str(Path(home.root).absolute()), home.namespace)
-        return cls(home, find_workspace(start_folder(environ, str(Path.cwd()))), environ)
+        return cls(home, workspace_of(home, start_folder(environ, str(Path.cwd()))), environ)
 
     def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Return the daemon's answer; the daemon is started if need be.
@@ -37,16 +38,26 @@ class Link:
         there already is told, not stored twice). Raises SiftdError.
         """
         message = {"kind": kind, **fields}
-        with self._reach() as client:
+        return ask_where_it_is(message, self.workspace.root, self._ask_here, self._ask_global)
+
+    def _ask_here(self, message: dict[str, Any]) -> dict[str, Any]:
+        return self._ask(message, self.workspace)
+
+    def _ask_global(self, message: dict[str, Any]) -> dict[str, Any]:
+        return self._ask(message, global_workspace(self._home))
+
+    def _ask(self, message: dict[str, Any], workspace: Workspace) -> dict[str, Any]:
+        with self._reach(workspace) as client:
             try:
                 return client.request(message, timeout=ANSWER_SECONDS)
             except DaemonUnreachable:
                 pass
-        with self._reach() as client:
+        with self._reach(workspace) as client:
             return client.request(message, timeout=ANSWER_SECONDS)
 
-    def _reach(self) -> Client:
+    def _reach(self, workspace: Workspace) -> Client:
+        paths = self._home.for_workspace(workspace.key)
         try:
-            return connect(self._paths)
+            return connect(paths)
         except DaemonUnreachable:
-            return ensure_daemon(self._paths, self.workspace.root, self._environ)
+            return ensure_daemon(paths, workspace.root, self._environ)

@@ -122,6 +122,7 @@ class Tools:
         supersedes: Annotated[str, Field(description="the memory (m3) that this replaces")] = "",
         pin: Annotated[bool, Field(description="give it to every session; only if the person asks")] = False,
         until: Annotated[str, Field(description="date from which it no longer holds")] = "",
+        everywhere: Annotated[bool, Field(description="for every project, not only this one")] = False,
     ) -> Kept:
         """Keep a decision, preference, procedure or fact that later sessions need and that code and history do not
         tell. What was done is captured anyway. Never secrets. If one in `similar` says the same or is now wrong,
@@ -132,7 +133,7 @@ class Tools:
         if supersedes:
             answer = self._link.ask("supersede", id=supersedes.removeprefix("#"), source="mcp", **fields)
         else:
-            answer = self._link.ask("remember", source="mcp", **fields)
+            answer = self._link.ask("remember", source="mcp", project=not everywhere, **fields)
         status = "it is remembered already" if answer.get("duplicate") else "remembered"
         return {"id": answer["id"], "status": status, "similar": answer["similar"]}
 

@@ -17,6 +17,7 @@ from siftd.errors import RequestInvalid, SiftdError
 from siftd.messages import Filters
 from siftd.search import memories as memory_search
 from siftd.search.legs import DEPTH, DEPTH_OF_SESSIONS, Legs
+from siftd.search.memories import Shelf, Shelves
 from siftd.search.pool import Pool, Pooled, with_neighbours
 from siftd.search.query import Question
 from siftd.search.weights import Weights
@@ -25,6 +26,7 @@ from siftd.store.candidates import Scope
 from siftd.store.memories import MemoryScope
 
 if TYPE_CHECKING:
+    from siftd.search.memories import Vector
     from siftd.search.vectors import VectorIndex
 
 K_MAX = 200
@@ -70,13 +72,15 @@ class SearchEngine:
         embed: Callable[[Sequence[str]], Any],
         now_ms: Callable[[], int],
         weights: Weights | None = None,
+        everywhere: Callable[[], sqlite3.Connection | None] = lambda: None,
     ) -> None:
+        """`everywhere` gives the store of the memories for every project, while there is one."""
         self._connection = connection
         self._index = index
         self._embed = embed
         self._now_ms = now_ms
         self._weights = weights or Weights()
-        self._memories = memory_search.MemoryVectors()
+        self._shelves = Shelves(connection, everywhere)
 
     def search(
         self,
@@ -98,48 +102,53 @@ class SearchEngine:
         k = max(0, min(k, K_MAX))
         question = Question.of(query)
         scope = Scope.of(filters)
-        memory_scope = MemoryScope.of(filters, self._now_ms()) if memories.has_any(self._connection) else None
+        memory_scope = MemoryScope.of(filters, self._now_ms())
+        shelves = [] if memory_scope is None else self._shelves.filled()
         if not question.text:
-            return self._latest(scope, memory_scope, k, filters)
+            return self._latest(scope, memory_scope, shelves, k, filters)
         weighed = self._weights.changed(weights or {})
-        pool, memory_legs, degraded = self._ask(question, scope, memory_scope, weighed, group)
+        pool, vector, degraded = self._ask(question, scope, weighed, group)
         ranked = self._ranked(pool, weighed, group)
-        hits = [*self._hits(ranked, weighed, k, filters), *self._memory_hits(memory_legs, weighed, k)]
+        hits = list(self._hits(ranked, weighed, k, filters))
+        for shelf in shelves:
+            assert memory_scope is not None
+            try:
+                legs = shelf.legs(question if weighed.words else None, memory_scope, vector, self._index)
+                hits += self._memory_hits(shelf, legs, weighed, k)
+            except sqlite3.Error:
+                if shelf.connection is self._connection:
+                    raise
+                degraded = degraded or "without the memories of every project: their store cannot be read"
         return Found(sorted(hits, key=lambda hit: -hit["score"])[:k], degraded)
 
     def _ask(
-        self, question: Question, scope: Scope, memory_scope: MemoryScope | None, weights: Weights, group: str | None
-    ) -> tuple[Pool, dict[str, memory_search.Leg], str | None]:
-        """Ask every leg that has a weight."""
+        self, question: Question, scope: Scope, weights: Weights, group: str | None
+    ) -> tuple[Pool, Vector | None, str | None]:
+        """Ask every leg that has a weight; return what they found, the question's vector, why a leg is missing."""
         pool = Pool(weights)
         legs = Legs(self._connection, question, scope, DEPTH if group is None else DEPTH_OF_SESSIONS)
         for leg, ask in (("words", legs.words), ("raw", legs.raw), ("trigram", legs.trigram)):
             if weights.of(leg):
                 pool.add(leg, ask())
-        memory_legs: dict[str, memory_search.Leg] = {}
-        if memory_scope is not None and weights.words:
-            memory_legs = memory_search.lexical_legs(self._connection, question, memory_scope)
         if not weights.vector or not question.is_telling:
-            return pool, memory_legs, None
+            return pool, None, None
         index = self._index()
         index.refresh(self._connection, seconds=_READING_SECONDS)
         try:
             vector = self._embed([question.text])[0]
             if len(index):
                 pool.add("vector", legs.vector(index, vector))
-            if memory_scope is not None:
-                memory_legs["vector"] = self._memories.nearest(self._connection, memory_scope, index.embedder, vector)
         except sqlite3.Error:
             raise
         except SiftdError as error:
-            return pool, memory_legs, f"without vectors: {error}" + (f"; {error.hint}" if error.hint else "")
+            return pool, None, f"without vectors: {error}" + (f"; {error.hint}" if error.hint else "")
         except Exception as error:  # noqa: BLE001 - whatever an embedder does, search still answers and says so
-            return pool, memory_legs, f"without vectors: the embedder failed ({type(error).__name__})"
+            return pool, None, f"without vectors: the embedder failed ({type(error).__name__})"
         if not len(index) and candidates.has_summaries(self._connection):
-            return pool, memory_legs, "without vectors: the summaries wait for theirs"
+            return pool, vector, "without vectors: the summaries wait for theirs"
         if not index.is_whole:
-            return pool, memory_legs, "with the newest vectors only: the others are being read"
-        return pool, memory_legs, None
+            return pool, vector, "with the newest vectors only: the others are being read"
+        return pool, vector, None
 
     def _ranked(self, pool: Pool, weights: Weights, group: str | None) -> list[_Ranked]:
         """Return the events best first; with `group` the best event of each session, best session first."""
@@ -164,7 +173,9 @@ class SearchEngine:
         """Return by what share each thing that is known of a row itself lifts its score."""
         return {"recency": _recency(self._now_ms() - ts, weights), "confidence": _sureness(confidence, weights)}
 
-    def _latest(self, scope: Scope, memory_scope: MemoryScope | None, k: int, filters: Filters) -> Found:
+    def _latest(
+        self, scope: Scope, memory_scope: MemoryScope | None, shelves: Sequence[Shelf], k: int, filters: Filters
+    ) -> Found:
         """Return the latest within the filters; without any, nothing was asked."""
         if scope.is_open:
             return Found([], None)
@@ -173,11 +184,13 @@ class SearchEngine:
             why = {"recent": {"rank": rank, "score": float(candidate.ts)}}
             if len(hits) < k and (row := self._row(candidate.event_id, None, filters)) is not None:
                 hits.append(_hit(row, 1 / rank, why))
-        if memory_scope is not None:
-            found = memory_search.latest_leg(self._connection, memory_scope, k)
+        for shelf in shelves:
+            assert memory_scope is not None
+            found = memory_search.latest_leg(shelf.connection, memory_scope, k)
             for rank, (memory_id, _) in enumerate(found, start=1):
-                if (row := memories.find_hit(self._connection, memory_id)) is not None:
-                    hits.append(_memory_hit(row, 1 / rank, {"recent": {"rank": rank, "score": float(row["ts"])}}))
+                if (row := memories.find_hit(shelf.connection, memory_id)) is not None:
+                    why = {"recent": {"rank": rank, "score": float(row["ts"])}}
+                    hits.append(_memory_hit(shelf, row, 1 / rank, why))
         return Found(sorted(hits, key=lambda hit: -hit["ts"])[:k], None)
 
     def _hits(self, ranked: Iterable[_Ranked], weights: Weights, k: int, filters: Filters) -> list[dict[str, Any]]:
@@ -196,7 +209,9 @@ class SearchEngine:
         hidden_too = filters.superseded or filters.as_of is not None
         return read.find_hit(self._connection, event_id, summary_id, superseded=hidden_too)
 
-    def _memory_hits(self, legs: dict[str, memory_search.Leg], weights: Weights, k: int) -> list[dict[str, Any]]:
+    def _memory_hits(
+        self, shelf: Shelf, legs: dict[str, memory_search.Leg], weights: Weights, k: int
+    ) -> list[dict[str, Any]]:
         """Return the best memories: a memory is its own session, and its words are its summary's and its event's."""
         found: dict[int, dict[str, Any]] = {}
         for leg, rows in legs.items():
@@ -206,13 +221,13 @@ class SearchEngine:
         hits = []
         for memory_id, why in found.items():
             own = sum(by_leg[leg] * each["score"] for leg, each in why.items())
-            if own > 0 and (row := memories.find_hit(self._connection, memory_id)) is not None:
+            if own > 0 and (row := memories.find_hit(shelf.connection, memory_id)) is not None:
                 parts = {"own": own, "session": weights.session * own}
                 said = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
                 importance = IMPORTANCE_WEIGHT * (row["importance"] - 3)
                 factors = self._factors(row["ts"], said, weights) | {"importance": importance}
                 score = sum(parts.values()) * (1 + sum(factors.values()))
-                hits.append(_memory_hit(row, score, why | _rounded(parts | factors)))
+                hits.append(_memory_hit(shelf, row, score, why | _rounded(parts | factors)))
         return sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
 
 
@@ -248,9 +263,9 @@ def _hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, An
     }
 
 
-def _memory_hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, Any]:
+def _memory_hit(shelf: Shelf, row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, Any]:
     return {
-        "id": f"m{row['id']}",
+        "id": f"{shelf.letter}{row['id']}",
         "kind": memories.OWNER,
         "eventId": None,
         "sessionId": row["session_id"],

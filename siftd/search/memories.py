@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from siftd.search.query import Question, any_of, quoted, trigrams_match
@@ -11,14 +12,23 @@ from siftd.store import memories, postings
 from siftd.store.memories import MemoryScope
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from siftd.search.vectors import VectorIndex
+
+    Vector = NDArray[np.float32]
 
 DEPTH = 60
 COSINE_FLOOR = 0.12
 """As for summaries: below it a cosine is noise of the built-in embedder."""
 _TRIGRAM_SHARE = 0.3
 """What a memory answers that holds a word of the question only as a part of another. Arbitrary."""
+
+OWN, EVERYWHERE = "m", "g"
+"""How a memory of this project is cited, and one for every project."""
 
 Leg = list[tuple[int, float]]
 """(memory id, how far it was found), best first."""
@@ -77,3 +87,43 @@ def latest_leg(connection: sqlite3.Connection, scope: MemoryScope, limit: int) -
 
 def _best_first(scores: dict[int, float]) -> Leg:
     return sorted(scores.items(), key=lambda item: (-item[1], -item[0]))
+
+
+class Shelf:
+    """The memories of one store, and the letter that they are cited with."""
+
+    def __init__(self, letter: str, connection: sqlite3.Connection) -> None:
+        self.letter = letter
+        self.connection = connection
+        self._vectors = MemoryVectors()
+
+    def legs(
+        self, question: Question | None, scope: MemoryScope, vector: Vector | None, index: Callable[[], VectorIndex]
+    ) -> dict[str, Leg]:
+        """Return what each leg finds: by the question's words, where these are asked for, and by its vector."""
+        legs = {} if question is None else lexical_legs(self.connection, question, scope)
+        if vector is not None:
+            legs["vector"] = self._vectors.nearest(self.connection, scope, index().embedder, vector)
+        return legs
+
+
+class Shelves:
+    """This project's memories and those for every project, which another daemon keeps in a store of their own."""
+
+    def __init__(self, connection: sqlite3.Connection, everywhere: Callable[[], sqlite3.Connection | None]) -> None:
+        self._own = Shelf(OWN, connection)
+        self._find_shared = everywhere
+        self._shared: Shelf | None = None
+
+    def filled(self) -> list[Shelf]:
+        """Return those that hold anything."""
+        found = self._find_shared()
+        if found is None:
+            self._shared = None
+        elif self._shared is None or self._shared.connection is not found:
+            self._shared = Shelf(EVERYWHERE, found)
+        filled = [self._own] if memories.has_any(self._own.connection) else []
+        with suppress(sqlite3.Error):  # another daemon's store must not take a search away
+            if self._shared is not None and memories.has_any(self._shared.connection):
+                filled.append(self._shared)
+        return filled

@@ -97,6 +97,8 @@ class Scope:
             add(_SYMBOL, filters.symbol)
         if filters.kind is not None:
             add(_KINDS[filters.kind])
+        if filters.type is not None:
+            add("0")
         live = _LIVE if filters.as_of is None else _LIVE_THEN.format(moment=filters.as_of)
         return cls(" AND ".join(["1", *conditions]), tuple(values), "1" if filters.superseded else live)
 

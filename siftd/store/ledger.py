@@ -89,11 +89,22 @@ def find_event_of(connection: sqlite3.Connection, piece: str) -> int | None:
 
 
 def list_injections(
-    connection: sqlite3.Connection, piece: str | None, session: str | None, limit: int
+    connection: sqlite3.Connection,
+    piece: str | None,
+    session: str | None,
+    limit: int,
+    *,
+    everywhere: sqlite3.Connection | None = None,
 ) -> list[dict[str, Any]]:
-    """Return what was given, newest first, with its text now and the event that touched it (None: none did)."""
+    """Return what was given, newest first, with its text now and the event that touched it (None: none did).
+
+    `everywhere` is the store of the memories for every project, which are cited as g3.
+    """
     rows = as_rows(connection.execute(_LIST, (piece, session, limit)))
     for row in rows:
+        if row["piece"][0] == "g" and everywhere is not None:
+            found = everywhere.execute("SELECT text FROM memories WHERE id = ?", (row["piece"][1:],)).fetchone()
+            row["text"] = found[0] if found else None
         row["why"] = json.loads(row["why"])
         row["touched_by"] = _touched_by(connection, row)
     return rows

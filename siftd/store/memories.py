@@ -57,6 +57,7 @@ class MemoryScope:
         moment = now_ms if filters.as_of is None else filters.as_of
         conditions, values = [VALID], [moment, moment]
         wanted: list[tuple[str, Any]] = [
+            ("m.type = ?", filters.type),
             ("m.session_id GLOB ? || '*'", filters.session and glob_escaped(filters.session)),
             ("m.updated_ts >= ?", filters.since),
             ("m.updated_ts <= ?", filters.until),

@@ -51,7 +51,7 @@ def test_a_statement_is_kept_found_and_shown(place: Place, mem: Mem) -> None:
     assert json.loads(mem("info", "--json")[1])["counts"]["memories"] == 2
 
 
-@pytest.mark.parametrize("arguments", [["--type", "rumour"], ["--importance", "9"], ["--global"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [["--type", "rumour"], ["--importance", "9"]], ids=" ".join)
 def test_what_cannot_be_kept_is_said_with_the_remedy(place: Place, mem: Mem, arguments: list[str]) -> None:
     status, out, err = mem("remember", "a statement", *arguments)
     assert (status, out) == (FAILED, "")
@@ -81,3 +81,22 @@ def test_misuse_has_status_2_or_1_and_no_facts(place: Place, mem: Mem, tmp_path:
     assert mem("import", str(tmp_path / "mine"))[:2] == (FAILED, "")
     assert mem("import")[:2] == (MISUSED, "")
     assert (tmp_path / "mine").read_text() == "no export"
+
+
+def test_what_is_kept_for_every_project_is_found_in_another_one(
+    place: Place, mem: Mem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert mem("remember", "Never push to main without a review", "--global", "--pin")[1] == "g1 remembered\n"
+    other = place.root / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    assert mem("search", "push to main")[1].startswith("g1 ")
+    assert "#g1 " in mem("brief")[1]
+    assert mem("show", "g1")[1].startswith("g1 ")
+    assert mem("memories")[1] == ""
+    assert mem("memories", "--global")[1].startswith("g1 ")
+    assert mem("update", "g1", "Never push to main without two reviews")[1] == "g1 changed\n"
+    monkeypatch.chdir(place.folder)
+    assert "two reviews" in mem("search", "push to main")[1]
+    assert mem("forget", "g1", "--yes")[0] == DONE
+    assert mem("search", "push to main", "--kind", "memory")[1] == ""

@@ -19,6 +19,7 @@ from siftd.workspace import Workspace
 
 NOW = 1_790_000_000_000
 DAY = 86_400_000
+KEY = "0123456789abcdef"
 
 
 class Hands:
@@ -83,13 +84,13 @@ class Shop:
 
 
 @asynccontextmanager
-async def opened(folder: Path, clock: Hands | None = None, **values: Any) -> AsyncIterator[Shop]:
+async def opened(folder: Path, clock: Hands | None = None, key: str = KEY, **values: Any) -> AsyncIterator[Shop]:
     """Open a workspace below `folder`, and close it again; settings are given with `_` for `.`."""
     hands = clock or Hands()
-    paths = Home(str(folder / "home")).for_workspace("0123456789abcdef")
+    paths = Home(str(folder / "home")).for_workspace(key)
     ensure_workspace(paths)
     settings = Settings({name.replace("_", "."): value for name, value in values.items()})
-    stock = Stock(Workspace(str(folder), "0123456789abcdef"), paths, LoadedSettings(settings), hands)
+    stock = Stock(Workspace(str(folder), key), paths, LoadedSettings(settings), hands)
     workshop = Workshop(stock)
     try:
         yield Shop(workshop, hands)
@@ -100,6 +101,6 @@ async def opened(folder: Path, clock: Hands | None = None, **values: Any) -> Asy
 
 async def rebuilt(folder: Path) -> None:
     """Delete the database: the next opening has the log alone."""
-    home = Home(str(folder / "home")).for_workspace("0123456789abcdef")
+    home = Home(str(folder / "home")).for_workspace(KEY)
     for suffix in ("", "-wal", "-shm"):
         Path(f"{home.database}{suffix}").unlink(missing_ok=True)
