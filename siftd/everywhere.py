@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.paths import GLOBAL, Home
 from siftd.workspace import Workspace, find_workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LETTER = "g"
 KINDS = frozenset("remember supersede update link related similar show forget search memories memory_health".split())
@@ -22,7 +25,7 @@ _REDACTED = ("remember", "supersede", "update")
 _NAMES = ("id", "from", "to")
 _CITED = re.compile(r"#?g([0-9]{1,18})")
 _LOCAL = re.compile(r"\bm(?=[0-9]{1,18}\b)")
-Ask = Callable[[dict[str, Any]], dict[str, Any]]
+Ask = Callable[["dict[str, Any]"], "dict[str, Any]"]
 
 
 def global_workspace(home: Home) -> Workspace:
