@@ -60,7 +60,8 @@ class Filters(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 class Search(Request, tag="search", frozen=True, kw_only=True):
     """Find. Answers `hits` and `degraded` (null, or why a leg is missing).
 
-    `weights` sets single signals of `search.weights` for this search; `group` "session" gives one hit for each session.
+    `weights` sets single signals of `search.weights`, or w_fts, w_vec, w_recency and half_life (`siftd.scoring`), for
+    this search; `group` "session" gives one hit for each session.
     """
 
     query: str
@@ -239,6 +240,12 @@ class MemoryHealth(Request, tag="memory_health", frozen=True, kw_only=True):
     """The memories as a whole. Answers `health`, `topics` and `conflicts`."""
 
 
+class SetConfig(Request, tag="set_config", frozen=True, kw_only=True):
+    """Set how this project's searches are weighed; null: no longer. Answers `scoring`: each number and whence it is."""
+
+    values: dict[str, float | None] = {}
+
+
 class Converse(Request, tag="converse", frozen=True, kw_only=True):
     """Name a session, or begin one from another. Answers `id`."""
 
@@ -372,6 +379,7 @@ AnyRequest = (
     | Related
     | Similar
     | MemoryHealth
+    | SetConfig
     | Converse
     | Conversations
     | Recall

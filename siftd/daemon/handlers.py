@@ -85,6 +85,8 @@ class Handlers:
                 return await self._memories.similar(request)
             case messages.MemoryHealth():
                 return await self._memories.health()
+            case messages.SetConfig():
+                return await self._memories.set_config(request)
             case messages.Converse():
                 return await self._memories.converse(request)
             case messages.Conversations():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from siftd import messages
+from siftd import messages, scoring
 from siftd.admission import NAME_CHARS_MAX
 from siftd.config import MS_PER_DAY
 from siftd.daemon.remembering import Remembering, check, check_says_something, cleaned, cleaned_tags
@@ -142,6 +142,19 @@ class MemoryRequests:
             }
 
         return await self._shop.store.read(read)
+
+    async def set_config(self, request: messages.SetConfig) -> dict[str, Any]:
+        """Keep numbers for this project's searches, and tell all of them with where each comes from."""
+        values = {
+            name: None if value is None else scoring.checked(name, value) for name, value in request.values.items()
+        }
+        for name in values:
+            scoring.checked(name, 1.0)  # a name to be unset, too
+        if values:
+            await self._shop.keep_intent("scoring", values)
+        layers = await self._shop.store.read(self._shop.scoring_layers)
+        told = {name: (whence, layer[name]) for whence, layer in reversed(layers.items()) for name in layer}
+        return {"scoring": {name: {"value": value, "from": whence} for name, (whence, value) in told.items()}}
 
     async def converse(self, request: messages.Converse) -> dict[str, Any]:
         """Start a conversation, linked to the one that it follows up on or branches from."""

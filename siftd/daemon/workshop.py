@@ -7,6 +7,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,11 @@ from siftd.home import load_settings
 from siftd.log.segments import segments
 from siftd.messages import Backfill, Forget, Search
 from siftd.paths import GLOBAL
+from siftd.project_file import ProjectFile
+from siftd.scoring import Scoring
 from siftd.spool import SpoolFile, count_files, iter_spool, readmit
 from siftd.store import events, opt_outs, read
+from siftd.store.scoring import read_scoring
 from siftd.store.snapshots import copy_database, list_snapshots
 from siftd.store.tombstones import pending_seq
 
@@ -59,6 +63,7 @@ class Workshop:
         shared = None if self.paths.key == GLOBAL else self.paths.home.for_workspace(GLOBAL).database
         self.store = StoreAccess(self.paths.database, self.committer, self.embedder, shared=shared)
         self._engine: SearchEngine | None = None
+        self._project_file = ProjectFile(self.workspace.root)
         self.backends = Backends(self.settings, stock.api_key, self.store, self.clock, stock.connection, stock.at_work)
         self._embedding = EmbeddingQueue(self.store, self.embedder, stock.at_work)
         self._forgetter = Forgetter(
@@ -256,6 +261,7 @@ class Workshop:
             )
         )
         pending = self._forgetter.pending or (["it is being erased"] if unerased is not None else [])
+        _, file_problem = await self.store.read(lambda _: self._project_file.read())
         files = segments(self.paths.wal)
         recovery = self._stock.recovery
         return {
@@ -294,7 +300,7 @@ class Workshop:
             "snapshots": {"files": len(list_snapshots(self.paths.snapshots))},
             "redactions": redactions,
             "scrub": {"pending": self._scrubber.pending},
-            "config": {"problem": self._stock.loaded.problem},
+            "config": {"problem": self._stock.loaded.problem or file_problem},
             "problems": self._stock.at_work.problems(),
             "recovery": {"tornBytes": recovery.torn_bytes, "corruptLines": recovery.corrupt_lines},
         }
@@ -302,6 +308,11 @@ class Workshop:
     def close(self) -> None:
         """Stop reading; the stock stays open."""
         self.store.close()
+
+    def scoring_layers(self, connection: sqlite3.Connection) -> dict[str, dict[str, float]]:
+        """Return this project's numbers by where they come from, what decides first. For the reading thread."""
+        from_file, _ = self._project_file.read()
+        return {"project": read_scoring(connection), "file": from_file, "default": asdict(Scoring())}
 
     def search_engine(self, connection: sqlite3.Connection) -> SearchEngine:
         """Return the engine of the reading thread."""
@@ -316,6 +327,7 @@ class Workshop:
                 self.clock.now_ms,
                 of_settings(self.settings),
                 self.store.everywhere.connection,
+                lambda: {**(layers := self.scoring_layers(connection))["file"], **layers["project"]},
             )
         return self._engine
 

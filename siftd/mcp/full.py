@@ -35,6 +35,7 @@ FULL = (
     ("memory_health", "read"),
     ("memory_conflicts", "read"),
     ("memory_set_project", "read"),
+    ("memory_set_config", "add"),
     ("conversation_start", "add"),
     ("conversation_tree", "read"),
     ("conversation_threads", "read"),
@@ -191,6 +192,22 @@ class FullTools:
     def memory_set_project(self, project: str) -> Found:
         """Check that this server speaks for a project: its folder, or the folder's name. `_global` is every project."""
         return {"project": project if self._place(project) else self._link.workspace.root}
+
+    def memory_set_config(
+        self,
+        w_fts: float | None = None,
+        w_vec: float | None = None,
+        w_recency: float | None = None,
+        half_life: Annotated[float | None, Field(description="days")] = None,
+        unset: list[Literal["w_fts", "w_vec", "w_recency", "half_life"]] | None = None,
+        project: str | None = None,
+    ) -> Found:
+        """Set how this project's searches weigh words, meaning and recency. Answers each number and whence it is."""
+        self._check_project(project)
+        given = {"w_fts": w_fts, "w_vec": w_vec, "w_recency": w_recency, "half_life": half_life}
+        values = {name: value for name, value in given.items() if value is not None or name in (unset or ())}
+        scoring: Found = self._link.ask("set_config", values=values)["scoring"]
+        return scoring
 
     def conversation_start(
         self,

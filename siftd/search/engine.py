@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from siftd import scoring
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.messages import Filters
+from siftd.scoring import Scoring
 from siftd.search import memories as memory_search
 from siftd.search.legs import DEPTH, DEPTH_OF_SESSIONS, Legs
 from siftd.search.memories import Shelf, Shelves
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
 K_MAX = 200
 GROUPS = ("session",)
-RECENCY_HALF_LIFE_DAYS = 30.0
 IMPORTANCE_WEIGHT = 0.05
 _MS_PER_DAY = 86_400_000
 _PREVIEW_CHARS = 300
@@ -73,13 +74,16 @@ class SearchEngine:
         now_ms: Callable[[], int],
         weights: Weights | None = None,
         everywhere: Callable[[], sqlite3.Connection | None] = lambda: None,
+        scoring: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
-        """`everywhere` gives the store of the memories for every project, while there is one."""
+        """`everywhere` gives the store of the memories for every project, while there is one; `scoring` what is set
+        for the project's searches."""
         self._connection = connection
         self._index = index
         self._embed = embed
         self._now_ms = now_ms
         self._weights = weights or Weights()
+        self._scoring = scoring
         self._shelves = Shelves(connection, everywhere)
 
     def search(
@@ -93,7 +97,8 @@ class SearchEngine:
     ) -> Found:
         """Return at most `k` hits, best first. Any text is a valid query; without one, filters give the latest.
 
-        `weights` change single signals for this search; with `group` "session" there is one hit for each session.
+        `weights` change single signals for this search, or scale them (`siftd.scoring`); with `group` "session" there
+        is one hit for each session.
         """
         if filters.kind is not None and filters.kind not in candidates.KINDS:
             raise RequestInvalid("there is no such kind of hit", hint=f"one of {', '.join(candidates.KINDS)}")
@@ -106,7 +111,7 @@ class SearchEngine:
         shelves = [] if memory_scope is None else self._shelves.filled()
         if not question.text:
             return self._latest(scope, memory_scope, shelves, k, filters)
-        weighed = self._weights.changed(weights or {})
+        weighed = self._weighed(weights or {})
         pool, vector, degraded = self._ask(question, scope, weighed, group)
         ranked = self._ranked(pool, weighed, group)
         hits = list(self._hits(ranked, weighed, k, filters))
@@ -120,6 +125,12 @@ class SearchEngine:
                     raise
                 degraded = degraded or "without the memories of every project: their store cannot be read"
         return Found(sorted(hits, key=lambda hit: -hit["score"])[:k], degraded)
+
+    def _weighed(self, asked: Mapping[str, float]) -> Weights:
+        """Return the weights: a search's own numbers before the project's before the configuration's."""
+        own = {name: scoring.checked(name, value) for name, value in asked.items() if name in scoring.NAMES}
+        others = {name: value for name, value in asked.items() if name not in own}
+        return self._weights.changed(others).scaled(Scoring.of(own, self._scoring()))
 
     def _ask(
         self, question: Question, scope: Scope, weights: Weights, group: str | None
@@ -233,7 +244,7 @@ class SearchEngine:
 
 def _recency(age_ms: int, weights: Weights) -> float:
     age_days = max(0.0, age_ms / _MS_PER_DAY)
-    return weights.recency * math.pow(0.5, age_days / RECENCY_HALF_LIFE_DAYS)
+    return weights.recency * math.pow(0.5, age_days / weights.half_life)
 
 
 def _sureness(confidence: float | None, weights: Weights) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from siftd.config import Settings
 from siftd.errors import RequestInvalid
+from siftd.scoring import HALF_LIFE_DAYS, Scoring
 
 PREFIX = "search.weights."
 _MOST = 10.0
@@ -32,6 +33,8 @@ class Weights:
     confidence: float = 0.1
     diversity: float = 0.15
     """What a hit loses for each better one of its session."""
+    half_life: float = HALF_LIFE_DAYS
+    """After how many days `recency` is half of what it was."""
 
     def of(self, signal: str) -> float:
         weight: float = getattr(self, signal)
@@ -45,8 +48,20 @@ class Weights:
             raise RequestInvalid(f"a weight is a number from 0 to {_MOST:g}")
         return replace(self, **asked)
 
+    def scaled(self, scoring: Scoring) -> Weights:
+        """Return these as a project's scoring scales them."""
+        return replace(
+            self,
+            words=self.words * scoring.w_fts,
+            raw=self.raw * scoring.w_fts,
+            trigram=self.trigram * scoring.w_fts,
+            vector=self.vector * scoring.w_vec,
+            recency=self.recency * scoring.w_recency,
+            half_life=scoring.half_life,
+        )
 
-NAMES = tuple(each.name for each in fields(Weights))
+
+NAMES = tuple(each.name for each in fields(Weights) if each.name != "half_life")
 
 
 def of_settings(settings: Settings) -> Weights:

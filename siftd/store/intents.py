@@ -7,6 +7,7 @@ other ids. Kinds that this siftd does not know are skipped.
     resummarise {"since": ms, "until": ms}    summaries of that time are told anew
     opt-out, opt-in                           `siftd.store.opt_outs`
     undo    {"pairs": [[12, 9]]}              these events' summaries are told apart for good
+    scoring {"w_fts": 0.4, "half_life": null} how this project's searches are weighed (`siftd.store.scoring`)
     forget  {"uid": [["…", null]], …}         tombstones: keyed hashes and times (`siftd.store.tombstones`)
     remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record; "supersedes": 30
     update  {"id": 31, "text", "tags", …}     the fields of a memory that change
@@ -27,7 +28,7 @@ from typing import Any
 import msgspec
 
 from siftd.log.record import Record
-from siftd.store import conversations, exchange, memories, memory_changes, rewriting, scrubbing, summaries
+from siftd.store import conversations, exchange, memories, memory_changes, rewriting, scoring, scrubbing, summaries
 from siftd.store.opt_outs import opt_in, opt_out
 from siftd.store.tombstones import bury
 
@@ -75,4 +76,5 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "injection": exchange.insert_injection,
     "forget": bury,
     "scrub": _scrub,
+    "scoring": scoring.apply,
 }
