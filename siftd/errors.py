@@ -19,6 +19,7 @@
         DaemonAlreadyRunning   leave it alone
       DaemonTimedOut           it hangs: tell the person
       RequestRefused           the daemon's own answer: show it
+      PackageChanged           end the daemon: what it would import is of another version
       SettingsUnreadable       an agent's settings file does not parse: leave it untouched
 
 Messages say what happened, to what, and the remedy; they never quote captured text.
@@ -154,6 +155,12 @@ class RequestRefused(SiftdError):
         super().__init__(message, hint=hint)
         self.code = code
         self.retry = retry
+
+
+class PackageChanged(SiftdError):
+    """A module that is imported late is no longer the file that it was when the daemon started."""
+
+    code = "package_changed"
 
 
 class SettingsUnreadable(SiftdError):

@@ -49,9 +49,15 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
                 print("capture.exclude excludes this workspace", file=sys.stderr)
                 return EXIT_EXCLUDED
 
+            from siftd.daemon.package import Package
+
+            package = Package()
+            package.guard()
+
             from siftd.daemon.serve import serve_until_stopped
 
-            serve_until_stopped(workspace, paths, loaded, endpoint, on_ready=_detach if is_detached else _announce)
+            on_ready = _detach if is_detached else _announce
+            serve_until_stopped(workspace, paths, loaded, endpoint, package, on_ready)
         finally:
             endpoint.close()
             lock.release()

@@ -20,6 +20,7 @@ from siftd.daemon import logs
 from siftd.daemon.captures import Captures
 from siftd.daemon.connection import Answer, Connection
 from siftd.daemon.endpoint import Endpoint
+from siftd.daemon.package import Package
 from siftd.daemon.stock import Stock
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.frames import HOOK_MARK, PROTOCOL, TELL_MARK
@@ -65,11 +66,12 @@ def serve_until_stopped(
     paths: WorkspacePaths,
     loaded: LoadedSettings,
     endpoint: Endpoint,
+    package: Package,
     on_ready: Callable[[], None],
 ) -> None:
     """Open the workspace and serve it. Raises SiftdError when it cannot be opened."""
     logs.configure(paths.daemon_log)
-    anyio.run(_serve, workspace, paths, loaded, endpoint, on_ready)
+    anyio.run(_serve, workspace, paths, loaded, endpoint, package, on_ready)
 
 
 async def _serve(
@@ -77,6 +79,7 @@ async def _serve(
     paths: WorkspacePaths,
     loaded: LoadedSettings,
     endpoint: Endpoint,
+    package: Package,
     on_ready: Callable[[], None],
 ) -> None:
     stock = Stock(workspace, paths, loaded, SystemClock())
@@ -85,6 +88,7 @@ async def _serve(
         async with anyio.create_task_group() as tasks:
             daemon = Daemon(stock, endpoint, tasks, SystemClock())
             await daemon.accept()
+            tasks.start_soon(package.watch, daemon.stopped.set)
             try:
                 await daemon.open_shop()
             except SiftdError as error:
@@ -164,6 +168,8 @@ class Daemon:
     async def _make_shop(self) -> tuple[Workshop, Handlers]:
         try:
             make_workshop, make_handlers = await asyncio.to_thread(_load)
+        except SiftdError:
+            raise
         except Exception as error:
             log.exception("siftd_is_incomplete")
             raise SiftdError(f"siftd cannot be loaded ({type(error).__name__})", hint="install it again") from error
