@@ -52,6 +52,8 @@ class Filters(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """summary, event, memory, tool, prompt, stop or failure."""
     type: str | None = None
     """Of a memory: then nothing else is found."""
+    project: bool = False
+    """Of this project alone: no memory that is kept for every one."""
     superseded: bool = False
     as_of: Moment | None = None
     """As things stood then: nothing later, and what only something later hides is shown."""

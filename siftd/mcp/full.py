@@ -79,8 +79,9 @@ class FullTools:
     ) -> Found:
         """Search memories by words and meaning."""
         place = self._place(project)
-        filters = {"kind": "memory"} | ({"session": conversation_id} if conversation_id else {})
+        filters: Found = {"kind": "memory"} | ({"session": conversation_id} if conversation_id else {})
         filters |= {"type": memory_type} if memory_type else {}
+        filters |= {"project": True} if project and not place else {}
         answer = self._link.ask("search", **place, query=query, k=limit, filters=filters)
         return {"memories": [_line(each) for each in answer["hits"]], "degraded": answer["degraded"]}
 
@@ -129,7 +130,8 @@ class FullTools:
     def memory_build_context(self, query: str, project: str | None = None, limit: Limit = 10) -> Found:
         """What bears on a query: memories, what was done, contradictions, the latest memories."""
         place = self._place(project)
-        hits = self._link.ask("search", **place, query=query, k=limit)["hits"]
+        filters = {"project": True} if project and not place else {}
+        hits = self._link.ask("search", **place, query=query, k=limit, filters=filters)["hits"]
         return {
             "memories": [_line(each) for each in hits if each["kind"] == "memory"],
             "work": [_line(each) for each in hits if each["kind"] != "memory"],

@@ -108,7 +108,7 @@ class SearchEngine:
         question = Question.of(query)
         scope = Scope.of(filters)
         memory_scope = MemoryScope.of(filters, self._now_ms())
-        shelves = [] if memory_scope is None else self._shelves.filled()
+        shelves = [] if memory_scope is None else self._shelves.filled(is_shared=not filters.project)
         if not question.text:
             return self._latest(scope, memory_scope, shelves, k, filters)
         weighed = self._weighed(weights or {})

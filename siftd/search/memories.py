@@ -115,9 +115,9 @@ class Shelves:
         self._find_shared = everywhere
         self._shared: Shelf | None = None
 
-    def filled(self) -> list[Shelf]:
-        """Return those that hold anything."""
-        found = self._find_shared()
+    def filled(self, *, is_shared: bool) -> list[Shelf]:
+        """Return those that hold anything; `is_shared` asks for those of every project too."""
+        found = self._find_shared() if is_shared else None
         if found is None:
             self._shared = None
         elif self._shared is None or self._shared.connection is not found:

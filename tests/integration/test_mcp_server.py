@@ -159,44 +159,11 @@ def test_the_printed_entry_starts_it(place: Place) -> None:
     assert done.returncode == 0
 
 
-async def test_the_full_surface_does_what_its_names_say(place: Place, agent: Callable[..., Any]) -> None:
+async def test_the_full_surface_has_the_names_that_rekals_users_know(place: Place, agent: Callable[..., Any]) -> None:
+    """What each one does is tried in `test_mcp_full_surface.py`."""
     async with agent("--tools", "full") as each:
         tools = await each.tools()
-        assert set(tools) == DEFAULT | FULL
-        assert {name for name, tool in tools.items() if tool.annotations.destructive_hint} == {
-            "memory_update", "memory_delete",
-        }  # fmt: skip
-        talk = (await each.call("conversation_start", title="queues"))["id"]
-        branch = (await each.call("conversation_start", title="retries", branches_from=talk))["id"]
-        redis = (await each.call("memory_store", content="The queue runs on Redis", conversation_id=talk))["id"]
-        deploy = (await each.call("memory_store", content="Deploys wait for the night", memory_type="procedure",
-                                  tags=["ops"]))["id"]  # fmt: skip
-        await each.call("memory_update", memory_id=deploy, content="Deploys wait for the morning")
-        postgres = (await each.call("memory_supersede", old_id=redis, new_content="The queue runs on Postgres"))["id"]
-        await each.call("memory_link", from_id=postgres, to_id=deploy, relation="contradicts")
-
-        found = (await each.call("memory_search", query="what does the queue run on"))["memories"]
-        assert [hit["id"] for hit in found] == [postgres]
-        assert (await each.call("memory_search", query="deploys morning", memory_type="procedure"))["memories"]
-        assert (await each.call("memory_search", query="deploys morning", memory_type="fact"))["memories"] == []
-        context = await each.call("memory_build_context", query="queue")
-        assert [hit["id"] for hit in context["memories"]] == [postgres]
-        assert context["conflicts"]
-        assert [row["a"] for row in (await each.call("memory_conflicts"))["conflicts"]] == [postgres]
-        assert {row["relation"] for row in (await each.call("memory_related", memory_id=postgres))["related"]} == {
-            "supersedes", "contradicts",
-        }  # fmt: skip
-        assert {row["topic"] for row in (await each.call("memory_topics"))["types"]} == {"fact", "procedure"}
-        timeline = (await each.call("memory_timeline", start="1h"))["memories"]
-        assert {row["id"] for row in timeline} == {postgres, deploy}
-        assert (await each.call("memory_health"))["total"] == 3
-        assert (await each.call("memory_set_project", project=place.folder.name))["project"] == str(place.folder)
-        tree = (await each.call("conversation_tree", conversation_id=branch))["conversations"]
-        assert [row["id"] for row in tree] == [talk, branch]
-        threads = (await each.call("conversation_threads"))["conversations"]
-        assert {row["id"]: row["memories"] for row in threads}[talk] == 1
-        assert (await each.call("conversation_stale", days=30))["conversations"] == []
-        assert (await each.call("memory_delete", memory_id=deploy))["deleted"] == deploy
-        assert "no memory" in await each.refused("memory_delete", memory_id=deploy)
-        near = (await each.call("memory_store", content="The queue runs on Postgres 16"))["id"]
-        assert [row["id"] for row in (await each.call("memory_similar", memory_id=postgres))["similar"]] == [near]
+    assert set(tools) == DEFAULT | FULL
+    assert {name for name, tool in tools.items() if tool.annotations.destructive_hint} == {
+        "memory_update", "memory_delete",
+    }  # fmt: skip
