@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import select
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -38,13 +41,26 @@ Blocks marked <siftd-memory> were given by this memory; cite their ids (#m3, #s7
 READ = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 ADD = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 CHANGE = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+LAST_SECONDS = 3.0
+"""What is being answered when the agent ends has so long; a daemon that hangs would keep us for ten times that."""
 DEFAULT = (("search", READ), ("timeline", READ), ("show", READ), ("remember", ADD), ("brief", READ))
 
 
 def run(surface: str) -> int:
     """Serve until standard input ends; return the exit status."""
-    make_server(Link.from_environment(os.environ), surface).run()
+    server = make_server(Link.from_environment(os.environ), surface)
+    threading.Thread(target=_end_with_the_agent, args=(os.dup(0),), daemon=True).start()
+    server.run()
     return 0
+
+
+def _end_with_the_agent(stdin: int) -> None:
+    """End the process soon after whoever holds the other end of standard input is gone."""
+    hang_up = select.poll()
+    hang_up.register(stdin, 0)
+    hang_up.poll()
+    time.sleep(LAST_SECONDS)
+    os._exit(0)
 
 
 def make_server(link: Link, surface: str = "default") -> MCPServer:

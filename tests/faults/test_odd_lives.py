@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import json
 import os
 import signal
 import subprocess
@@ -78,10 +78,47 @@ def test_a_clock_that_is_set_back_holds_no_hook_back(place: Place) -> None:
     assert place.capture(2, ts=1)["eventId"] == 3, "an event may be older than the one before it"
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(["courier", "daemon", "client"])), ids="-".join)
+def serve_an_agent(place: Place) -> subprocess.Popen[bytes]:
+    """Start the MCP server; it answers once it is ready, and asks the daemon for the search behind that."""
+    server = subprocess.Popen(
+        [sys.executable, "-I", "-m", "siftd", "mcp"],
+        env=place.env | {"CLAUDE_PROJECT_DIR": str(place.folder)} | IDLE_SOON,
+        cwd=place.folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    asked = {"name": "search", "arguments": {"query": "target"}}
+    assert server.stdin is not None
+    for number, (method, params) in enumerate([("initialize", hello), ("tools/call", asked)]):
+        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        server.stdin.write(json.dumps(request).encode() + b"\n")
+        if number == 0:
+            server.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+    server.stdin.flush()
+    return server
+
+
+def others(place: Place) -> list[str]:
+    """Return the command lines of what runs beside daemons."""
+    return [line for line in place.processes().values() if "siftd run" not in line]
+
+
+IDLE_SOON = {"SIFTD_DAEMON_IDLE_EXIT_MS": "500"}
+KILLED = ["courier", "daemon", "client", "server"]
+ORDERS = [tuple(KILLED[start:] + KILLED[:start]) for start in range(4)]
+"""Each of the four in every place."""
+
+
+@pytest.mark.parametrize("order", ORDERS, ids="-".join)
 def test_nothing_is_left_in_whichever_order_all_are_killed(place: Place, order: tuple[str, ...]) -> None:
-    daemon = place.start()
+    daemon = place.spawn()
+    server = serve_an_agent(place)
+    wait_until("the daemon answers", place.pid)
     place.ask("drain")
+    assert server.stdout is not None
+    assert b"serverInfo" in server.stdout.readline()
     os.kill(daemon.pid, signal.SIGSTOP)
     client = subprocess.Popen(
         [str(Path(sys.executable).with_name("mem")), "info"],
@@ -90,9 +127,9 @@ def test_nothing_is_left_in_whichever_order_all_are_killed(place: Place, order: 
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    assert place.hook(session_start()).is_silent
+    assert place.hook(session_start(), IDLE_SOON).is_silent
     couriers = wait_until("a courier waits", place.couriers)
-    pids = {"daemon": [daemon.pid], "client": [client.pid], "courier": couriers}
+    pids = {"daemon": [daemon.pid], "client": [client.pid], "courier": couriers, "server": [server.pid]}
     for each in order:
         for pid in pids[each]:
             try:
@@ -100,4 +137,20 @@ def test_nothing_is_left_in_whichever_order_all_are_killed(place: Place, order: 
             except ProcessLookupError:
                 continue
     client.wait()
-    wait_until("nothing is left", lambda: not place.processes(), 5)
+    server.communicate()
+    wait_until("nothing is left but a daemon that one of them started at the last moment", lambda: not others(place), 5)
+    wait_until("nor that, once it is idle", lambda: not place.processes())
+
+
+def test_the_server_of_an_agent_that_was_killed_ends_by_itself(place: Place) -> None:
+    """Its standard input ends with the agent; a daemon that hangs keeps nobody."""
+    daemon = place.start()
+    server = serve_an_agent(place)
+    assert server.stdout is not None
+    assert b"serverInfo" in server.stdout.readline()
+    os.kill(daemon.pid, signal.SIGSTOP)
+    assert server.stdin is not None
+    server.stdin.close()
+    wait_until("it has ended, long before its request would", lambda: server.poll() is not None, 15)
+    server.stdout.close()
+    os.kill(daemon.pid, signal.SIGCONT)
