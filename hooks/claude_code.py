@@ -97,13 +97,17 @@ def main(env: dict[str, str], run: str) -> None:
             pieces.append(piece)
     setitimer(ITIMER_REAL, 0)
     raw = b"".join(pieces) if size <= RAW_BYTES_MAX else b""
+    off = ',"off":true' if env.get("SIFTD_OFF") == "1" else ""
+    is_start = raw.find(b'"SessionStart"', 0, HEAD_BYTES) > 0
+    if off and not is_start:
+        return  # a start is handed over, so that no backfill brings the session in later
 
     folder = absolute(env.get("SIFTD_WORKSPACE") or env.get("CLAUDE_PROJECT_DIR") or posix.getcwd())
     key = sha256(workspace_identity(folder).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     root = "".join(c if c >= " " and c not in '"\\' else f"\\u{ord(c):04x}" for c in folder)
-    header = '{"client":"%s","frameUid":"%s","root":"%s","ts":%d,"bytes":%d}'
-    header %= CLIENT, posix.urandom(16).hex(), root, time.time_ns() // 1000000, size
+    header = '{"client":"%s","frameUid":"%s","root":"%s","ts":%d,"bytes":%d%s}'
+    header %= CLIENT, posix.urandom(16).hex(), root, time.time_ns() // 1000000, size, off
     head = header.encode("utf-8", "replace")
     message = b"\x01" + len(head).to_bytes(2, "big") + head + raw
     frame = len(message).to_bytes(4, "big") + message
@@ -111,7 +115,7 @@ def main(env: dict[str, str], run: str) -> None:
     deadline = time.monotonic() + ANSWER_SECONDS
     answer = ask(frame, key, deadline) if may_ask(run, key) and len(raw) <= LARGE_BYTES else b""
     is_kept = answer is not None and answer.startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
-    if raw.find(b'"SessionStart"', 0, HEAD_BYTES) > 0 or raw.find(b'"UserPromptSubmit"', 0, HEAD_BYTES) > 0:
+    if not off and (is_start or raw.find(b'"UserPromptSubmit"', 0, HEAD_BYTES) > 0):
         from recall import tell
 
         frame = tell(frame, is_kept, run, key, deadline)
@@ -163,7 +167,7 @@ try:
         name.decode("utf-8", "surrogateescape"): v.decode("utf-8", "surrogateescape")
         for name, v in posix.environ.items()
     }
-    if environ.get("SIFTD_OFF") != "1":
+    if environ.get("SIFTD_OFF") != "1" or "SIFTD_BACKEND" not in environ:
         sys.path.insert(0, __file__.rpartition("/")[0])
         home = environ.get("SIFTD_HOME") or (environ.get("HOME") or __import__("courier").user_home()) + "/.siftd"
         namespace = absolute(home) + "/" + (environ.get("SIFTD_NS") or "default")

@@ -59,7 +59,8 @@ def hand_over(frame: bytes, raw: bytes, run: str, key: str, folder: str, env: di
     enter(run)
     if is_hung:
         mark_slow(key)
-    if b'"hook_event_name":"SessionStart"' in raw[:65536].replace(b": ", b":"):
+    is_off = env.get("SIFTD_OFF") == "1"
+    if not is_off and b'"hook_event_name":"SessionStart"' in raw[:65536].replace(b": ", b":"):
         remove(key + ".hold")
     first = lock_slot(key, 0)
     if first is None and is_relayed(frame, key, RELAY_ANSWER_SECONDS):
@@ -321,7 +322,9 @@ class Courier:
     # Starting the daemon
 
     def may_start(self) -> bool:
-        """Whether the daemon may be started now: not held by `mem stop`, and no back-off running."""
+        """Whether the daemon may be started now: not off, not held by `mem stop`, and no back-off running."""
+        if self.env.get("SIFTD_OFF") == "1":
+            return False
         try:
             posix.stat(self.key + ".hold")
             return False

@@ -41,7 +41,7 @@ OPT_OUT_WORD = "#siftd-off"
 
 
 class OptedOut(Ignored):
-    """A person opts this session out, with a word in a prompt: neither the prompt nor what follows is kept."""
+    """A person opts this session out, with a word in a prompt or SIFTD_OFF=1: nothing from then on is kept."""
 
     code = "opted_out"
 
@@ -84,6 +84,8 @@ class Intake:
         if header.bytes > len(raw):
             raise PayloadTooLarge
         event = decode(raw, ts=header.ts)
+        if header.off:
+            raise OptedOut(event.session_id, event.ts)
         return self.admit(event, frame_uid=header.frame_uid, raw_bytes=len(raw), may_hold_block=BLOCK_MARK in raw)
 
     def from_capture(self, request: Capture, raw_bytes: int) -> Captured:

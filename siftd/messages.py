@@ -409,6 +409,8 @@ class HookHeader(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """How long the client's input was. More than follows the header: it did not fit a frame."""
     told: str = ""
     """The ids in the kept brief that the hook printed while no daemon answered."""
+    off: bool = False
+    """With SIFTD_OFF=1: nothing of the session is to be kept, now or later."""
 
 
 _decoder: msgspec.json.Decoder[AnyRequest] = msgspec.json.Decoder(AnyRequest)

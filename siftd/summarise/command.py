@@ -2,7 +2,7 @@
 
 Where the words go from there nobody here can know: it counts as remote. It runs without a shell, in a process group of
 its own, which is killed whole when the answer is late; and with SIFTD_OFF=1, so that an agent used as a
-summariser is not itself captured.
+summariser is not itself captured, and SIFTD_BACKEND=1, so that its hooks do not even say that it is off.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class CommandServer:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "SIFTD_OFF": "1"},
+                env={**os.environ, "SIFTD_OFF": "1", "SIFTD_BACKEND": "1"},
                 start_new_session=True,
             )
         except FileNotFoundError:

@@ -314,3 +314,28 @@ def test_off_means_off(place: Place) -> None:
     assert place.hook(tool_call(), env={"SIFTD_OFF": "1"}).is_silent
     assert place.processes() == {}
     assert not place.home.exists()
+
+
+def test_a_session_with_siftd_off_is_not_brought_in_by_a_backfill(place: Place) -> None:
+    """Its start leaves no more than that it was off: without a daemon in the spool, and none is started for it."""
+    off = {"SIFTD_OFF": "1"}
+    assert place.hook(session_start(), env={**off, "SIFTD_BACKEND": "1"}).is_silent
+    assert not place.home.exists(), "an agent that siftd itself runs as a summariser is none of a person's"
+    assert place.hook(session_start() | {"session_id": "cold"}, env=off).is_silent
+    place.wait_for_couriers()
+    assert place.pid() is None
+    (file,) = place.spool_files()
+    assert set(json.loads(file.read_bytes())) == {"version", "kind", "session_id", "ts"}
+    place.start()
+    assert place.hook(session_start() | {"session_id": "warm"}, env=off).is_silent
+    place.ask("drain")
+    transcripts = place.root / "transcripts"
+    transcripts.mkdir()
+    for session in ("cold", "warm", "kept"):
+        line = {
+            "type": "user", "message": {"role": "user", "content": f"Mend the {session} parser."}, "uuid": session,
+            "sessionId": session, "cwd": "/src/demo", "timestamp": "2099-01-01T00:00:00.000Z", "promptId": session,
+        }  # fmt: skip
+        (transcripts / f"{session}.jsonl").write_text(json.dumps(line) + "\n")
+    place.ask("backfill", paths=[str(each) for each in transcripts.iterdir()], anyWorkspace=True)
+    assert place.rows("SELECT session_id FROM events") == [("kept",)]
