@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+from siftd.redact.found import Range
+
 CODE_HEAD = r"\x1b\[|\\(?:u00|x)1[Bb]\[|\\033\["
 """How a code begins, raw or as JSON, Python and shells write it."""
 
@@ -27,6 +29,11 @@ class Plain:
         self._keep(pieces, coloured[position:], length, position - length)
         self.text = "".join(pieces)
 
+    @property
+    def seams(self) -> list[Range]:
+        """Where in `text` a code stood."""
+        return [(begin, begin) for begin in self._begins]
+
     def _keep(self, pieces: list[str], piece: str, begin: int, shift: int) -> None:
         if piece:
             pieces.append(piece)
@@ -41,5 +48,8 @@ class Plain:
         return at + self._shifts[bisect_right(self._begins, at) - 1]
 
 
-def is_coloured(text: str) -> bool:
-    return any(beginning in text for beginning in _BEGINNINGS) and _CODE.search(text) is not None
+def is_coloured(text: str, parts: list[Range] | None) -> bool:
+    """Whether a code stands in one of these parts; None is the whole text."""
+    if not any(beginning in text for beginning in _BEGINNINGS):
+        return False
+    return any(_CODE.search(text, begin, end) for begin, end in ([(0, len(text))] if parts is None else parts))

@@ -7,30 +7,28 @@ one is the same place in the other. Texts without a backslash cost one look for 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Iterator
 
-from siftd.redact.finder import Finder
-from siftd.redact.found import Found
+from siftd.redact.found import Range
+
+_ESCAPE = re.compile(r"\\[nrt]")
+BLOCK = 256
+"""Characters of which one look says whether an escape is among them."""
 
 _BREAK = " \n"
 
 
-class Escaped:
-    """Finds by the table's rules what stands behind an escape."""
-
-    def __init__(self, finder: Callable[[], Finder]) -> None:
-        self._finder = finder
-
-    def find_suspects(self, texts: list[str]) -> set[str]:
-        views = {view: text for text in texts if "\\" in text and (view := _opened(text)) != text}
-        return {views[view] for view in self._finder().find_suspects(list(views))} if views else set()
-
-    def find(self, text: str) -> list[Found]:
-        if "\\" not in text or (view := _opened(text)) == text:
-            return []
-        # What is private the text itself says, by the rules of its language.
-        return [span for span in self._finder().find(view) if span[2] != "private"]
+def opened(text: str) -> str:
+    """Return `text` with each escape as a blank and a line break; the same object where it has none."""
+    if "\\" not in text:
+        return text
+    view = text.replace("\\n", _BREAK).replace("\\r", _BREAK).replace("\\t", _BREAK)
+    return text if view == text else view
 
 
-def _opened(text: str) -> str:
-    return text.replace("\\n", _BREAK).replace("\\r", _BREAK).replace("\\t", _BREAK)
+def escapes(text: str) -> Iterator[Range]:
+    """Yield the blocks of `text` in which an escape begins."""
+    for begin in range(0, len(text), BLOCK):
+        if _ESCAPE.search(text, begin, begin + BLOCK + 1):
+            yield begin, begin + BLOCK

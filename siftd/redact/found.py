@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 Found = tuple[int, int, str]
 """Begin, end and the name that the placeholder bears."""
+
+
+Range = tuple[int, int]
+"""Begin and end of a part of a text."""
 
 
 class Searcher(Protocol):
@@ -37,3 +42,31 @@ def united(spans: list[Found], others: list[Found]) -> list[Found]:
         merged[-1] = (last_begin, max(end, last_end), name if is_longer else last_name)
         longest = max(longest, end - begin)
     return merged
+
+
+def around(spans: Iterable[Range], before: int, after: int) -> list[Range]:
+    """Return the parts of a text that lie so near to one of `spans`, which are in order, apart from each other."""
+    parts: list[Range] = []
+    for begin, end in spans:
+        begin = max(0, begin - before)
+        if parts and begin <= parts[-1][1]:
+            parts[-1] = (parts[-1][0], max(parts[-1][1], end + after))
+        else:
+            parts.append((begin, end + after))
+    return parts
+
+
+def common(parts: list[Range], others: list[Range] | None) -> list[Range]:
+    """Return what both have in common; None is the whole text."""
+    if others is None:
+        return parts
+    both: list[Range] = []
+    at = 0
+    for begin, end in parts:
+        while at < len(others) and others[at][1] <= begin:
+            at += 1
+        near = at
+        while near < len(others) and others[near][0] < end:
+            both.append((max(begin, others[near][0]), min(end, others[near][1])))
+            near += 1
+    return both

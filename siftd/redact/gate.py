@@ -23,7 +23,7 @@ class Place(Protocol):
 
 
 class Gate(Protocol):
-    def search(self, data: bytes, position: int = 0, /) -> Place | None: ...
+    def search(self, data: bytes, position: int = 0, end: int = ..., /) -> Place | None: ...
     def match(self, data: bytes, position: int, /) -> Place | None: ...
 
 
@@ -47,23 +47,69 @@ def open_gate(heads: list[str], *, pure: bool = False) -> Gate:
     return re.compile("|".join(_grouped(heads)).encode("ascii"))
 
 
-def plain_beginning(head: str) -> str:
-    """Return the literal characters that every match of `head` begins with, as far as they are plain to see."""
-    if "|" in head:
-        return ""
-    plain = _PLAIN.match(head)
+def plain_beginnings(head: str) -> tuple[str, ...]:
+    """Return literal texts one of which begins every match of `head`, as far as they are plain to see: `""` is any."""
+    return tuple(text for branch in _branches(head) for text in _branch_beginnings(branch))
+
+
+def _branch_beginnings(branch: str) -> tuple[str, ...]:
+    branch = branch.removeprefix(r"\b")
+    if branch.startswith(("(?:", "(?i:")):
+        end = _closing(branch)
+        if branch[end + 1 : end + 2] in _OPTIONAL:
+            return ("",)
+        inner = plain_beginnings(branch[branch.index(":") + 1 : end])
+        return _in_any_case(inner) if branch.startswith("(?i:") else inner
+    plain = _PLAIN.match(branch)
     assert plain is not None
-    return plain[0][:-1] if head[plain.end() : plain.end() + 1] in {"?", "*", "{"} else plain[0]
+    literal = plain[0][:-1] if branch[plain.end() : plain.end() + 1] in _OPTIONAL else plain[0]
+    return (literal.replace("\\", ""),)
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9_:/@%-]*")
+def _branches(head: str) -> list[str]:
+    """Split an expression at the bars outside its groups and classes."""
+    branches = [""]
+    depth = 0
+    for piece in _PIECE.findall(head):
+        depth += (piece == "(") - (piece == ")")
+        if piece == "|" and depth == 0:
+            branches.append("")
+        else:
+            branches[-1] += piece
+    return branches
+
+
+def _closing(expression: str) -> int:
+    """Return where the group that begins `expression` ends."""
+    depth = 0
+    for piece in _PIECE.finditer(expression):
+        depth += (piece[0] == "(") - (piece[0] == ")")
+        if depth == 0:
+            return piece.start()
+    raise ValueError(expression)
+
+
+def _in_any_case(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first two characters of each text in every case."""
+    return tuple(
+        first + second
+        for text in texts
+        for first in {text[:1].lower(), text[:1].upper()}
+        for second in {text[1:2].lower(), text[1:2].upper()}
+    )
+
+
+_PLAIN = re.compile(r"(?:[A-Za-z0-9_:/@%#-]|\\[./|$^-])*")
+_PIECE = re.compile(r"\\.|\[(?:\\.|[^\]\\])+\]|.", re.DOTALL)
+_OPTIONAL = ("?", "*", "{")
 
 
 def _grouped(heads: list[str]) -> list[str]:
     """Return the heads grouped by their first character, for an engine that tries one alternative after the other."""
     groups: dict[str, list[str]] = {}
     for head in heads:
-        first = plain_beginning(head)[:1]
+        beginnings = plain_beginnings(head)
+        first = head[0] if len(beginnings) == 1 and beginnings[0].startswith(head[0]) else ""
         groups.setdefault(first, []).append(head[len(first) :])
     unplain = groups.pop("", [])
     return [f"{first}(?:{'|'.join(rests)})" for first, rests in groups.items()] + unplain

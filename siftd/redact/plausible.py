@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections import Counter
 
 from siftd.redact.names import Kind
 
@@ -19,19 +18,33 @@ def entropy_bits(text: str) -> float:
     if not text:
         return 0.0
     size = len(text)
-    return -sum(n / size * math.log2(n / size) for n in Counter(text).values())
+    return (_WEIGHTS[size] - sum([_WEIGHTS[text.count(character)] for character in set(text)])) / size
 
 
-_STAND_IN = re.compile(
-    r"(?i)\[REDACTED|^\$(?!aact_)|^\[|\$\{|\$\(|\{\{|^<|^%\w*%?$|^%[({]|#\{|^\{|^\.\.\.|…|process\.env|os\.environ|getenv|"
-    r"^(?:your|my|the|some|an?|insert|enter|replace|change|add|put|use|paste)[-_ ]|"
-    r"[-_ ](?:here|placeholder)\b|placeholder|redacted|"
-    r"^(?:x{3,}|\*+|•+|-+|_+|\.+|0+|1234567890)$|x{6}|\*{3}|example_|_example|dummy|changeme|\.\.$"
+_WEIGHTS = [0.0, *(count * math.log2(count) for count in range(1, LONGEST_MEASURED + 1))]
+
+_BEGINS_AS_STAND_IN = re.compile(
+    r"(?i)\$(?!aact_)|\[|<|%\w*%?$|%[({]|\{|\.\.\.|"
+    r"(?:your|my|the|some|an?|insert|enter|replace|change|add|put|use|paste)[-_ ]|"
+    r"(?:x{3,}|\*+|•+|-+|_+|\.+|0+|1234567890)$"
 )
+_SAYS_STAND_IN = (
+    *("[redacted", "${", "$(", "{{", "#{", "…", "process.env", "os.environ", "getenv", "placeholder", "redacted"),
+    *("xxxxxx", "***", "example_", "_example", "dummy", "changeme"),
+)
+_HERE = re.compile(r"[-_ ]here\b|\.\.$")
 
 
 def is_stand_in(value: str) -> bool:
-    return _STAND_IN.search(value[:LONGEST_MEASURED]) is not None
+    """Tell what stands for a secret: a variable, a template's hole, a word that says to put one here."""
+    value = value[:LONGEST_MEASURED]
+    if _BEGINS_AS_STAND_IN.match(value):
+        return True
+    value = value.lower()
+    for said in _SAYS_STAND_IN:
+        if said in value:
+            return True
+    return ("here" in value or value.endswith("..")) and _HERE.search(value) is not None
 
 
 _WORDS = re.compile(r"[A-Za-z]+(?:[-_. /:][A-Za-z]+)*[0-9]?[.:!?]?")
@@ -47,7 +60,7 @@ def is_plausible_value(kind: Kind, value: str, *, bare: bool = False) -> bool:
     value = value.strip()
     if is_stand_in(value) or (value.isdigit() and len(value) < 20):
         return False
-    if _PATH.search(value[:LONGEST_MEASURED]) or _DATE.match(value):
+    if not value.isalnum() and (_PATH.search(value[:LONGEST_MEASURED]) or _DATE.match(value)):
         return False
     if kind == "password":
         return len(value) >= 5 and _may_be_password(value, bare)
@@ -109,16 +122,21 @@ HASH = re.compile(r"(?i)[0-9a-f]{32,128}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]
 
 
 def looks_generated(value: str) -> bool:
-    """Tell letters and digits in disorder from words: the kind of character changes often."""
-    letters = value[:LONGEST_MEASURED].translate(_NO_SIGNS)
-    changes = len(_KINDS.findall(letters)) - 1
-    return changes >= max(3, len(letters) // 5) and entropy_bits(value) >= 3.0
+    """Tell letters and digits in disorder from words: the kind of character changes often.
+
+    Words grown together (`setLastAuthMethod`) are of one kind: a capital before two small letters begins a word.
+    """
+    kinds = value[:LONGEST_MEASURED].encode("ascii", "replace").translate(_KINDS, _SIGNS).replace(b"Aaa", b"aaa")
+    changes = sum([kinds.count(change) for change in _CHANGES])
+    return changes >= max(3, len(kinds) // 5) and entropy_bits(value) >= 3.0
 
 
-_KINDS = re.compile(r"[0-9]+|(?:[A-Z]?[^0-9A-Z]{2,})+|[A-Z]+(?![a-z]{2})|[A-Z]?[^0-9A-Z]")
-"""Words grown together (`setLastAuthMethod`) are of one kind."""
-_NO_SIGNS = dict.fromkeys(map(ord, string.punctuation + string.whitespace))
-_NO_DIGITS = dict.fromkeys(map(ord, string.digits))
+_DIGITS, _CAPITALS, _SMALL = (
+    part.encode("ascii") for part in (string.digits, string.ascii_uppercase, string.ascii_lowercase)
+)
+_KINDS = bytes.maketrans(_DIGITS + _CAPITALS + _SMALL, b"0" * 10 + b"A" * 26 + b"a" * 26)
+_SIGNS = (string.punctuation + string.whitespace).encode("ascii")
+_CHANGES = (b"0A", b"0a", b"A0", b"a0", b"aA", b"Aa")
 
 
 def is_mixed(text: str) -> bool:
@@ -129,4 +147,5 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def digits_in(text: str) -> int:
-    return len(text) - len(text.translate(_NO_DIGITS))
+    data = text.encode("ascii", "replace")
+    return len(data) - len(data.translate(None, _DIGITS))

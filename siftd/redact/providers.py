@@ -6,6 +6,8 @@ save where the service is known by no other name.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 PROVIDERS = frozenset(
     """
     abbysale abstractapi abuseipdb abyssale accuweather activecampaign adafruit adobe adyen adzuna aeroworkflow
@@ -129,3 +131,14 @@ _WORDS = frozenset(
 )
 KEYED_PROVIDERS = PROVIDERS - _FULL_OF_HASHES - _WORDS
 """Those at whose mere name a generated value is their key: no words of English, none whose own business is hashes."""
+
+
+def any_of(words: Iterable[str]) -> str:
+    """Return an expression for any of `words` that reads each letter once, for an engine that tries them in turn."""
+    ends: dict[str, list[str]] = {}
+    for word in sorted(words):
+        ends.setdefault(word[:1], []).append(word[1:])
+    is_optional = ends.pop("", None) is not None
+    branches = [first + any_of(rest) for first, rest in ends.items()]
+    whole = branches[0] if len(branches) == 1 and not is_optional else f"(?:{'|'.join(branches)})" if branches else ""
+    return whole + "?" if is_optional and branches else whole

@@ -9,9 +9,8 @@ from threading import Lock
 from typing import Any
 
 from siftd.errors import EnvelopeRejected
-from siftd.redact.escaped import Escaped
 from siftd.redact.finder import Finder, shared_finder
-from siftd.redact.found import Found, Searcher, united
+from siftd.redact.found import Found, Range, Searcher, around, united
 from siftd.redact.names import kind_of_name
 from siftd.redact.plausible import is_plausible_value
 
@@ -20,6 +19,9 @@ DEEPEST = 400
 
 MOST_PASSES = 8
 """Passes over one text. The second finds nothing, save where two replacements bring strangers together."""
+
+NEIGHBOURS = 1_024
+"""Characters around new placeholders that the next pass reads. Elsewhere nothing has changed since the last."""
 
 
 class Redactor:
@@ -47,7 +49,7 @@ class Redactor:
         self._off = frozenset(name for name, wanted in (("email", emails), ("phone", phones)) if not wanted)
         self._counting = Lock()
         self._pure = pure
-        self._searchers: tuple[Searcher, ...] = (*searchers, Escaped(lambda: self._finder))
+        self._searchers: tuple[Searcher, ...] = tuple(searchers)
 
     @property
     def _finder(self) -> Finder:
@@ -115,41 +117,53 @@ class Redactor:
 
     def _lines(self, lines: list[str], jsx: bool) -> list[str]:
         """Redact lines as one text. Each stays a line; what a secret took of the later ones is gone."""
+        parts: list[Range] | None = None
         for _ in range(MOST_PASSES):
-            found = self.find("\n".join(lines), jsx=jsx)
+            text = "\n".join(lines)
+            found = self.find(text, jsx=jsx, parts=parts)
             if not found:
                 break
-            lines = self._replaced(lines, found)
+            lines, placeholders = self._replaced(lines, text, found)
+            parts = around(placeholders, NEIGHBOURS, NEIGHBOURS)
         return lines
 
     def _find_suspects(self, texts: list[str]) -> set[str]:
         return {text for searcher in self._searchers for text in searcher.find_suspects(texts)}
 
-    def find(self, text: str, *, jsx: bool = False) -> list[Found]:
-        """Return what one pass over `text` would replace, in order and apart from each other."""
-        found = self._finder.find(text, jsx=jsx)
+    def find(self, text: str, *, jsx: bool = False, parts: list[Range] | None = None) -> list[Found]:
+        """Return what one pass over `text` would replace, in order and apart from each other.
+
+        With `parts` the rules of the table read only these.
+        """
+        found = self._finder.find(text, jsx=jsx, parts=parts)
         for searcher in self._searchers:
             found = united(searcher.find(text), found)
         return found
 
     def replace(self, text: str, found: list[Found]) -> str:
         """Return `text` with placeholders in the places of `found`."""
-        return self._replaced([text], found)[0]
+        return self._replaced([text], text, found)[0][0]
 
-    def _replaced(self, lines: list[str], found: list[Found]) -> list[str]:
+    def _replaced(self, lines: list[str], text: str, found: list[Found]) -> tuple[list[str], list[Range]]:
+        """Return the lines of which `text` is made with placeholders in them, and where these stand in the new text."""
         ends: list[int] = []
         for line in lines:
             ends.append((ends[-1] + 1 if ends else 0) + len(line))
         pieces: list[list[str]] = [[] for _ in lines]
-        text = "\n".join(lines)
-        position = 0
+        placeholders: list[Range] = []
+        position = shift = 0
         for begin, end, name in found:
             self._keep(text, ends, pieces, position, begin)
-            secret = text[begin:end]
-            pieces[bisect_left(ends, begin)].append(self._placeholder(name, secret))
+            placeholder = self._placeholder(name, text[begin:end])
+            first, last = bisect_left(ends, begin), bisect_left(ends, end)
+            pieces[first].append(placeholder)
+            size = len(placeholder) + last - first  # the ends of its lines stay
+            placeholders.append((begin + shift, begin + shift + size))
+            shift += size - (end - begin)
             position = end
         self._keep(text, ends, pieces, position, len(text))
-        return ["".join(parts) if parts != [line] else line for parts, line in zip(pieces, lines, strict=True)]
+        new = ["".join(parts) if parts != [line] else line for parts, line in zip(pieces, lines, strict=True)]
+        return new, placeholders
 
     @staticmethod
     def _keep(text: str, ends: list[int], pieces: list[list[str]], begin: int, end: int) -> None:

@@ -33,7 +33,7 @@ BASE32 = "A3B7C5D2E6F4G7H5J3K6L2M4N7P5Q3R6S2T4U7V5W3X6Y2Z4"
 A_UUID = "3f9a1c7e-5b2d-4046-af13-c9e7b5d20846"
 """Of these the examples are cut."""
 
-Lane = Literal["token", "name", "provider", "run", "place"]
+LaneName = Literal["token", "name", "provider", "run", "place"]
 """Which automaton of the gate knows the head: heads that begin with a literal, with a telling name, with a run of
 characters, or at a place such as `://`. Apart they have some hundred states each; together, more than memory holds."""
 
@@ -51,7 +51,7 @@ class Rule(NamedTuple):
     """Literals, separated by spaces, one of which begins every match, in the case in which they are written."""
     head: str = ""
     """Instead of keywords: a bounded ASCII expression that begins every match (after `reach`)."""
-    lane: Lane = "token"
+    lane: LaneName = "token"
     group: int = 0
     """What is replaced; -1 for the last group that took part."""
     reach: str | None = None

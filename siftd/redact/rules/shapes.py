@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from siftd.redact import checks, encoded, people
-from siftd.redact.providers import KEYED_PROVIDERS
+from siftd.redact.providers import KEYED_PROVIDERS, any_of
 from siftd.redact.rules.row import HEX, MIXED, Rule
 
 _QUOTE = r"(?:\\{0,4}[\"'`])"
@@ -30,7 +30,7 @@ _SAID = (
 """As people say it: `todoist SECRET 5f…`, `the access token 5f…`."""
 
 _LONG_NAME = r"(?:\b(?i:key)|(?i:secret|token|passw(?:or)?d|credential|api_?key))[A-Za-z_-]{0,40}"
-_SERVICE = "(?i:" + "|".join(sorted(KEYED_PROVIDERS)) + ")"
+_SERVICE = f"(?i:{any_of(KEYED_PROVIDERS)})"
 
 SHAPES: tuple[Rule, ...] = (
     Rule(name="bearer-token", finds="bearer token of a header", docs="https://datatracker.ietf.org/doc/html/rfc6750",
