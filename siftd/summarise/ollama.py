@@ -34,7 +34,8 @@ class OllamaServer:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Conversation]:
         module = await library("ollama")
-        async with module.AsyncClient(host=self._url, trust_env=self.is_remote, follow_redirects=False) as client:
+        how = {"trust_env": self.is_remote, "follow_redirects": False, "verify": self._url.lower().startswith("https:")}
+        async with module.AsyncClient(host=self._url, **how) as client:
             yield _Chat(client, self._model, module.ResponseError)
 
 

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
 import os
 import select
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from model_server import KINDS, Kind, Reply, anthropic_reply, needs_library, openai_reply, running, said
 
 from siftd.config import is_loopback
 from siftd.errors import ConfigInvalid
 from siftd.summarise import KNOWN, known_backends, make_backend
-from siftd.summarise.anthropic import AnthropicServer
 from siftd.summarise.command import CommandServer
 from siftd.summarise.contract import Cannot, Item, Purse, Summary, TryLater, Verdict
 from siftd.summarise.extractive import NAME, render
 from siftd.summarise.model import ModelBackend
-from siftd.summarise.ollama import OllamaServer
-from siftd.summarise.openai import OpenAIServer
 from siftd.summarise.prompt import RULES, SCHEMA
 from siftd.summarise.sampling import SamplingServer
 
@@ -46,114 +41,13 @@ ITEM = Item(
     request="Expired session tokens are accepted.",
     input_hash="h",
 )
-Reply = tuple[int, dict[str, str], Any]
-
-
-class ScriptedServer:
-    """Answers requests in the script's order; the last entry is repeated. "stall" and "drop" are moods, not replies."""
-
-    def __init__(self) -> None:
-        self.script: list[Reply | str] = []
-        self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
-        self.url = ""
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while await self._exchange(reader, writer):
-                pass
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
-
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in head[1:] if line)}
-        body = await reader.readexactly(int(headers.get("content-length", 0)))
-        self.requests.append((head[0].split()[1], headers, json.loads(body or b"null")))
-        entry = self.script.pop(0) if len(self.script) > 1 else self.script[0]
-        if entry == "drop":
-            return False
-        if entry == "stall":
-            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{")
-            await writer.drain()
-            await reader.read()
-            return False
-        status, extra, content = entry
-        payload = content if isinstance(content, bytes) else json.dumps(content).encode()
-        lines = [f"HTTP/1.1 {status} Scripted", "content-type: application/json", f"content-length: {len(payload)}"]
-        writer.write("\r\n".join([*lines, *(f"{k}: {v}" for k, v in extra.items()), "", ""]).encode() + payload)
-        await writer.drain()
-        return True
-
-
-@asynccontextmanager
-async def running() -> AsyncIterator[ScriptedServer]:
-    scripted = ScriptedServer()
-    server = await asyncio.start_server(scripted.serve, "127.0.0.1", 0)
-    scripted.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
-        yield scripted
-    finally:
-        server.close()
-
-
-def ollama_reply(content: str, done_reason: str = "stop") -> Reply:
-    message = {"role": "assistant", "content": content}
-    counts = {"prompt_eval_count": 321, "eval_count": 21, "total_duration": 5, "load_duration": 1}
-    return (
-        200,
-        {},
-        {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": True}
-        | {
-            "done_reason": done_reason,
-            **counts,
-        },
-    )
-
-
-def anthropic_reply(content: str, stop_reason: str = "end_turn") -> Reply:
-    usage = {"input_tokens": 300, "output_tokens": 21, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 21}
-    body = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None, "usage": usage}
-    return 200, {}, {**body, "content": [{"type": "text", "text": content}], "stop_reason": stop_reason}
-
-
-def openai_reply(content: str, finish_reason: str = "stop") -> Reply:
-    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish_reason}
-    usage = {"prompt_tokens": 321, "completion_tokens": 21, "total_tokens": 342}
-    return 200, {}, {"id": "c1", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage}
-
-
-class Kind:
-    """One protocol: how its backend is made, what it answers, how it says that a model stopped too early."""
-
-    def __init__(self, name: str, make: Callable[[str], Any], reply: Callable[..., Reply], cut: str) -> None:
-        self.name = name
-        self.make = make
-        self.reply = reply
-        self.cut = cut
-
-    def backend(self, url: str, seconds: float = 20.0) -> ModelBackend:
-        return ModelBackend(self.make(url), answer_seconds=seconds)
-
-
-KINDS = [
-    Kind("ollama", lambda url: OllamaServer("llama3.2:3b", base_url=url), ollama_reply, "length"),
-    Kind("anthropic", lambda url: AnthropicServer("", api_key="k", base_url=url), anthropic_reply, "max_tokens"),
-    Kind("openai", lambda url: OpenAIServer("m", api_key="k", base_url=f"{url}/v1"), openai_reply, "length"),
-]
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.name)
 def kind(request: pytest.FixtureRequest) -> Kind:
     chosen: Kind = request.param
-    if chosen.name != "openai" and importlib.util.find_spec(chosen.name) is None:
-        pytest.skip(f"the library {chosen.name} is not installed")
+    needs_library(chosen)
     return chosen
-
-
-def said(text: str) -> str:
-    return json.dumps({"summary": text})
 
 
 async def verdicts(

@@ -54,21 +54,6 @@ class Moody:
         return TryLater(reason="rate limited (429)", after_seconds=7) if mood == "later" else AWAY
 
 
-@pytest.mark.slow
-async def test_two_thousand_events_drain_through_every_mood_each_told_once(tmp_path: Path) -> None:
-    async with Workbench(tmp_path, values={"memory.fallbackMs": DAY_MS}) as bench:
-        for start in range(0, 2000, 200):
-            await bench.tell(*(f"call {number}" for number in range(start, start + 200)))
-        bench.backend.verdict = Moody(7)
-        for _ in range(400):
-            await bench.drain()
-            if bench.rows("SELECT 1 FROM events WHERE status = 'raw' LIMIT 1") == []:
-                break
-            bench.clock.forward(700)
-        assert bench.rows("SELECT status, count(*) FROM events GROUP BY 1") == [("summarized", 2000)]
-        assert bench.rows("SELECT count(*), count(DISTINCT event_id) FROM summaries") == [(2000, 2000)]
-
-
 async def test_an_hour_without_the_backend_skips_nothing_and_the_queue_empties_after(tmp_path: Path) -> None:
     async with Workbench(tmp_path, values={"memory.fallbackMs": DAY_MS}) as bench:
         ids = await bench.tell(*(f"call {number}" for number in range(40)))
