@@ -1,15 +1,18 @@
-"""Run one piece of work over copies of a home, and kill -9 it between any two of its steps.
+"""Run one piece of work over copies of a home, and kill -9 it between any two of its steps, or have one of them fail.
 
-    python killed_steps.py WORK FOLDER MOST
+    python killed_steps.py WORK FOLDER MOST kill|fail
 
-FOLDER/home is left as it is; FOLDER/<n>/home is what a kill at step n left. Steps are the calls that change files
-below the home, writes (before, and half done), syncs, and SQL statements. Prints how many steps there are, and which
-were tried (at most MOST).
+FOLDER/home is left as it is; FOLDER/<n>/home is what a fault at step n left. Steps are the calls that change files
+below the home (opening one to write, giving it another name, …), writes (before, and half done), syncs, and SQL
+statements. A step that fails does so as on a full disk, once; SQL statements do not fail by themselves. Prints how many
+steps there are, and which were tried (at most MOST).
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import json
 import os
 import shutil
@@ -27,6 +30,7 @@ from siftd.daemon import opening
 from siftd.daemon.commit import Committer
 from siftd.daemon.scrubbing import Scrubber
 from siftd.daemon.upkeep import Upkeep
+from siftd.errors import LogError, SiftdError
 from siftd.home import ensure_secret
 from siftd.intake import Intake
 from siftd.log import sealing
@@ -46,10 +50,14 @@ def seal(paths: WorkspacePaths) -> None:
     writer = LogWriter(paths.wal, store="store", now_ms=1, seal_bytes=600)
     with Path(f"{paths.home.root}/../acked").open("ab", buffering=0) as acked:
         for seq in range(101, 116):
-            writer.append([Entry(intake.admission.admit_intent("retry", {"event": seq}, ts=1), seq, None)])
+            try:
+                writer.append([Entry(intake.admission.admit_intent("retry", {"event": seq}, ts=1), seq, None)])
+            except LogError:
+                continue
             acked.write(f"{seq}\n".encode())
             if seq % 5 == 0:
-                sealing.compress(paths.wal)
+                with contextlib.suppress(OSError):  # the next tick compresses it
+                    sealing.compress(paths.wal)
     writer.close()
 
 
@@ -105,7 +113,8 @@ def capture(paths: WorkspacePaths) -> None:
                     native_id=None,
                 )
                 receipt = await committer.keep(intake.admit(event))
-                acked.write(f"{receipt.event_id} captured {number}\n".encode())
+                if receipt.error is None:
+                    acked.write(f"{receipt.event_id} captured {number}\n".encode())
         await committer.stop()
 
     asyncio.run(keep())
@@ -121,16 +130,19 @@ WORK: dict[str, Callable[[WorkspacePaths], None]] = {
 
 
 class Steps:
-    """Counts steps, and kills this process at one of them."""
+    """Counts steps, and kills this process at one of them, or has that one fail."""
 
-    def __init__(self, home: str, last: int) -> None:
+    def __init__(self, home: str, last: int, fault: str) -> None:
         self.count = 0
         self._home = home
         self._last = last
+        self._fails = fault == "fail"
 
     def step(self, *_: Any) -> None:
         self.count += 1
         if self.count == self._last:
+            if self._fails:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.kill(os.getpid(), signal.SIGKILL)
 
     def hear(self, name: str, told: tuple[Any, ...]) -> None:
@@ -143,6 +155,8 @@ class Steps:
         for name in ("fsync", "fdatasync"):
             setattr(os, name, self._counted(getattr(os, name)))
         os.write = self._torn(os.write)  # type: ignore[assignment]
+        if self._fails:
+            return
         connect = sqlite3.connect
 
         def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:
@@ -170,15 +184,19 @@ class Steps:
         return counted
 
 
-def run(work: str, folder: Path, number: int, last: int) -> int | None:
-    """Do the work over a copy of the home, killed at step `last`; return the steps it took when it was not."""
+def run(work: str, folder: Path, number: int, last: int, fault: str) -> int | None:
+    """Do the work over a copy of the home, with a fault at step `last`; return its steps unless it was killed."""
     copy = folder / str(number)
     shutil.copytree(folder / "home", copy / "home")
     child = os.fork()
     if child == 0:
-        steps = Steps(str(copy / "home"), last)
+        steps = Steps(str(copy / "home"), last, fault)
         steps.watch()
-        WORK[work](Home(str(copy / "home")).for_workspace(KEY))
+        try:
+            WORK[work](Home(str(copy / "home")).for_workspace(KEY))
+        except (SiftdError, OSError):  # told by whoever started it, and tried again
+            if last < 0:
+                raise
         (copy / "steps").write_text(str(steps.count))
         os._exit(0)
     _, status = os.waitpid(child, 0)
@@ -190,12 +208,12 @@ def run(work: str, folder: Path, number: int, last: int) -> int | None:
 
 
 def main() -> None:
-    work, folder, most = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-    total = run(work, folder, 0, -1)
+    work, folder, most, fault = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    total = run(work, folder, 0, -1, fault)
     assert total
     tried = sorted({1 + number * (total - 1) // (most - 1) for number in range(most)})
     for number in tried:
-        run(work, folder, number, number)
+        run(work, folder, number, number, fault)
     print(json.dumps({"steps": total, "tried": tried}))
 
 

@@ -1,4 +1,4 @@
-"""Killed between any two steps of capturing, migrating, sealing, pruning, rebuilding, forgetting."""
+"""A kill between any two steps of capturing, migrating, sealing, pruning, rebuilding, forgetting; a step that fails."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from siftd.store.scrubbing import Scrubbed
 pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).with_name("killed_steps.py")
 MOST = int(os.environ.get("SIFTD_TEST_KILLS", "14"))
-"""Kills for each kind of work, spread over its steps."""
+"""Kills for each kind of work, spread over its steps; a third as many failures."""
+FAULTS = pytest.mark.parametrize("fault", ["kill", "fail"])
 WORD = "zanzibar"
 EVERYTHING = "SELECT id, ts, session_id, tool, input_hash, payload_json, uid FROM events ORDER BY id"
 
@@ -34,14 +35,15 @@ def paths_of(folder: Path) -> WorkspacePaths:
     return Home(str(folder / "home")).for_workspace("0123456789abcdef")
 
 
-def kill_at_every_step(work: str, folder: Path, most: int = MOST) -> list[Path]:
-    """Return the folders that the kills left."""
+def fault_at_every_step(work: str, folder: Path, fault: str = "kill", most: int = MOST) -> list[Path]:
+    """Return the folders that the faults left."""
+    most = most if fault == "kill" else max(2, most // 3)
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), work, str(folder), str(most)], capture_output=True, text=True, check=False
+        [sys.executable, str(SCRIPT), work, str(folder), str(most), fault], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
-    print(f"{work}: {told['steps']} steps, killed at {told['tried']}")
+    print(f"{work}: {told['steps']} steps, {fault} at {told['tried']}")
     return [folder / str(number) for number in told["tried"]]
 
 
@@ -62,11 +64,12 @@ def words_left(home: Path) -> list[str]:
     return found
 
 
-async def test_a_kill_while_capturing_loses_and_doubles_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+@FAULTS
+async def test_a_fault_while_capturing_loses_and_doubles_nothing_acknowledged(tmp_path: Path, fault: str) -> None:
     """Before the write, half through it, before the sync, between log and insert, in the insert, before the answer."""
     async with opened(tmp_path) as shop:
         await fill(shop, 2)
-    for folder in kill_at_every_step("capture", tmp_path, 2 * MOST):
+    for folder in fault_at_every_step("capture", tmp_path, fault, 2 * MOST):
         acked = (
             dict(line.split(" ", 1) for line in (folder / "acked").read_text().splitlines())
             if (folder / "acked").exists()
@@ -83,16 +86,17 @@ async def test_a_kill_while_capturing_loses_and_doubles_nothing_that_was_acknowl
 
 async def test_a_kill_while_migrating_leaves_a_database_that_the_next_start_finishes(tmp_path: Path) -> None:
     ensure_workspace(paths_of(tmp_path))
-    for folder in kill_at_every_step("open", tmp_path):
+    for folder in fault_at_every_step("open", tmp_path):
         async with opened(folder) as shop:
             assert await shop.capture(1) == 1
             assert await shop.rows("SELECT count(*) FROM migrations") == [(len(known_migrations()),)]
 
 
-async def test_a_kill_while_sealing_and_compressing_loses_and_doubles_nothing(tmp_path: Path) -> None:
+@FAULTS
+async def test_a_fault_while_sealing_and_compressing_loses_and_doubles_nothing(tmp_path: Path, fault: str) -> None:
     async with opened(tmp_path) as shop:
         await fill(shop)
-    for folder in kill_at_every_step("seal", tmp_path):
+    for folder in fault_at_every_step("seal", tmp_path, fault):
         wal = paths_of(folder).wal
         acked = [int(line) for line in (folder / "acked").read_text().split()] if (folder / "acked").exists() else []
         found = recover(wal, applied=0, quarantine=paths_of(folder).quarantine)
@@ -108,13 +112,14 @@ async def test_a_kill_while_sealing_and_compressing_loses_and_doubles_nothing(tm
             assert await shop.capture(9) > max([6, *acked])
 
 
-async def test_a_kill_while_pruning_leaves_a_log_that_the_snapshot_completes(tmp_path: Path) -> None:
+@FAULTS
+async def test_a_fault_while_pruning_leaves_a_log_that_the_snapshot_completes(tmp_path: Path, fault: str) -> None:
     async with opened(tmp_path) as shop:
         await fill(shop)
         before = await shop.rows(EVERYTHING)
         for each in sealing.list_sealed(shop.workshop.paths.wal):
             os.utime(each.path, ((NOW - 9 * DAY) // 1000 - 10**8,) * 2)
-    for folder in kill_at_every_step("prune", tmp_path):
+    for folder in fault_at_every_step("prune", tmp_path, fault):
         for each in Path(paths_of(folder).folder).glob("db.sqlite*"):
             each.unlink()
         async with opened(folder) as shop:
@@ -122,8 +127,10 @@ async def test_a_kill_while_pruning_leaves_a_log_that_the_snapshot_completes(tmp
             assert await shop.capture(9) == 7
 
 
-@pytest.mark.parametrize("has_snapshot", [True, False])
-async def test_a_kill_while_rebuilding_ends_with_every_event_under_its_id(tmp_path: Path, has_snapshot: bool) -> None:
+@pytest.mark.parametrize(("has_snapshot", "fault"), [(True, "kill"), (False, "kill"), (True, "fail")])
+async def test_a_fault_while_rebuilding_ends_with_every_event_under_its_id(
+    tmp_path: Path, has_snapshot: bool, fault: str
+) -> None:
     async with opened(tmp_path) as shop:
         await fill(shop, 4)
         paths = shop.workshop.paths
@@ -134,14 +141,15 @@ async def test_a_kill_while_rebuilding_ends_with_every_event_under_its_id(tmp_pa
         await shop.capture(4)
         before = await shop.rows(EVERYTHING)
     Path(paths.rebuild).touch()
-    for folder in kill_at_every_step("open", tmp_path):
+    for folder in fault_at_every_step("open", tmp_path, fault):
         async with opened(folder) as shop:
             assert await shop.rows(EVERYTHING) == before
             assert await shop.rows("PRAGMA integrity_check") == [("ok",)]
             assert await shop.capture(9) == 6
 
 
-async def test_a_kill_while_forgetting_brings_nothing_back_and_takes_nothing_else(tmp_path: Path) -> None:
+@FAULTS
+async def test_a_fault_while_forgetting_brings_nothing_back_and_takes_nothing_else(tmp_path: Path, fault: str) -> None:
     payload = {"tool_input": {"command": f"echo {WORD}"}, "tool_response": {"stdout": WORD}}
     async with opened(tmp_path) as shop:
         await fill(shop)
@@ -158,7 +166,7 @@ async def test_a_kill_while_forgetting_brings_nothing_back_and_takes_nothing_els
         shop.workshop._forgetter.finish = not_yet  # type: ignore[method-assign]
         assert (await shop.ask("forget", ids=[f"e{gone}"], dryRun=False))["matched"] == 1
     assert len(words_left(tmp_path / "home")) >= 3
-    for folder in kill_at_every_step("open", tmp_path):
+    for folder in fault_at_every_step("open", tmp_path, fault):
         async with opened(folder, Hands()) as shop:
             assert words_left(folder / "home") == []
             assert await shop.rows(EVERYTHING) == kept
@@ -190,7 +198,7 @@ async def test_a_kill_while_scrubbing_leaves_no_secret_once_it_is_done_again(tmp
         await shop.ask("scrub", dryRun=False)
     assert len(words_left(tmp_path / "home")) >= 3
     rules = [{"name": "word", "pattern": WORD, "example": WORD}]
-    for number, folder in enumerate(kill_at_every_step("scrub", tmp_path)):
+    for number, folder in enumerate(fault_at_every_step("scrub", tmp_path)):
         for is_rebuilt in (False, True)[: 1 + number % 2]:
             async with opened(folder, Hands(), redact_rules=rules) as shop:
                 await shop.workshop._upkeep.run()
