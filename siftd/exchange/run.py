@@ -76,7 +76,7 @@ def _open(path: str) -> BinaryIO:
 def _read_header(file: BinaryIO) -> Header:
     try:
         header = decode(file.readline(BATCH_BYTES))
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OSError):  # /proc/self/mem opens, for one
         header = None
     if not isinstance(header, Header):
         raise RequestInvalid("this file is no export of siftd", hint="`mem export FILE` writes one")
