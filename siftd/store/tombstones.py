@@ -67,6 +67,10 @@ class Keys:
         return keyed.hexdigest()
 
 
+HELD_MAX = 2_000
+"""Up to so many are held in memory: a whole log is asked about, three times a record (20 s of 25,000 otherwise)."""
+
+
 class Tombstones:
     """The tombstones of one store, asked through one connection. `is_empty` makes the usual case free."""
 
@@ -84,6 +88,8 @@ class Tombstones:
         for kind, key, since, until in rows.fetchall():
             self._spans.setdefault((kind, key), []).append((since, until))
         self._has_files = any(kind == "file" for kind, _ in self._spans)
+        named = self._connection.execute("SELECT kind, key FROM tombstones LIMIT ?", (HELD_MAX + 1,)).fetchall()
+        self._held = frozenset(named) if len(named) <= HELD_MAX else None
 
     def find_frame(self, frame_uid: str) -> int | None:
         """Return FORGOTTEN for a frame whose event is."""
@@ -165,6 +171,8 @@ class Tombstones:
         return self._connection.execute(sql, (str(number),)).fetchone() is not None
 
     def _find(self, kind: str, key: str) -> int | None:
+        if self._held is not None:
+            return FORGOTTEN if (kind, key) in self._held else None
         row = self._connection.execute("SELECT 1 FROM tombstones WHERE kind = ? AND key = ?", (kind, key)).fetchone()
         return FORGOTTEN if row else None
 
