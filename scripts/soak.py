@@ -38,6 +38,8 @@ WARM_UP = 1 / 3
 INDEX_BYTES = 384 * 4 + 384 // 8 + 8 + 108
 """A vector of the built-in embedder in the index: the vector, its signs, its id, and its entry in a dict of two ints."""
 RESIDENT_MB_PER_HOUR_MAX = 20.0
+FORGET_SECONDS = 600
+"""The longest answer: a forget writes the whole store anew, on a machine that may do other things as well."""
 DESCRIPTORS_MAX = 4
 DRIFT_MAX = 1.5
 """How many times as slow, measured by the machine's pace, or as costly the last third may be as the one before."""
@@ -126,7 +128,7 @@ class Soak:
         """Twice a second one question after the other, most of them searches."""
         chance = random.Random(self._seed + 1)
         with self._running.connect() as connection:
-            connection.settimeout(120)
+            connection.settimeout(FORGET_SECONDS)
             for number in itertools.count():
                 if self._is_over():
                     return
@@ -238,6 +240,8 @@ def judge(measured: Measured, seconds: float) -> Iterator[tuple[str, bool]]:
     """Yield what there is to say, and whether it is well."""
     for failure in measured.failures:
         yield failure, False
+    if measured.failures:
+        return
     warm = [(at, value) for at, value in measured.resident if at > seconds * WARM_UP]
     if len(warm) < 2:
         yield "too short to judge", False
