@@ -18,7 +18,7 @@ import functools
 import hashlib
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -169,7 +169,9 @@ class Admission:
         }
         return RedactedEvent(door=Pass(payload_json), **fields)
 
-    def scrub_event(self, session_id: str, tool: str, payload_json: str) -> ScrubbedEvent | None:
+    def scrub_event(
+        self, session_id: str, tool: str, payload_json: str, ids: Sequence[str | None]
+    ) -> ScrubbedEvent | None:
         """Return a stored event by today's rules; None when nothing of it changes. Text that is no JSON is text."""
         try:
             payload = msgspec.json.decode(payload_json)
@@ -179,10 +181,11 @@ class Admission:
             new = self._redactor.value(payload, jsx=isinstance(payload, dict) and _is_jsx(payload))
             new_json = payload_json if new is payload else encode_canonical(new).decode()
         names = self._redactor.text(session_id), self._redactor.text(tool)
-        if (*names, new_json) == (session_id, tool, payload_json):
+        new_ids = tuple(each and self._redactor.text(each) for each in ids)
+        if (*names, new_json, *new_ids) == (session_id, tool, payload_json, *ids):
             return None
         encoded = new_json.encode("utf-8", "surrogatepass")
-        return ScrubbedEvent(*names, new_json, hashlib.sha256(encoded).hexdigest(), (len(new_json) + 3) // 4)
+        return ScrubbedEvent(*names, new_json, hashlib.sha256(encoded).hexdigest(), (len(new_json) + 3) // 4, new_ids)
 
     def scrub_text(self, text: str) -> str:
         """Return a stored text by today's rules."""

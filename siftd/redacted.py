@@ -102,6 +102,8 @@ class ScrubbedEvent(NamedTuple):
     payload_json: str
     input_hash: str
     tokens_est: int
+    ids: tuple[str | None, ...]
+    """The client's own: of the prompt, of the subagent it happened in, of the one it started."""
 
 
 Captured = RedactedEvent | RedactedSessionChange

@@ -25,8 +25,8 @@ class Known:
 
     @property
     def is_orphaned(self) -> bool:
-        """Whether the folder it remembers is gone: moved, or removed."""
-        return self.root is not None and not Path(self.root).exists()
+        """Whether the folder it remembers is gone: moved, or removed. What a scrub took of its path is not known."""
+        return self.root is not None and "[REDACTED:" not in self.root and not Path(self.root).exists()
 
 
 def iter_known(home: Home) -> Iterator[Known]:

@@ -127,6 +127,14 @@ class Committer:
         self._schedule()
         return await future
 
+    async def reread_opt_outs(self) -> None:
+        """Obey the opt-outs that the database holds now: a scrub has renamed their sessions."""
+
+        def reread(connection: sqlite3.Connection) -> None:
+            self._opt_outs = opt_outs.OptOuts(connection)
+
+        await self.run(reread)
+
     async def seal_log(self) -> None:
         """Seal the log's active segment between two groups. Raises StoreError while a person holds the lock."""
         await self.run(lambda _: self._log.seal())

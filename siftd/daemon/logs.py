@@ -63,7 +63,7 @@ def configure(path: str) -> None:
 
 
 def unname_sessions(path: str, is_known: Callable[[str], bool]) -> None:
-    """Overwrite the ids of the sessions that are not known any more, in place: whoever appends goes on undisturbed."""
+    """Overwrite the ids of the sessions that are not to be known any more, in place: whoever appends goes on."""
     is_known = cache(is_known)  # thousands of lines name a few sessions
     for each in (path, f"{path}.1"):
         try:

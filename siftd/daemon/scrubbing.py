@@ -1,6 +1,7 @@
 """Scrubbing: today's rules over everything stored before, down to the last byte.
 
-    scrub record -> rows (and all that was derived from them) -> log segments -> files set aside -> VACUUM
+    scrub record -> rows (and all that was derived from them) -> log segments -> files set aside, sessions' ids in the
+                 daemon's own log -> VACUUM
                  -> SQLite's own log -> snapshots
 
 The record is safe in the log before anything changes, and only the last step says that it is done: any crash between
@@ -21,6 +22,7 @@ from siftd.admission import Admission, Redacted, RedactedSessionChange
 from siftd.clock import Clock
 from siftd.daemon import traces
 from siftd.daemon.commit import Committer
+from siftd.daemon.logs import unname_sessions
 from siftd.errors import SiftdError
 from siftd.log import sealing
 from siftd.log.record import Record
@@ -74,6 +76,7 @@ class Scrubber:
             if seq != self._waits_for_reader:
                 await self._committer.seal_log()
             self.pending = await asyncio.to_thread(self._scrub, seq, scrubbed)
+            await self._committer.reread_opt_outs()
         except (SiftdError, OSError) as error:
             self.pending = [f"it could not be scrubbed yet ({getattr(error, 'message', type(error).__name__)})"]
         if self.pending:
@@ -96,6 +99,7 @@ class Scrubber:
             erasing.sweep(connection)
             scrubbed.rows["records"] += sealing.renew(self._paths.wal, _Renewal(self._admission).renewed)
             traces.remove_set_aside(self._paths)
+            unname_sessions(self._paths.daemon_log, lambda session: self._admission.scrub_text(session) == session)
             erasing.compact(connection)
         if not erasing.empty_wal(connection):
             self._waits_for_reader = seq

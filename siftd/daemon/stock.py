@@ -71,5 +71,6 @@ class Stock:
         """Return the store's UUID; a database made anew takes the one that the log names."""
         known = events.get_meta(self.connection, "store") or self.recovery.store or str(uuid.uuid4())
         events.set_meta(self.connection, "store", known)
-        events.set_meta(self.connection, "root", self.workspace.root)
+        if "[REDACTED:" not in (events.get_meta(self.connection, "root") or ""):  # a scrub's word stands
+            events.set_meta(self.connection, "root", self.workspace.root)
         return known

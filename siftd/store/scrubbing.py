@@ -19,9 +19,13 @@ from siftd.store.tombstones import retell
 
 CHUNK = 256
 _PLACEHOLDER = re.compile(r"\[REDACTED:([a-z0-9-]{1,40})(?::[0-9a-f]{4})?\]")
-_EVENTS = "SELECT id, session_id, tool, payload_json FROM events WHERE id > ? ORDER BY id LIMIT ?"
+_EVENTS = """
+SELECT id, session_id, tool, payload_json, prompt_id, agent_id, spawned_agent_id
+FROM events WHERE id > ? ORDER BY id LIMIT ?
+"""
 _REWRITE_EVENT = """
-UPDATE events SET session_id = ?, tool = ?, payload_json = ?, input_hash = ?, tokens_est = ? WHERE id = ?
+UPDATE events SET session_id = ?, tool = ?, payload_json = ?, input_hash = ?, tokens_est = ?,
+    prompt_id = ?, agent_id = ?, spawned_agent_id = ? WHERE id = ?
 """
 _TOLD_BY = """
 SELECT ?1 UNION SELECT src_id FROM provenance_edges
@@ -38,6 +42,17 @@ _TABLES = """
 SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('events', 'summary_cache')
 AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE 'CREATE VIRTUAL%' AND sql NOT LIKE '%WITHOUT ROWID%' ORDER BY name
 """
+_WITHOUT_ROWID = {
+    "opt_outs": (
+        "SELECT DISTINCT session_id FROM opt_outs",
+        "UPDATE OR REPLACE opt_outs SET session_id = ? WHERE session_id = ?",
+    ),
+    "meta": (
+        "SELECT value FROM meta WHERE key = 'root'",
+        "UPDATE meta SET value = ? WHERE key = 'root' AND value = ?",
+    ),
+}
+"""What holds somebody's words in the tables of names and numbers. `backfill_progress` goes with the sweep."""
 _PENDING = "scrub_asked"
 _DONE = "scrub_done"
 
@@ -73,6 +88,13 @@ def scrub_rows(connection: sqlite3.Connection, admission: Admission, *, dry_run:
     for table, columns in text_columns(connection).items():
         for chunk in _chunks(connection, table, columns):
             _scrub_texts(connection, admission, table, columns, chunk, scrubbed, dry_run)
+    for table, (read, write) in _WITHOUT_ROWID.items():
+        changed = [(new, old) for (old,) in connection.execute(read) if (new := admission.scrub_text(old)) != old]
+        for new, old in changed:
+            scrubbed.note(table, old, new)
+        if changed and not dry_run:
+            with _transaction(connection):
+                connection.executemany(write, changed)
     return scrubbed
 
 
@@ -117,11 +139,12 @@ def _scrub_events(
     connection: sqlite3.Connection, admission: Admission, rows: list[Any], scrubbed: Scrubbed, dry_run: bool
 ) -> None:
     changed = []
-    for event_id, session_id, tool, payload_json in rows:
-        new = admission.scrub_event(session_id, tool, payload_json)
+    for event_id, session_id, tool, payload_json, *ids in rows:
+        new = admission.scrub_event(session_id, tool, payload_json, ids)
         if new is not None:
-            changed.append((new.session_id, new.tool, new.payload_json, new.input_hash, new.tokens_est, event_id))
-            scrubbed.note("events", f"{session_id} {tool} {payload_json}", " ".join(new[:3]))
+            changed.append((*new[:5], *new.ids, event_id))
+            before = [session_id, tool, payload_json, *ids]
+            scrubbed.note("events", " ".join(filter(None, before)), " ".join(filter(None, (*new[:3], *new.ids))))
     if changed and not dry_run:
         with _transaction(connection):
             connection.executemany(_REWRITE_EVENT, changed)

@@ -204,3 +204,30 @@ async def test_every_column_of_text_is_scrubbed_unless_it_is_known_to_hold_nobod
         await shop.ask("scrub", dryRun=False)
         assert everywhere(tmp_path / "home") == []
         assert PLACEHOLDER in (await shop.rows("SELECT said FROM added_later"))[0][0]
+
+
+async def test_ids_paths_and_the_daemons_own_log_are_scrubbed_and_who_opted_out_stays_out(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        paths = shop.workshop.paths
+        await shop.capture(1)
+        for column in ("prompt_id", "agent_id", "spawned_agent_id"):
+            await shop.by_hand(f"UPDATE events SET {column} = ?", f"{column}-{NUMBER}")
+        await shop.by_hand("UPDATE meta SET value = ? WHERE key = 'root'", f"/src/{NUMBER}")
+        await shop.by_hand("INSERT INTO backfill_progress VALUES (?, '{}')", f"/transcripts/{NUMBER}.jsonl")
+        await shop.by_hand("INSERT INTO opt_outs VALUES (?, 1, NULL)", f"off-{NUMBER}")
+        line = f'{{"event":"told","session":"chat-{NUMBER}"}}\n{{"event":"told","session":"chat-2"}}\n'
+        daemon_log = Path(paths.daemon_log)
+        daemon_log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(daemon_log, line.encode())
+        configure(tmp_path, redact_rules=[RULE])
+        changed = (await shop.ask("scrub", dryRun=False))["changed"]
+        assert (changed["events"], changed["meta"], changed["opt_outs"]) == (1, 1, 1)
+        assert everywhere(tmp_path / "home") == []
+        assert NUMBER not in daemon_log.read_text()
+        assert '"session":"chat-2"' in daemon_log.read_text()
+        with pytest.raises(AssertionError):  # no id: nothing was kept
+            await shop.capture(2, sessionId=f"off-{NUMBER}")
+        assert len(await shop.rows(EVENTS)) == 1
+    async with opened(tmp_path, redact_rules=[RULE]) as shop:
+        await shop.ask("drain")
+        assert everywhere(tmp_path / "home") == [], "the next start brings nothing back"
