@@ -63,6 +63,8 @@ def kinds() -> list[Kind]:
     redactor = Redactor(b"k" * 32)
     found = []
     for rule in RULES:
+        if not redactor.find(f"{rule.example}\nlast line"):
+            continue  # what is left of a key that was cut off behind its first line: no secret in any other place
         spans = redactor.find(rule.example)
         found.append(Kind(rule.name, rule.example, tuple(rule.example[begin:end] for begin, end, _ in spans)))
     found.append(Kind("customer-number", "for KD-20417734 only", ("KD-20417734",)))

@@ -112,7 +112,7 @@ SHAPES: tuple[Rule, ...] = (
          near_miss="key = 'first_section_of_page2'"),
     Rule(name="thingsboard-token", finds="token of a device in the address it reports to", docs="https://thingsboard.io/docs/reference/http-api/",
          head=r"/api/v1/[A-Za-z0-9]{20}/(?:telemetry|attributes|rpc|claim)", lane="place", pattern=r"/api/v1/([A-Za-z0-9]{20})/(?:telemetry|attributes|rpc|claim)", group=1,
-         check=checks.has_digit, example="https://things.example.com/api/v1/" + MIXED[:20] + "/telemetry", near_miss="/api/v1/devices/telemetry"),
+         check=checks.has_digit, example="https://things.example.com/api/v1/" + MIXED[20:40] + "/telemetry", near_miss="/api/v1/devices/telemetry"),
     Rule(name="key-bytes", finds="key written as an array of bytes", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_cryptographic_key",
          head=r"(?i:key|secret|password)[A-Za-z0-9_]{0,16}(?:\[[0-9A-Z_]{0,8}\])?[ ]{0,2}=?[ ]{0,2}[{\[(][ \r\n]{0,4}0x[0-9a-fA-F]{2},", lane="name",
          pattern=r"(?i:key|secret|password)[A-Za-z0-9_]{0,16}(?:\[[0-9A-Z_]{0,8}\])?[ ]{0,2}=?[ ]{0,2}[{\[(]\s{0,4}((?:(?:0[xX])?+[0-9a-fA-F]{2,3}+[,\s]{0,8}+){8,512}+)", group=1,
