@@ -248,6 +248,17 @@ class SetConfig(Request, tag="set_config", frozen=True, kw_only=True):
     values: dict[str, float | None] = {}
 
 
+class Sampling(Request, tag="sampling", frozen=True, kw_only=True):
+    """Offer a model of one's own for summaries, and bring what it `said` to question `id` (null: nothing).
+
+    Answers after a while at most: `ask` (null, or `id`, `rules`, `message`, `maxTokens`), and `wanted`, whether another
+    offer makes sense.
+    """
+
+    id: int | None = None
+    said: str | None = None
+
+
 class Converse(Request, tag="converse", frozen=True, kw_only=True):
     """Name a session, or begin one from another. Answers `id`."""
 
@@ -382,6 +393,7 @@ AnyRequest = (
     | Similar
     | MemoryHealth
     | SetConfig
+    | Sampling
     | Converse
     | Conversations
     | Recall

@@ -14,7 +14,7 @@ from siftd.consolidate.asking import Limits, day_of
 from siftd.consolidate.circuit import Circuit
 from siftd.consolidate.drain import Drainer, Store
 from siftd.store import health
-from siftd.summarise import known_backends, make_backend
+from siftd.summarise import FindSampler, known_backends, make_backend
 
 log = structlog.get_logger()
 
@@ -30,9 +30,12 @@ class Backends:
         clock: Clock,
         connection: sqlite3.Connection,
         at_work: AtWork,
+        *,
+        find_sampler: FindSampler,
     ) -> None:
         """Make the configured one; `connection` tells since when it is away. Raises ConfigInvalid."""
         self._at_work = at_work
+        self._find_sampler = find_sampler
         self._api_key = api_key
         self._settings = settings
         self._store = store
@@ -79,6 +82,7 @@ class Backends:
             api_key=self._api_key,
             base_url=self._base_url(spec),
             command=self._settings["memory.command"],
+            find_sampler=self._find_sampler,
         )
         if spec == "auto":
             log.info("backend_chosen", backend=backend.name)

@@ -87,6 +87,8 @@ class Handlers:
                 return await self._memories.health()
             case messages.SetConfig():
                 return await self._memories.set_config(request)
+            case messages.Sampling():
+                return await self._shop.samplers.offer(request, lambda: answer.is_wanted)
             case messages.Converse():
                 return await self._memories.converse(request)
             case messages.Conversations():

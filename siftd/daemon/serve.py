@@ -182,6 +182,7 @@ class Daemon:
         shop = self._shop
         if shop is not None:
             shop.consolidator.stop()
+            shop.samplers.close()
         with anyio.move_on_after(IN_FLIGHT_SECONDS):
             while self._in_flight or any(connection.is_answering for connection in self._connections):
                 await anyio.sleep(0.01)

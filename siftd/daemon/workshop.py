@@ -22,6 +22,7 @@ from siftd.consolidate.tick import Consolidator
 from siftd.daemon.backends import Backends
 from siftd.daemon.forgetting import Forgetter
 from siftd.daemon.reading import StoreAccess
+from siftd.daemon.sampling import Samplers
 from siftd.daemon.scrubbing import Scrubber
 from siftd.daemon.stock import Stock
 from siftd.daemon.telling import Telling
@@ -64,7 +65,16 @@ class Workshop:
         self.store = StoreAccess(self.paths.database, self.committer, self.embedder, shared=shared)
         self._engine: SearchEngine | None = None
         self._project_file = ProjectFile(self.workspace.root)
-        self.backends = Backends(self.settings, stock.api_key, self.store, self.clock, stock.connection, stock.at_work)
+        self.samplers = Samplers(is_wanted=self.settings["memory.backend"].partition(":")[0] == "sampling")
+        self.backends = Backends(
+            self.settings,
+            stock.api_key,
+            self.store,
+            self.clock,
+            stock.connection,
+            stock.at_work,
+            find_sampler=self.samplers.find,
+        )
         self._embedding = EmbeddingQueue(self.store, self.embedder, stock.at_work)
         self._forgetter = Forgetter(
             paths=self.paths,

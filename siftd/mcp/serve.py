@@ -19,6 +19,7 @@ from mcp.types import ToolAnnotations
 import siftd
 from siftd.errors import SiftdError
 from siftd.mcp.link import Link
+from siftd.mcp.sampling import Sampling
 from siftd.mcp.tools import Tools
 
 INSTRUCTIONS = """\
@@ -71,7 +72,14 @@ def make_server(link: Link, surface: str = "default") -> MCPServer:
 
         full = FullTools(link)
         tools += [_tool(getattr(full, name), {"read": READ, "add": ADD, "change": CHANGE}[how]) for name, how in FULL]
-    return MCPServer("siftd", version=siftd.__version__, instructions=INSTRUCTIONS, tools=tools, log_level="WARNING")
+    return MCPServer(
+        "siftd",
+        version=siftd.__version__,
+        instructions=INSTRUCTIONS,
+        tools=tools,
+        log_level="WARNING",
+        middleware=[Sampling(link)],
+    )
 
 
 def _tool(method: Callable[..., Any], hints: ToolAnnotations) -> Tool:

@@ -6,12 +6,14 @@ ollama:<model>        a local model
 anthropic[:<model>]   remote
 openai:<model>        any server with /v1/chat/completions; remote unless its address is on loopback
 command[:<model>]     a program of yours
+sampling[:<name>]     the model of an attached MCP client that offers one; remote
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
@@ -19,6 +21,9 @@ import msgspec
 from siftd.errors import ConfigInvalid
 from siftd.summarise.contract import Backend
 from siftd.summarise.late import missing_library
+
+if TYPE_CHECKING:
+    from siftd.summarise.sampling import Sampler
 
 
 class KnownBackend(msgspec.Struct, frozen=True):
@@ -28,7 +33,9 @@ class KnownBackend(msgspec.Struct, frozen=True):
     remedy: str | None
 
 
-KNOWN = ("extractive", "auto", "ollama", "anthropic", "openai", "command")
+KNOWN = ("extractive", "auto", "ollama", "anthropic", "openai", "command", "sampling")
+FindSampler: TypeAlias = "Callable[[], Sampler | None]"
+"""Returns what asks the model of an attached client, while one offers it."""
 _NEEDS_MODEL = ("ollama", "openai")
 
 
@@ -54,7 +61,12 @@ def check_backend(spec: str, *, base_url: str | None = None, command: Sequence[s
 
 
 def make_backend(
-    spec: str, *, api_key: str | None = None, base_url: str | None = None, command: Sequence[str] = ()
+    spec: str,
+    *,
+    api_key: str | None = None,
+    base_url: str | None = None,
+    command: Sequence[str] = (),
+    find_sampler: FindSampler = lambda: None,
 ) -> Backend:
     """Return the backend that a configuration names; ConfigInvalid when there is no such one.
 
@@ -71,6 +83,11 @@ def make_backend(
         from siftd.summarise.extractive import Extractive  # its renderers: a daemon takes captures before it needs one
 
         return Extractive()
+    if kind == "sampling":
+        from siftd.summarise.model import ModelBackend
+        from siftd.summarise.sampling import SamplingServer
+
+        return ModelBackend(SamplingServer(model, find_sampler))
     return _with_model(kind, model, api_key, base_url, command)
 
 

@@ -482,6 +482,7 @@ def test_every_known_backend_can_be_made_and_shows_what_the_store_will_name() ->
         make_backend("anthropic:claude-haiku-4-5-20251001").name,
         make_backend("openai:qwen/qwen3").name,
         make_backend("command", command=["/usr/bin/llm", "-m"]).name,
+        make_backend("sampling").name,
     ]
     assert names == [
         NAME,
@@ -490,6 +491,7 @@ def test_every_known_backend_can_be_made_and_shows_what_the_store_will_name() ->
         "anthropic:claude-haiku-4-5-20251001",
         "openai:qwen/qwen3",
         "command:llm",
+        "sampling",
     ]
     assert [known.name for known in known_backends()] == list(KNOWN)
 

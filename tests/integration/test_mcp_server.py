@@ -49,11 +49,11 @@ class Agent:
 
 
 @asynccontextmanager
-async def connected(place: Place, *arguments: str, mode: str = "auto") -> AsyncIterator[Agent]:
+async def connected(place: Place, *arguments: str, mode: str = "auto", **offers: Any) -> AsyncIterator[Agent]:
     command = mcp.StdioServerParameters(
         command=sys.executable, args=["-I", "-m", "siftd", "mcp", *arguments], env=place.env, cwd=place.folder
     )
-    async with mcp.Client(command, mode=mode) as client:
+    async with mcp.Client(command, mode=mode, **offers) as client:
         yield Agent(client)
 
 
@@ -167,3 +167,40 @@ async def test_the_full_surface_has_the_names_that_rekals_users_know(place: Plac
     assert {name for name, tool in tools.items() if tool.annotations.destructive_hint} == {
         "memory_update", "memory_delete",
     }  # fmt: skip
+
+
+async def test_a_client_that_offers_sampling_writes_the_summaries(place: Place) -> None:
+    """Claude Code offers none today; the SDK's own client does. What it will not answer waits."""
+    asked: list[Any] = []
+
+    async def model(_: Any, params: Any) -> mcp.types.CreateMessageResult:
+        asked.append(params)
+        if len(asked) == 1:
+            raise ValueError("no")
+        text = "Sure: " + json.dumps({"summary": "Ran `make target-2`."})
+        content = mcp.types.TextContent(type="text", text=text)
+        return mcp.types.CreateMessageResult(role="assistant", content=content, model="borrowed")
+
+    settings = "memory.backend=sampling:borrowed", "memory.dailyTokenCap=100000", "memory.consolidator.tickMs=86400000"
+    place.start(*(word for setting in settings for word in ("--set", setting)))
+    place.ask("drain")
+    place.capture(2)
+    nobody = await asyncio.to_thread(place.ask, "drain")
+    assert "no attached client offers sampling" in nobody["firstError"]
+    async with connected(place, mode="legacy", sampling_callback=model) as each:
+        await each.call("search", query="make")
+
+        def attached() -> str:
+            told = str(place.ask("drain")["firstError"])
+            return "" if "no attached client" in told else told
+
+        refused = await asyncio.to_thread(wait_until, "the client is attached", attached, 20)
+        assert "does not answer (ConnectionError)" in refused
+        drained = await asyncio.to_thread(place.ask, "drain")
+        assert (drained["processed"], drained["firstError"]) == (1, None)
+    assert place.rows("SELECT model, text FROM summaries") == [("sampling:borrowed", "Ran `make target-2`.")]
+    assert asked[0].system_prompt.startswith("You")
+    assert "make target-2" in asked[0].messages[0].content.text
+    assert place.ask("info")["tokens"]["spent"] > 0
+    gone = await asyncio.to_thread(place.ask, "drain")
+    assert gone["errors"] == 0
