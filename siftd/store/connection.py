@@ -19,8 +19,11 @@ _CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def open_writer(path: str) -> sqlite3.Connection:
-    """Open the database for writing, made if missing (mode 0600). Raises StoreCorrupt for a damaged one."""
-    Path(path).touch(mode=0o600)
+    """Open the database for writing, made if missing, of mode 0600. Raises StoreCorrupt for a damaged one."""
+    file = Path(path)
+    file.touch(mode=0o600)
+    if not file.stat().st_mode & 0o200:
+        file.chmod(0o600)  # somebody was careful; without the right to write nothing would be captured any more
     return _open(
         path,
         "PRAGMA journal_mode = WAL",

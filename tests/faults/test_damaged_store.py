@@ -1,0 +1,103 @@
+"""A database that is deleted, cut short, garbage or read-only, and a corrupt log beside it: rebuilt, counted, told."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opened_shop import KEY, Shop, opened, rebuilt
+from structlog.testing import capture_logs
+
+from siftd.log import sealing
+from siftd.paths import Home, WorkspacePaths
+from siftd.store import snapshots
+
+EVERYTHING = "SELECT id, ts, session_id, tool, input_hash, payload_json, uid FROM events ORDER BY id"
+
+
+def paths_of(folder: Path) -> WorkspacePaths:
+    return Home(str(folder / "home")).for_workspace(KEY)
+
+
+async def fill(shop: Shop, *, has_snapshot: bool) -> list[tuple[Any, ...]]:
+    """Capture events 1 to 6 over a compressed segment, a plain sealed one and the active one; return their rows."""
+    for number in range(6):
+        await shop.capture(number)
+        if number in (1, 3):
+            await shop.workshop.committer.seal_log()
+        if number == 1:
+            sealing.compress(shop.workshop.paths.wal)
+    if has_snapshot:
+        snapshots.make_snapshot(shop.workshop.paths.database, shop.workshop.paths.snapshots)
+    return await shop.rows(EVERYTHING)
+
+
+def corrupt(paths: WorkspacePaths) -> None:
+    """Change a letter of event 1, in the compressed segment, and of event 3, in the plain one."""
+    for number, segment in zip((0, 2), sorted(Path(paths.folder).glob("wal-*")), strict=True):
+        is_compressed = segment.suffix == ".gz"
+        data = gzip.decompress(segment.read_bytes()) if is_compressed else segment.read_bytes()
+        data = data.replace(b"part%d" % number, b"bart%d" % number, 1)
+        segment.write_bytes(gzip.compress(data) if is_compressed else data)
+
+
+def delete(file: Path) -> None:
+    file.unlink(missing_ok=True)
+
+
+def cut_short(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def make_garbage(file: Path) -> None:
+    file.write_bytes(os.urandom(file.stat().st_size))
+
+
+@pytest.mark.parametrize("damage", [delete, cut_short, make_garbage])
+@pytest.mark.parametrize("has_snapshot", [False, True])
+async def test_beside_a_corrupt_log_every_good_record_is_kept_and_the_rest_told(
+    tmp_path: Path, damage: Callable[[Path], None], has_snapshot: bool
+) -> None:
+    async with opened(tmp_path) as shop:
+        before = await fill(shop, has_snapshot=has_snapshot)
+    paths = paths_of(tmp_path)
+    corrupt(paths)
+    damage(Path(paths.database))
+    with capture_logs() as logs:
+        async with opened(tmp_path) as shop:
+            kept = before if has_snapshot else [row for row in before if row[0] not in (1, 3)]
+            assert await shop.rows(EVERYTHING) == kept
+            told = (await shop.ask("info"))["recovery"]["corruptLines"]
+            assert await shop.capture(9) == 7, "no id is given twice"
+    assert told == (0 if has_snapshot else 2), "a snapshot has what these lines held"
+    assert len(list(Path(paths.quarantine).glob("corrupt-*"))) == told
+    if damage is not delete:
+        assert [each["event"] for each in logs].count("database_set_aside") == 1
+        assert list(Path(paths.folder).glob("db.sqlite.damaged-*"))
+
+
+async def test_a_database_that_was_made_read_only_is_written_again(tmp_path: Path) -> None:
+    """By a backup program, or by a person who wanted to be careful. It is ours, and only ours."""
+    async with opened(tmp_path) as shop:
+        before = await fill(shop, has_snapshot=False)
+    database = Path(paths_of(tmp_path).database)
+    database.chmod(0o400)
+    async with opened(tmp_path) as shop:
+        assert database.stat().st_mode & 0o777 == 0o600
+        assert await shop.capture(9) == 7
+        assert await shop.rows(EVERYTHING) == [*before, *(await shop.rows(f"{EVERYTHING} LIMIT 1 OFFSET 6"))]
+
+
+async def test_a_database_that_is_deleted_while_it_is_used_comes_back_from_the_log(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        before = await fill(shop, has_snapshot=False)
+        await rebuilt(tmp_path)
+        assert await shop.capture(9) == 7, "the log has it"
+    async with opened(tmp_path) as shop:
+        found = await shop.rows(EVERYTHING)
+        assert found[:6] == before
+        assert [row[0] for row in found] == [1, 2, 3, 4, 5, 6, 7]
