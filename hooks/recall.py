@@ -3,7 +3,8 @@
 The daemon has it when it gets the hook's frame a second time, marked 02 instead of 01: its answer is
 `{"ok":true,"output":{…}}`, the output as the client wants it printed, or `{"ok":true}` for nothing. Without a
 daemon a session's start gets the kept brief, `workspaces/<key>/brief`: a line with the ids in it, then the output.
-A prompt gets nothing then. Nothing here fails a hook, and nothing waits beyond the hook's own deadline.
+A prompt gets nothing then. What the person is told when something is wrong is in alarm.py. Nothing here fails a hook,
+and nothing waits beyond the hook's own deadline.
 """
 
 import posix
@@ -17,15 +18,20 @@ OUTPUT_BYTES_MAX = 256 * 1024
 def tell(frame: bytes, is_kept: bool, run: str, key: str, deadline: float) -> bytes:
     """Print what there is for the agent; return the frame, which says what of the kept brief was printed."""
     try:
+        is_start = frame.find(b'"SessionStart"', 0, 65536) > 0
+        ids = output = b""
         if is_kept:
             answer = ask(frame, key, deadline)
-            if answer.startswith(OUTPUT):
-                write(answer[len(OUTPUT) : -1])
-        elif frame.find(b'"SessionStart"', 0, 65536) > 0:
+            output = answer[len(OUTPUT) : -1] if answer.startswith(OUTPUT) else b""
+        elif is_start:
             ids, _, output = read_brief(run, key).partition(b"\n")
-            if output:
-                write(output)
-                return with_told(frame, ids)
+        if is_start:
+            from alarm import with_alarm
+
+            output = with_alarm(output, key, is_served=is_kept)
+        write(output)
+        if ids:
+            return with_told(frame, ids)
     except OSError:
         pass
     return frame
@@ -48,7 +54,11 @@ def ask(frame: bytes, key: str, deadline: float) -> bytes:
 
 
 def read_brief(run: str, key: str) -> bytes:
-    fd = posix.open(run.rpartition("/")[0] + "/workspaces/" + key + "/brief", posix.O_RDONLY | posix.O_NOFOLLOW)
+    path = run.rpartition("/")[0] + "/workspaces/" + key + "/brief"
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW)
+    except OSError:
+        return b""
     try:
         return posix.read(fd, 65536)
     finally:

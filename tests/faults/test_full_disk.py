@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from daemons import Place, tool_call, wait_until
+from daemons import Place, session_start, tool_call, wait_until
 
 from siftd.errors import RequestRefused
 
@@ -109,6 +109,7 @@ def test_what_fits_on_no_disk_is_counted_and_when_there_is_room_all_goes_on(smal
     place.wait_for_couriers()
     assert place.spool_files() == []
     assert place.dropped() == before + 1, "what no disk took is counted"
+    assert b"could not keep" in place.hook(session_start()).out, "and told when a session starts"
     filler.unlink()
     assert place.hook(tool_call(201)).is_silent
     place.ask("drain")

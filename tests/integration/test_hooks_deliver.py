@@ -195,6 +195,9 @@ def test_a_daemon_that_cannot_start_leaves_a_reason_and_no_storm(place: Place, p
     assert Path(place.paths.start).read_text().startswith("9 "), "nobody tried again"
     assert place.dropped() == 0
     assert len(place.spool_files()) == 12
+    run = place.hook(session_start(), env)
+    assert json.loads(run.out).keys() == {"systemMessage"}, "the person is told in one line, the agent nothing"
+    assert b"`mem doctor`" in run.out
 
 
 def test_a_daemon_that_starts_after_all_forgets_the_back_off(place: Place) -> None:
