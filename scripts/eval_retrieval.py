@@ -35,6 +35,8 @@ LEGS: dict[str, dict[str, float]] = {
 }
 SIGNALS = ("words", "raw", "vector", "trigram", "session", "neighbour", "recency", "confidence", "diversity")
 PROMPTS = 100
+WARM_UP = 50
+"""Searches, at most, that are asked until every vector is read."""
 Row = dict[str, Any]
 
 
@@ -73,6 +75,9 @@ def evaluate(dataset: DataSet, scratch: Path, embedders: Sequence[str], *, ablat
                     yield from _baselines(dataset, scope, Baselines(bench.database, dataset.unit))
                     prompts[scope] = _prompts(bench.database)
                 question({"kind": "drain"})
+                for _ in range(WARM_UP):  # a search reads vectors for a moment only: after a start they are few
+                    if not question({"kind": "search", "query": "warm", "k": 1})["degraded"]:
+                        break
                 for name, weights, group in _variants(dataset, embedder, ablate=ablate):
                     yield from _asked(dataset, scope, name, _searching(dataset, scope, question, weights, group))
     if dataset.unit == "session" and len(homes) > 1:

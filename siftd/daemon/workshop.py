@@ -43,7 +43,7 @@ from siftd.store.tombstones import pending_seq
 if TYPE_CHECKING:
     from siftd.backfill.result import BackfillResult
     from siftd.exchange.result import ImportResult
-    from siftd.search.engine import Found, SearchEngine
+    from siftd.search.engine import Answer, SearchEngine
 
 log = structlog.get_logger()
 
@@ -110,7 +110,7 @@ class Workshop:
             at_work=stock.at_work,
         )
 
-    async def search(self, request: Search) -> Found:
+    async def search(self, request: Search) -> Answer:
         """Search in the reading thread."""
         return await self.store.read(
             lambda connection: self.search_engine(connection).search(
@@ -333,7 +333,7 @@ class Workshop:
             self._engine = SearchEngine(
                 connection,
                 self.store.index,
-                self.embedder.embed,
+                self.embedder.embed_question,
                 self.clock.now_ms,
                 of_settings(self.settings),
                 self.store.everywhere.connection,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from siftd.config import is_loopback
@@ -33,6 +33,10 @@ class Embedder(Protocol):
         """Return one row of `dim` float32 per text, normalised to length 1."""
         ...
 
+    def embed_question(self, text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:
+        """Return a question's vector; `weights` tell how rare its words are, for an embedder that does not know."""
+        ...
+
 
 class Hash384:
     """The built-in embedder: no model, no network."""
@@ -45,6 +49,11 @@ class Hash384:
         from siftd.embed.hash384 import embed
 
         return embed(texts)
+
+    def embed_question(self, text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:
+        from siftd.embed.hash384 import embed_question
+
+        return embed_question(text, weights)
 
 
 def make_embedder(spec: str, base_url: str = "") -> Embedder:

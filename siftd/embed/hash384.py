@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
@@ -72,6 +72,22 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
         np.divide(sums, lengths, out=sums, where=lengths > 0)
         vectors[start : start + len(sums)] = sums
     return vectors
+
+
+def embed_question(text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:
+    """Return a question's vector, in which each of its words counts once and as much as `weights` says, or nothing.
+
+    The space is that of `embed`; only the proportions differ, so that "fix the okapi" is near what tells of an okapi.
+    """
+    words = [word for word in dict.fromkeys(split_words(text)[:_WORDS_MAX]) if weights.get(word)]
+    features = [(_word_feature(word), weights[word]) for word in words]
+    told = [word for word in words if word not in _STOP_WORDS]
+    features += [(_pair_feature(*pair), min(weights[each] for each in pair)) for pair in pairwise(told)]
+    sums = np.zeros(DIM)
+    for (slot, value), weight in features:
+        np.add.at(sums, slot, value * weight)
+    length = math.sqrt(float(sums @ sums))
+    return (sums / length if length else sums).astype(np.float32)
 
 
 def _sums(texts: Sequence[str]) -> NDArray[np.float64]:

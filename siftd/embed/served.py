@@ -6,7 +6,7 @@ waits some seconds, a batch longer, none for ever; search goes on without vector
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +83,11 @@ class ServedEmbedder:
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         np.divide(rows, lengths, out=rows, where=lengths > 0)
         return rows
+
+    def embed_question(self, text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:  # noqa: ARG002
+        """Return a question's vector; a model tells by itself which of its words matter."""
+        row: NDArray[np.float32] = self.embed([text])[0]
+        return row
 
     def _ask(self, texts: list[str]) -> Any:
         import httpx

@@ -9,25 +9,30 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from siftd import scoring
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.messages import Filters
 from siftd.scoring import Scoring
 from siftd.search import memories as memory_search
-from siftd.search.legs import DEPTH, DEPTH_OF_SESSIONS, Legs
+from siftd.search.legs import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
 from siftd.search.memories import Shelf, Shelves
-from siftd.search.pool import Pool, Pooled, with_neighbours
+from siftd.search.pool import NEAREST, Pool, with_neighbours
 from siftd.search.query import Question
+from siftd.search.rows import Rows
 from siftd.search.weights import Weights
 from siftd.store import candidates, memories, read
 from siftd.store.candidates import Scope
 from siftd.store.memories import MemoryScope
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from siftd.search.memories import Vector
     from siftd.search.vectors import VectorIndex
 
@@ -38,12 +43,14 @@ _MS_PER_DAY = 86_400_000
 _PREVIEW_CHARS = 300
 _READING_SECONDS = 0.05
 """Of reading vectors that one search gives itself after a start."""
+_NEIGHBOURLY = 100
+"""Sessions, the best ones, that get a share of their neighbours."""
 _PLACES_MAX = 5
 """From the fifth better one of its session on a hit loses no more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Answer:
     """Hits, and why the search was less than whole (None when it was)."""
 
     hits: list[dict[str, Any]]
@@ -52,15 +59,15 @@ class Found:
 
 @dataclass(slots=True)
 class _Ranked:
-    """An event with its score, what is added up in it, and what lifts the sum."""
+    """An event with its score, and what is added up in it."""
 
-    pooled: Pooled
+    at: int
+    """Its place in the pool."""
     score: float
-    parts: dict[str, float]
-
-    def why(self, factors: dict[str, float]) -> dict[str, Any]:
-        legs = {leg: {"rank": rank, "score": round(found, 4)} for leg, (rank, found) in self.pooled.legs.items()}
-        return legs | _rounded(self.parts | factors)
+    own: float
+    session: float
+    less: float
+    """For the better ones of its session."""
 
 
 class SearchEngine:
@@ -70,7 +77,7 @@ class SearchEngine:
         self,
         connection: sqlite3.Connection,
         index: Callable[[], VectorIndex],
-        embed: Callable[[Sequence[str]], Any],
+        embed_question: Callable[[str, Mapping[str, float]], Any],
         now_ms: Callable[[], int],
         weights: Weights | None = None,
         everywhere: Callable[[], sqlite3.Connection | None] = lambda: None,
@@ -80,11 +87,12 @@ class SearchEngine:
         for the project's searches."""
         self._connection = connection
         self._index = index
-        self._embed = embed
+        self._embed_question = embed_question
         self._now_ms = now_ms
         self._weights = weights or Weights()
         self._scoring = scoring
         self._shelves = Shelves(connection, everywhere)
+        self._rows = Rows(connection)
 
     def search(
         self,
@@ -94,7 +102,7 @@ class SearchEngine:
         *,
         weights: Mapping[str, float] | None = None,
         group: str | None = None,
-    ) -> Found:
+    ) -> Answer:
         """Return at most `k` hits, best first. Any text is a valid query; without one, filters give the latest.
 
         `weights` change single signals for this search, or scale them (`siftd.scoring`); with `group` "session" there
@@ -112,9 +120,10 @@ class SearchEngine:
         if not question.text:
             return self._latest(scope, memory_scope, shelves, k, filters)
         weighed = self._weighed(weights or {})
-        pool, vector, degraded = self._ask(question, scope, weighed, group)
+        found, vector, degraded = self._ask(question, scope, weighed, group)
+        pool = Pool(self._rows, found, weighed)
         ranked = self._ranked(pool, weighed, group)
-        hits = list(self._hits(ranked, weighed, k, filters))
+        hits = self._hits(pool, ranked, weighed, k, filters)
         for shelf in shelves:
             assert memory_scope is not None
             try:
@@ -124,7 +133,7 @@ class SearchEngine:
                 if shelf.connection is self._connection:
                     raise
                 degraded = degraded or "without the memories of every project: their store cannot be read"
-        return Found(sorted(hits, key=lambda hit: -hit["score"])[:k], degraded)
+        return Answer(sorted(hits, key=lambda hit: -hit["score"])[:k], degraded)
 
     def _weighed(self, asked: Mapping[str, float]) -> Weights:
         """Return the weights: a search's own numbers before the project's before the configuration's."""
@@ -134,51 +143,61 @@ class SearchEngine:
 
     def _ask(
         self, question: Question, scope: Scope, weights: Weights, group: str | None
-    ) -> tuple[Pool, Vector | None, str | None]:
+    ) -> tuple[dict[str, Found], Vector | None, str | None]:
         """Ask every leg that has a weight; return what they found, the question's vector, why a leg is missing."""
-        pool = Pool(weights)
-        legs = Legs(self._connection, question, scope, DEPTH if group is None else DEPTH_OF_SESSIONS)
-        for leg, ask in (("words", legs.words), ("raw", legs.raw), ("trigram", legs.trigram)):
-            if weights.of(leg):
-                pool.add(leg, ask())
+        legs = Legs(self._connection, self._rows, question, scope, DEPTH if group is None else DEPTH_OF_SESSIONS)
+        lexical = (("words", legs.words), ("raw", legs.raw), ("trigram", legs.trigram))
+        found = {leg: ask() for leg, ask in lexical if weights.of(leg)}
         if not weights.vector or not question.is_telling:
-            return pool, None, None
+            return found, None, None
         index = self._index()
         index.refresh(self._connection, seconds=_READING_SECONDS)
         try:
-            vector = self._embed([question.text])[0]
+            vector = self._embed_question(question.text, legs.rarity())
             if len(index):
-                pool.add("vector", legs.vector(index, vector))
+                found["vector"] = legs.vector(index, vector)
         except sqlite3.Error:
             raise
         except SiftdError as error:
-            return pool, None, f"without vectors: {error}" + (f"; {error.hint}" if error.hint else "")
+            return found, None, f"without vectors: {error}" + (f"; {error.hint}" if error.hint else "")
         except Exception as error:  # noqa: BLE001 - whatever an embedder does, search still answers and says so
-            return pool, None, f"without vectors: the embedder failed ({type(error).__name__})"
+            return found, None, f"without vectors: the embedder failed ({type(error).__name__})"
         if not len(index) and candidates.has_summaries(self._connection):
-            return pool, vector, "without vectors: the summaries wait for theirs"
+            return found, vector, "without vectors: the summaries wait for theirs"
         if not index.is_whole:
-            return pool, vector, "with the newest vectors only: the others are being read"
-        return pool, vector, None
+            return found, vector, "with the newest vectors only: the others are being read"
+        return found, vector, None
 
-    def _ranked(self, pool: Pool, weights: Weights, group: str | None) -> list[_Ranked]:
-        """Return the events best first; with `group` the best event of each session, best session first."""
-        alone = pool.session_scores()
-        times = candidates.session_times(self._connection, alone) if weights.neighbour else {}
-        scores = with_neighbours(alone, times, weights)
-        now_ms = self._now_ms()
-        ranked: list[_Ranked] = []
-        for session, events in pool.sessions.items():
-            events.sort(key=_best_first)
-            for place, each in enumerate(events if group is None else events[:1]):
-                if group is None:
-                    less = weights.diversity * min(place, _PLACES_MAX) * each.own
-                    parts = {"own": each.own, "session": weights.session * scores[session], "diversity": -less}
-                else:
-                    parts = {"session": scores[session]}
-                lift = _recency(now_ms - each.candidate.ts, weights) + _sureness(each.candidate.confidence, weights)
-                ranked.append(_Ranked(each, sum(parts.values()) * (1 + lift), parts))
-        return sorted(ranked, key=lambda each: (-each.score, -each.pooled.candidate.event_id))
+    def _ranked(self, pool: Pool, weights: Weights, group: str | None) -> Iterator[_Ranked]:
+        """Yield the events best first; with `group` the best event of each session, best session first."""
+        order = np.lexsort((-pool.events, -pool.own, pool.session_of))
+        starts = np.searchsorted(pool.session_of[order], np.arange(len(pool.sessions)))
+        places = np.arange(len(order)) - starts[pool.session_of[order]]
+        sessions = self._session_scores(pool, weights)
+        if group is None:
+            own, share = pool.own[order], weights.session * sessions[pool.session_of[order]]
+        else:
+            order, places = order[starts], np.zeros_like(starts)
+            own, share = np.zeros(len(starts)), sessions
+        less = weights.diversity * np.minimum(places, _PLACES_MAX) * own
+        ages = np.maximum(0, self._now_ms() - pool.ts[order]) / _MS_PER_DAY
+        lift = weights.recency * 0.5 ** (ages / weights.half_life)
+        lift += weights.confidence * (pool.confidence[order] - 0.5)
+        scores = (own + share - less) * (1 + lift)
+        for at in np.lexsort((-pool.events[order], -scores)).tolist():
+            yield _Ranked(int(order[at]), float(scores[at]), float(own[at]), float(share[at]), float(less[at]))
+
+    def _session_scores(self, pool: Pool, weights: Weights) -> NDArray[np.float64]:
+        """Return what each session of the pool answers, the best ones with a share of their neighbours in time."""
+        scores = pool.session_scores.copy()
+        if weights.neighbour:
+            best = np.argsort(-scores, kind="stable")[:_NEIGHBOURLY]
+            names = [self._rows.session_name(number) for number in pool.sessions[best].tolist()]
+            times = candidates.session_times(self._connection, names)
+            known = best[[name in times for name in names]]
+            started, ended = np.array([times[name] for name in names if name in times], dtype=np.int64).reshape(-1, 2).T
+            scores[known] = with_neighbours(scores[known], started, ended, weights.neighbour)
+        return scores
 
     def _factors(self, ts: int, confidence: float | None, weights: Weights) -> dict[str, float]:
         """Return by what share each thing that is known of a row itself lifts its score."""
@@ -186,14 +205,14 @@ class SearchEngine:
 
     def _latest(
         self, scope: Scope, memory_scope: MemoryScope | None, shelves: Sequence[Shelf], k: int, filters: Filters
-    ) -> Found:
+    ) -> Answer:
         """Return the latest within the filters; without any, nothing was asked."""
         if scope.is_open:
-            return Found([], None)
+            return Answer([], None)
         hits: list[dict[str, Any]] = []
-        for rank, candidate in enumerate(candidates.latest(self._connection, scope, K_MAX), start=1):
-            why = {"recent": {"rank": rank, "score": float(candidate.ts)}}
-            if len(hits) < k and (row := self._row(candidate.event_id, None, filters)) is not None:
+        for rank, (event_id, ts) in enumerate(candidates.latest(self._connection, scope, K_MAX), start=1):
+            why = {"recent": {"rank": rank, "score": float(ts)}}
+            if len(hits) < k and (row := self._row(event_id, None, filters)) is not None:
                 hits.append(_hit(row, 1 / rank, why))
         for shelf in shelves:
             assert memory_scope is not None
@@ -202,18 +221,20 @@ class SearchEngine:
                 if (row := memories.find_hit(shelf.connection, memory_id)) is not None:
                     why = {"recent": {"rank": rank, "score": float(row["ts"])}}
                     hits.append(_memory_hit(shelf, row, 1 / rank, why))
-        return Found(sorted(hits, key=lambda hit: -hit["ts"])[:k], None)
+        return Answer(sorted(hits, key=lambda hit: -hit["ts"])[:k], None)
 
-    def _hits(self, ranked: Iterable[_Ranked], weights: Weights, k: int, filters: Filters) -> list[dict[str, Any]]:
+    def _hits(
+        self, pool: Pool, ranked: Iterable[_Ranked], weights: Weights, k: int, filters: Filters
+    ) -> list[dict[str, Any]]:
         shown: list[dict[str, Any]] = []
         for each in ranked:
             if len(shown) == k:
                 break
-            candidate = each.pooled.candidate
-            row = self._row(candidate.event_id, candidate.summary_id, filters)
+            row = self._row(int(pool.events[each.at]), int(pool.summaries[each.at]) or None, filters)
             if row is not None:
-                why = each.why(self._factors(candidate.ts, candidate.confidence, weights))
-                shown.append(_hit(row, each.score, why))
+                parts = {"own": each.own, "session": each.session, "diversity": -each.less}
+                parts |= self._factors(int(pool.ts[each.at]), float(pool.confidence[each.at]), weights)
+                shown.append(_hit(row, each.score, pool.legs_of(each.at) | _rounded(parts)))
         return shown
 
     def _row(self, event_id: int, summary_id: int | None, filters: Filters) -> dict[str, Any] | None:
@@ -233,7 +254,8 @@ class SearchEngine:
         for memory_id, why in found.items():
             own = sum(by_leg[leg] * each["score"] for leg, each in why.items())
             if own > 0 and (row := memories.find_hit(shelf.connection, memory_id)) is not None:
-                parts = {"own": own, "session": weights.session * own}
+                nearest = NEAREST * weights.vector * why.get("vector", {}).get("score", 0.0)
+                parts = {"own": own, "session": weights.session * (own + nearest)}
                 said = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
                 importance = IMPORTANCE_WEIGHT * (row["importance"] - 3)
                 factors = self._factors(row["ts"], said, weights) | {"importance": importance}
@@ -249,10 +271,6 @@ def _recency(age_ms: int, weights: Weights) -> float:
 
 def _sureness(confidence: float | None, weights: Weights) -> float:
     return weights.confidence * ((0.5 if confidence is None else confidence) - 0.5)
-
-
-def _best_first(pooled: Pooled) -> tuple[float, int]:
-    return -pooled.own, -pooled.candidate.event_id
 
 
 def _rounded(parts: Mapping[str, float]) -> dict[str, float]:

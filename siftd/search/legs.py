@@ -7,116 +7,154 @@ known before the index is asked, else the index's best are looked at, as many as
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
-from itertools import islice
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from siftd.search import lexical
+from siftd.search.descending import descending
 from siftd.search.lexical import Matches
-from siftd.search.query import Question, trigrams_match
+from siftd.search.query import Question, quoted, trigrams_match
+from siftd.search.rows import Ids, Rows
 from siftd.store import candidates, postings
-from siftd.store.candidates import Candidate, Scope
+from siftd.store.candidates import Scope
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from siftd.search.vectors import VectorIndex
 
-DEPTH = 96
+DEPTH = 128
 """Rows of a leg that are ranked."""
-DEPTH_OF_SESSIONS = 256
-"""The same where sessions are ranked, which need several rows each; more moved no figure of the evaluation."""
+DEPTH_OF_SESSIONS = 1_500
+"""The same where sessions are ranked, each by several of its rows: with 256 R@10 is 0.01 less."""
 TRIGRAM_DEPTH = 60
+TRIGRAMS_MAX = 2_000
+"""Rows of the trigram index that are scored at all, the newest."""
 NOISE = 0.1
 """A vector nearer to the question than most by less than this is noise."""
 _TRIGRAM_SCORE = 0.5
 """Of a row that holds a word of the question only as a part of another. Arbitrary; the first one's."""
 
-Found = list[tuple[Candidate, float]]
-_Lookup = Callable[[sqlite3.Connection, Iterable[int], Scope], dict[int, Candidate]]
+_Scores = NDArray[np.float64]
+_Allowed = Callable[[Ids], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a leg found: each event once, best first, with the summary that was found (0: the event itself)."""
+
+    events: Ids
+    summaries: Ids
+    scores: _Scores
 
 
 class Legs:
     """The legs for one question within one scope."""
 
-    def __init__(self, connection: sqlite3.Connection, question: Question, scope: Scope, depth: int = DEPTH) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, rows: Rows, question: Question, scope: Scope, depth: int = DEPTH
+    ) -> None:
         self._connection = connection
+        self._rows = rows
         self._depth = depth
         self._question = question
         self._scope = scope
         self._few = candidates.few_events(connection, scope)
         self._few_summaries = None if self._few is None else candidates.summary_ids(connection, self._few)
-        self._unknown: frozenset[str] = frozenset()
 
     def words(self) -> Found:
         """Summaries, by their words."""
-        return self._lexical("summaries_fts", "summaries", candidates.summaries_of, self._few_summaries)
+        ids, shares = self._best(self._told.ids, self._told.shares, self._summaries_shown, self._few_summaries)
+        return self._summaries(ids, lexical.shortened(shares, self._rows.summaries(ids)["size"]))
 
     def raw(self) -> Found:
         """Events, by the words of what was asked, done and answered."""
-        return self._lexical("events_fts", "events", candidates.events_of, self._few)
+        matches = self._matches("events_fts", "events", self._few)
+        ids, shares = self._best(matches.ids, matches.shares, self._events_shown, self._few)
+        scores = lexical.shortened(shares, self._rows.events(ids)["size"])
+        order = np.lexsort((-ids, -scores))
+        return Found(ids[order], np.zeros_like(ids), scores[order])
 
     def trigram(self) -> Found:
         """Summaries that hold, somewhere inside their words, a word that no summary holds whole."""
-        match = trigrams_match([term for term in self._question.terms if f'"{term}"' in self._unknown])
+        match = trigrams_match([term for term in self._question.terms if quoted(term) in self._told.missing])
         if match is None:
-            return []
-        ids = np.array(candidates.by_trigrams(self._connection, match, lexical.FIRST_POSTINGS), dtype=np.int64)
-        ids = _only(ids, self._few_summaries)
-        scores = _TRIGRAM_SCORE / (1 + np.arange(len(ids)) / TRIGRAM_DEPTH)
-        return self._shown(Matches(ids, scores, frozenset()), candidates.summaries_of, TRIGRAM_DEPTH)
+            return self._summaries(np.empty(0, dtype=np.int64), np.empty(0))
+        found = np.array(candidates.by_trigrams(self._connection, match, TRIGRAMS_MAX), dtype=np.int64)
+        places = _TRIGRAM_SCORE / (1 + np.arange(len(found)) / TRIGRAM_DEPTH)
+        ids, scores = self._best(found, places, self._summaries_shown, self._few_summaries)
+        return self._summaries(ids[:TRIGRAM_DEPTH], scores[:TRIGRAM_DEPTH])
 
     def vector(self, index: VectorIndex, vector: NDArray[np.float32]) -> Found:
         """Summaries whose vector is nearer than most, by how much nearer."""
-        if self._few_summaries is None:
-            nearest = index.nearest(vector)
-        else:
-            nearest = index.nearest_among(vector, self._few_summaries)
         usual = index.usual_cosine(vector)
-        found: Found = []
-        while len(found) < self._depth and (window := list(islice(nearest, self._depth))):
-            near = {each: score for each, cosine in window if (score := _nearness(cosine, usual)) >= NOISE}
-            shown = candidates.summaries_of(self._connection, near, self._scope)
-            found += [(shown[each], score) for each, score in near.items() if each in shown]
-            if len(near) < len(window):
+        found: list[tuple[Ids, _Scores]] = []
+        for ids, cosines in index.windows(vector, self._few_summaries):
+            nearness = (cosines - usual) / (1 - usual) if usual < 1 else np.zeros_like(cosines)
+            near = nearness >= NOISE
+            shown = near & self._summaries_shown(ids)
+            found.append((ids[shown], nearness[shown]))
+            if not near.all() or sum(len(each) for each, _ in found) >= self._depth:
                 break
-        return found[: self._depth]
+        if not found:
+            return self._summaries(np.empty(0, dtype=np.int64), np.empty(0))
+        every, scores = (np.concatenate(each)[: self._depth] for each in zip(*found, strict=True))
+        return self._summaries(every, scores)
 
-    def _lexical(self, table: str, rows_of: str, look_up: _Lookup, few: list[int] | None) -> Found:
+    def rarity(self) -> dict[str, float]:
+        """Return how rare each telling word of the question is among the summaries."""
+        weights = self._told.weights
+        return {term: weights[expression] for term in self._question.terms if (expression := quoted(term)) in weights}
+
+    @cached_property
+    def _told(self) -> Matches:
+        return self._matches("summaries_fts", "summaries", self._few_summaries)
+
+    def _matches(self, table: str, rows_of: str, few: list[int] | None) -> Matches:
         expressions = self._question.expressions
         if not expressions or few == []:
-            return []
+            return lexical.NOTHING
         rows = postings.last_id(self._connection, rows_of)
         among = None if few is None else (min(few), max(few))
-        matches = lexical.find(self._connection, table, rows, expressions, among)
-        if table == "summaries_fts":
-            self._unknown = matches.missing
-        kept = np.isin(matches.ids, few) if few is not None else slice(None)
-        found = self._shown(Matches(matches.ids[kept], matches.shares[kept], matches.missing), look_up, self._depth)
-        sizes = np.array([candidate.size for candidate, _ in found], dtype=np.float64)
-        scores = lexical.shortened(np.array([share for _, share in found]), sizes)
-        ranked = sorted(zip(scores.tolist(), found, strict=True), key=lambda each: (-each[0], -each[1][0].event_id))
-        return [(candidate, score) for score, (candidate, _) in ranked]
+        return lexical.find(self._connection, table, rows, expressions, among)
 
-    def _shown(self, matches: Matches, look_up: _Lookup, depth: int) -> Found:
-        """Return the best `depth` matches that may be shown."""
-        found: Found = []
-        ids, shares = matches.ids.tolist(), matches.shares.tolist()
-        for start in range(0, len(ids), depth):
-            shown = look_up(self._connection, ids[start : start + depth], self._scope)
-            window = zip(ids[start : start + depth], shares[start : start + depth], strict=True)
-            found += [(shown[each], share) for each, share in window if each in shown]
-            if len(found) >= depth:
+    def _best(self, ids: Ids, scores: _Scores, shown: _Allowed, few: list[int] | None) -> tuple[Ids, _Scores]:
+        """Return the best rows that may be shown, at most as many as the leg is deep."""
+        if few is not None:
+            kept = np.isin(ids, few)
+            ids, scores = ids[kept], scores[kept]
+        found, told, count = [ids[:0]], [scores[:0]], 0
+        for some, theirs in descending(ids, scores):
+            may = shown(some)
+            found.append(some[may])
+            told.append(theirs[may])
+            count += len(found[-1])
+            if count >= self._depth:
                 break
-        return found[:depth]
+        return np.concatenate(found)[: self._depth], np.concatenate(told)[: self._depth]
 
+    def _summaries_shown(self, ids: Ids) -> NDArray[np.bool_]:
+        if not self._scope.is_usual:
+            return np.isin(ids, candidates.shown_summaries(self._connection, ids.tolist(), self._scope))
+        return ~np.isin(ids, self._rows.superseded()[0])
 
-def _only(ids: NDArray[np.int64], few: list[int] | None) -> NDArray[np.int64]:
-    return ids if few is None else ids[np.isin(ids, few)]
+    def _events_shown(self, ids: Ids) -> NDArray[np.bool_]:
+        if not self._scope.is_usual:
+            return np.isin(ids, candidates.shown_events(self._connection, ids.tolist(), self._scope))
+        doubted = np.isin(ids, self._rows.superseded()[1])
+        if doubted.any():
+            shown = candidates.shown_events(self._connection, ids[doubted].tolist(), self._scope)
+            return ~doubted | np.isin(ids, shown)
+        return ~doubted
 
-
-def _nearness(cosine: float, usual: float) -> float:
-    """How much nearer than most: embedders differ in what they call far."""
-    return (cosine - usual) / (1 - usual) if usual < 1 else 0.0
+    def _summaries(self, ids: Ids, scores: _Scores) -> Found:
+        """Return each event with its best summary."""
+        events = self._rows.summaries(ids)["event"]
+        order = np.lexsort((-events, -scores))
+        _, firsts = np.unique(events[order], return_index=True)
+        best = order[np.sort(firsts)]
+        best = best[events[best] > 0]
+        return Found(events[best], ids[best], scores[best])

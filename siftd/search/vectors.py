@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from siftd.search.coarse import Bits, doubled
+from siftd.search.descending import descending
 from siftd.store import candidates
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ _KEPT_LEAST = 2_000
 """Rows that the first pass leaves: of 60,000 made-up summaries the ten nearest to a question were among them in 98 of
 100 cases (0.05: 96, 0.02: 94)."""
 _FIRST_CAPACITY = 1024
-_WINDOW = 64
 _SAMPLE = 256
 """Rows that are looked at to know what is far; with fewer nobody can tell."""
 _ORTHOGONAL = ("hash-384",)
@@ -82,22 +82,37 @@ class VectorIndex:
             if until is not None and time.monotonic() >= until:
                 break
 
-    def nearest(self, vector: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
-        """Yield (summary id, cosine) best first, as far as the caller wants to go."""
-        count = len(self._rows)
-        if count <= COARSE_FROM:
-            yield from self._descending(self._matrix[:count] @ vector, np.arange(count))
-            return
-        kept = self._bits.nearest(vector, count, max(_KEPT_LEAST, int(_KEPT_SHARE * count)))
-        yield from self._descending(self._matrix[kept] @ vector, kept)
-        others = np.setdiff1d(np.arange(count), kept, assume_unique=True)
-        yield from self._descending(self._matrix[others] @ vector, others)
+    def windows(
+        self, vector: NDArray[np.float32], among: list[int] | None = None
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Yield summary ids with their cosines, best first, window after window, as far as the caller wants to go.
 
-    def nearest_among(self, vector: NDArray[np.float32], summary_ids: list[int]) -> Iterator[tuple[int, float]]:
-        """Yield (summary id, cosine) of those among `summary_ids` that have a vector, best first."""
-        rows = np.array([self._rows[each] for each in summary_ids if each in self._rows], dtype=np.int64)
-        if len(rows):
-            yield from self._descending(self._matrix[rows] @ vector, rows)
+        With `among` only those of these that have a vector.
+        """
+        for rows in self._looked_at(vector, among):
+            for ids, cosines in descending(self._ids[rows], self._cosines(rows, vector)):
+                yield ids, cosines.astype(np.float64)
+
+    def nearest(self, vector: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
+        """Yield (summary id, cosine) best first."""
+        for ids, cosines in self.windows(vector):
+            yield from zip(ids.tolist(), cosines.tolist(), strict=True)
+
+    def _looked_at(self, vector: NDArray[np.float32], among: list[int] | None) -> Iterator[NDArray[np.int64] | slice]:
+        """Yield the rows whose cosines are wanted: those that look best first."""
+        count = len(self._rows)
+        if among is not None:
+            yield np.array([self._rows[each] for each in among if each in self._rows], dtype=np.int64)
+        elif count <= COARSE_FROM:
+            yield slice(0, count)
+        else:
+            kept = self._bits.nearest(vector, count, max(_KEPT_LEAST, int(_KEPT_SHARE * count)))
+            yield kept
+            yield np.setdiff1d(np.arange(count), kept, assume_unique=True)
+
+    def _cosines(self, rows: NDArray[np.int64] | slice, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        cosines: NDArray[np.float32] = self._matrix[rows] @ vector
+        return cosines
 
     def alike(self, summary_ids: Sequence[int], cosine: float, limit: int) -> dict[int, list[tuple[int, float]]]:
         """Return for each of `summary_ids` that has a vector the others at `cosine` or nearer, at most `limit`.
@@ -126,23 +141,6 @@ class VectorIndex:
     def vector_of(self, summary_id: int) -> NDArray[np.float32] | None:
         row = self._rows.get(summary_id)
         return None if row is None else self._matrix[row]
-
-    def _descending(self, scores: NDArray[np.float32], rows: NDArray[np.int64]) -> Iterator[tuple[int, float]]:
-        """Sort only as much as is asked for: a window of the best, then four times that, and so on.
-
-        A window ends between two scores, never among equals: else a larger one would put others in its place.
-        """
-        done = 0
-        window = _WINDOW
-        while done < len(scores):
-            best = np.arange(len(scores))
-            if window < len(scores):
-                best = np.flatnonzero(scores >= np.partition(scores, -window)[-window])
-            order = best[np.lexsort((-self._ids[rows[best]], -scores[best]))]
-            for at in order[done:]:
-                yield int(self._ids[rows[at]]), float(scores[at])
-            done = len(order)
-            window *= 4
 
     def _put(self, piece: Sequence[tuple[int, bytes]]) -> None:
         """Set rows, new ones at the end."""

@@ -19,13 +19,13 @@ class Weights:
 
     words: float = 1.0
     """What a summary, or a memory, holds of the question."""
-    raw: float = 0.5
+    raw: float = 0.75
     """What the event itself holds of it."""
-    vector: float = 1.5
+    vector: float = 1.0
     """How near the summary's vector is."""
     trigram: float = 0.4
     """A word of the question that occurs only as a part of others."""
-    session: float = 0.3
+    session: float = 0.15
     """What the rest of its session holds of the question."""
     neighbour: float = 0.25
     """What a session shortly before or after holds of it."""

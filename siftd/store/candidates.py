@@ -10,7 +10,6 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from siftd.messages import Filters
 
@@ -34,33 +33,6 @@ _KINDS = {
     "memory": "0",  # no event is one: see `memories`
 }
 KINDS = tuple(_KINDS)
-
-
-class Candidate(NamedTuple):
-    """An event that search may show, by itself or by one of its summaries; a tuple, as a search makes hundreds."""
-
-    event_id: int
-    summary_id: int | None
-    session_id: str
-    tool: str
-    ts: int
-    confidence: float | None
-    packed_size: bytes | None
-    """As FTS5 keeps it."""
-
-    @property
-    def size(self) -> int:
-        """The words that the index holds of the row; 0 when that is not known.
-
-        FTS5's docsize table: for each column a big-endian varint of seven bits a byte.
-        """
-        total = count = 0
-        for byte in self.packed_size or b"":
-            count = count << 7 | byte & 0x7F
-            if byte < 0x80:
-                total += count
-                count = 0
-        return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +84,11 @@ class Scope:
         """Whether nothing is filtered out."""
         return not self.values and self.sql == "1"
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether nothing is filtered out, and what is superseded now is hidden."""
+        return self.is_open and self.live == _LIVE
+
 
 _FILE = r"""
 e.id IN (SELECT f.event_id FROM event_facets f WHERE f.facet = 'file'
@@ -126,25 +103,61 @@ FEW = 4_000
 """Rows that a filter leaves, up to which they are looked at before an index is."""
 
 
-def summaries_of(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> dict[int, Candidate]:
-    """Return, by summary id, those of the summaries `ids` that are live and within the scope."""
+def shown_summaries(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> list[int]:
+    """Return those of the summaries `ids` that are live and within the scope."""
     sql = f"""
-        SELECT s.event_id, s.id, e.session_id, e.tool, e.ts, s.confidence, d.sz
-        FROM json_each(?) j CROSS JOIN summaries s ON s.id = j.value JOIN events e ON e.id = s.event_id
-        LEFT JOIN summaries_fts_docsize d ON d.id = s.id WHERE {scope.live} AND {scope.sql}
+        SELECT s.id FROM json_each(?) j CROSS JOIN summaries s ON s.id = j.value JOIN events e ON e.id = s.event_id
+        WHERE {scope.live} AND {scope.sql}
     """  # noqa: S608 - constants and placeholders only
-    found = map(Candidate._make, connection.execute(sql, (_array(ids), *scope.values)))
-    return {each.summary_id: each for each in found if each.summary_id is not None}
+    return [int(row[0]) for row in connection.execute(sql, (_array(ids), *scope.values))]
 
 
-def events_of(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> dict[int, Candidate]:
-    """Return, by event id, those of the events `ids` that are shown and within the scope."""
+def shown_events(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> list[int]:
+    """Return those of the events `ids` that are shown and within the scope."""
     sql = f"""
-        SELECT e.id, NULL, e.session_id, e.tool, e.ts, NULL, d.sz
-        FROM json_each(?) j CROSS JOIN events e ON e.id = j.value LEFT JOIN events_fts_docsize d ON d.id = e.id
-        WHERE {scope.shown} AND {scope.sql}
+        SELECT e.id FROM json_each(?) j CROSS JOIN events e ON e.id = j.value WHERE {scope.shown} AND {scope.sql}
     """  # noqa: S608 - constants and placeholders only
-    return {each.event_id: each for each in map(Candidate._make, connection.execute(sql, (_array(ids), *scope.values)))}
+    return [int(row[0]) for row in connection.execute(sql, (_array(ids), *scope.values))]
+
+
+def summary_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[tuple[int, int, float, int]]:
+    """Return (summary id, event id, confidence, words that the index holds of it); unsure ones at 0.5."""
+    sql = """
+        SELECT s.id, s.event_id, coalesce(s.confidence, 0.5), d.sz FROM json_each(?) j
+        CROSS JOIN summaries s ON s.id = j.value LEFT JOIN summaries_fts_docsize d ON d.id = s.id
+    """
+    return [(*row[:3], _size(row[3])) for row in connection.execute(sql, (_array(ids),))]
+
+
+def event_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[tuple[int, str, str, int, int]]:
+    """Return (event id, session, tool, time, words that the index holds of it)."""
+    sql = """
+        SELECT e.id, e.session_id, e.tool, e.ts, d.sz FROM json_each(?) j
+        CROSS JOIN events e ON e.id = j.value LEFT JOIN events_fts_docsize d ON d.id = e.id
+    """
+    return [(*row[:4], _size(row[4])) for row in connection.execute(sql, (_array(ids),))]
+
+
+def superseded_summaries(connection: sqlite3.Connection) -> str:
+    """Return the summaries that others supersede, in order, joined by commas."""
+    sql = "SELECT group_concat(id) FROM (SELECT DISTINCT older_id AS id FROM summary_supersedes ORDER BY 1)"
+    return str(connection.execute(sql).fetchone()[0] or "")
+
+
+def data_version(connection: sqlite3.Connection) -> int:
+    """Return a number that changes when anybody else has written to the database."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+
+def _size(packed: bytes | None) -> int:
+    """Return what FTS5's docsize table says: for each column a big-endian varint of seven bits a byte; 0 for None."""
+    total = count = 0
+    for byte in packed or b"":
+        count = count << 7 | byte & 0x7F
+        if byte < 0x80:
+            total += count
+            count = 0
+    return total
 
 
 def few_events(connection: sqlite3.Connection, scope: Scope) -> list[int] | None:
@@ -171,13 +184,12 @@ def by_trigrams(connection: sqlite3.Connection, match: str, limit: int) -> list[
     return [int(row[0]) for row in connection.execute(sql, (match, limit))]
 
 
-def latest(connection: sqlite3.Connection, scope: Scope, limit: int) -> list[Candidate]:
-    """Return the latest events within the scope, newest first."""
+def latest(connection: sqlite3.Connection, scope: Scope, limit: int) -> list[tuple[int, int]]:
+    """Return (event id, time) of the latest events within the scope, newest first."""
     sql = f"""
-        SELECT e.id, NULL, e.session_id, e.tool, e.ts, NULL, NULL FROM events e
-        WHERE {scope.shown} AND {scope.sql} ORDER BY e.ts DESC, e.id DESC LIMIT ?
+        SELECT e.id, e.ts FROM events e WHERE {scope.shown} AND {scope.sql} ORDER BY e.ts DESC, e.id DESC LIMIT ?
     """  # noqa: S608 - constants and placeholders only
-    return [Candidate._make(row) for row in connection.execute(sql, (*scope.values, limit))]
+    return [(int(event_id), int(ts)) for event_id, ts in connection.execute(sql, (*scope.values, limit))]
 
 
 def session_times(connection: sqlite3.Connection, session_ids: Iterable[str]) -> dict[str, tuple[int, int]]:

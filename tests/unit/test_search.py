@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,11 +74,24 @@ async def test_of_a_common_word_only_the_newest_rows_are_read_and_of_a_rare_one_
     ids = await told_of(bench, "common okapi", *(f"common step {number}" for number in range(30)), "common zebra")
     monkeypatch.setattr(lexical, "FIRST_POSTINGS", 5)
     monkeypatch.setattr(lexical, "POSTINGS_BUDGET", 10)
+    monkeypatch.setattr(lexical, "COMMON_SHARE", 2.0)
     found = lexical.find(bench.store.reader, "summaries_fts", len(ids), ['"common"', '"okapi"', '"nowhere"'])
-    assert found.ids[0] == 1
+    assert found.ids[found.shares.argmax()] == 1
     assert len(found.ids) == 10
     assert found.missing == {'"nowhere"'}
     assert bench.hits("common okapi", 1) == [ids[0]]
+
+
+async def test_a_word_that_nearly_every_row_has_is_looked_up_only_where_it_carries_the_question(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = await told_of(bench, "common okapi", *(f"common step {number}" for number in range(30)))
+    monkeypatch.setattr(lexical, "FIRST_POSTINGS", 5)
+    beside = lexical.find(bench.store.reader, "summaries_fts", len(ids), ['"common"', '"okapi"'])
+    assert beside.ids.tolist() == [1]
+    assert beside.weights['"common"'] < beside.weights['"okapi"']
+    alone = lexical.find(bench.store.reader, "summaries_fts", len(ids), ['"common"'])
+    assert len(alone.ids) == len(ids)
 
 
 @pytest.mark.parametrize(
@@ -337,6 +350,29 @@ async def test_hits_can_be_grouped_by_session(bench: Workbench) -> None:
         bench.engine.search("okapi", 10, Filters(), group="colour")
 
 
+async def test_a_session_that_tells_several_sides_of_a_thing_comes_before_one_that_tells_one(bench: Workbench) -> None:
+    """Asked, run and told at the end: three kinds of work; the other one only ran it, more often."""
+    for tool, outcome in (("UserPromptSubmit", None), ("Bash", "ok"), ("Stop", None)):
+        await bench.tell("okapi fed", tool=tool, outcome=outcome, session="several", ts=NOON_MS - DAY_MS)
+    await bench.tell(*(f"okapi fed {number}" for number in range(4)), session="one")
+    await bench.settle()
+    grouped = bench.engine.search("okapi fed", 10, Filters(), group="session").hits
+    assert [hit["sessionId"] for hit in grouped] == ["several", "one"]
+
+
+async def test_a_session_gets_a_share_of_what_one_shortly_before_has(bench: Workbench) -> None:
+    await bench.tell("okapi fed and washed", session="work", ts=NOON_MS - 2 * DAY_MS)
+    await bench.tell("okapi, seen from afar by many", session="after", ts=NOON_MS - 2 * DAY_MS + 60_000)
+    await bench.tell("okapi, seen from afar by others", session="never", ts=NOON_MS - 20 * DAY_MS)
+    await bench.settle()
+    alone, shared = (
+        {hit["sessionId"]: hit["score"] for hit in bench.engine.search("okapi fed", 9, Filters(), **asked).hits}
+        for asked in ({"group": "session", "weights": {"neighbour": 0.0}}, {"group": "session"})
+    )
+    assert shared["after"] > alone["after"]
+    assert shared["never"] == alone["never"]
+
+
 async def test_one_session_does_not_fill_every_place(bench: Workbench) -> None:
     """Diversity: of two sessions that answer alike, the second one's best comes before the first one's fifth."""
     await bench.tell(*(f"okapi number {number}" for number in range(12)), session="many")
@@ -415,10 +451,10 @@ async def test_without_vectors_search_answers_and_says_so(bench: Workbench) -> N
 async def test_a_failing_embedder_is_told_without_its_words(bench: Workbench) -> None:
     (event_id,) = await told_of(bench, "saw an okapi")
 
-    def embed(texts: Sequence[str]) -> Any:
-        raise ConnectionError(texts[0])
+    def embed_question(text: str, weights: Mapping[str, float]) -> Any:
+        raise ConnectionError(text, weights)
 
-    engine = SearchEngine(bench.store.reader, lambda: bench.index, embed, bench.clock.now_ms)
+    engine = SearchEngine(bench.store.reader, lambda: bench.index, embed_question, bench.clock.now_ms)
     found = engine.search("okapi", 5, Filters())
     assert [hit["eventId"] for hit in found.hits] == [event_id]
     assert found.degraded == "without vectors: the embedder failed (ConnectionError)"
@@ -436,7 +472,7 @@ async def test_a_damaged_database_is_never_taken_for_a_failing_embedder(bench: W
         engine.search("okapi", 5, Filters())
 
 
-def _refusing(_: Sequence[str]) -> Any:
+def _refusing(_: str, weights: Mapping[str, float]) -> Any:
     raise sqlite3.DatabaseError("database disk image is malformed")
 
 

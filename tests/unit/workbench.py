@@ -18,7 +18,7 @@ from siftd.consolidate.tick import Consolidator
 from siftd.embed.embedder import Hash384
 from siftd.messages import Filters
 from siftd.model import Event, Outcome
-from siftd.search.engine import Found, SearchEngine
+from siftd.search.engine import Answer, SearchEngine
 from siftd.search.vectors import VectorIndex
 from siftd.store import health
 from siftd.summarise.contract import Item, Purse, Summary, TryLater, Verdict, story_hashes
@@ -194,9 +194,9 @@ class Workbench:
 
     @property
     def engine(self) -> SearchEngine:
-        return SearchEngine(self.store.reader, lambda: self.index, self.embedder.embed, self.clock.now_ms)
+        return SearchEngine(self.store.reader, lambda: self.index, self.embedder.embed_question, self.clock.now_ms)
 
-    def search(self, query: str, k: int = 10, **filters: Any) -> Found:
+    def search(self, query: str, k: int = 10, **filters: Any) -> Answer:
         return self.engine.search(query, k, Filters(**filters))
 
     def hits(self, query: str, k: int = 10, **filters: Any) -> list[int]:
