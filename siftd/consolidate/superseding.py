@@ -24,8 +24,13 @@ _WATERMARK = "superseded_upto_change"
 _SLICE = 16
 _NEAR_MAX = 32
 """Neighbours of one summary that are looked at. A repeat is among the nearest."""
+_ROWS = 32_768
+"""Vectors that new ones are compared with in one turn of the reading thread: some 10 ms."""
 _READING_SECONDS = 0.2
 """Of reading vectors at a stretch: searches wait for the same thread."""
+
+_Pair = tuple[int, int, float]
+"""Two summaries, and their cosine."""
 
 
 class Superseder:
@@ -41,32 +46,53 @@ class Superseder:
         """Compare what is new; return how many summaries are hidden by it."""
         hidden = 0
         while goes_on():
-            pairs, watermark, is_done = await self._store.read(self._find_pairs)
+            pairs, watermark, is_done = await self._find_pairs()
             hidden += await self._store.write(lambda c, p=pairs, w=watermark: self._hide(c, p, w))  # type: ignore[misc]
             if is_done:
                 break
         return hidden
 
-    def _find_pairs(self, connection: sqlite3.Connection) -> tuple[list[tuple[int, int, float]], int, bool]:
+    async def _find_pairs(self) -> tuple[list[_Pair], int, bool]:
+        """Return what the next new summaries repeat, the journal's entry up to which that is, and whether it is all.
+
+        In short turns: between two of them a search is answered. A vector that moves meanwhile, because another one
+        was deleted, may be missed; then a repeat stays visible.
+        """
+        asked, count, watermark, is_done = await self._store.read(self._list_new)
+        near: dict[int, list[tuple[int, float]]] = {each: [] for each in asked}
+        for start in range(0, count, _ROWS):
+            for each, found in (await self._store.read(lambda _, s=start: self._alike(asked, s))).items():  # type: ignore[misc]
+                near[each] += found
+        return await self._store.read(lambda c: self._repeats(c, near)), watermark, is_done
+
+    def _list_new(self, connection: sqlite3.Connection) -> tuple[list[int], int, int, bool]:
+        """Return what is compared next, with how many rows, the watermark when that is done, and whether it is all."""
         watermark = int(events.get_meta(connection, _WATERMARK) or 0)
         if not candidates.has_summaries(connection):
-            return [], watermark, True  # the index would load numpy: 20 MB that an idle daemon has no use for
+            return [], 0, watermark, True  # the index would load numpy: 20 MB that an idle daemon has no use for
         index = self._index()
         index.refresh(connection, seconds=_READING_SECONDS)
         if not index.is_whole:
-            return [], watermark, False
+            return [], 0, watermark, False
         new = candidates.vector_changes_after(connection, watermark, _SLICE)
-        pairs = []
         asked = list(dict.fromkeys(summary_id for _, summary_id in new))
-        for summary_id, near in index.alike(asked, self._cosine, _NEAR_MAX).items():
-            live = summaries.find_live(connection, [summary_id, *(other for other, _ in near)])
+        return asked, len(index) if asked else 0, new[-1][0] if new else watermark, len(new) < _SLICE
+
+    def _alike(self, asked: list[int], start: int) -> dict[int, list[tuple[int, float]]]:
+        return self._index().alike(asked, self._cosine, _NEAR_MAX, range(start, start + _ROWS))
+
+    def _repeats(self, connection: sqlite3.Connection, near: dict[int, list[tuple[int, float]]]) -> list[_Pair]:
+        pairs = []
+        for summary_id, others in near.items():
+            nearest = sorted(others, key=lambda one: (-one[1], -one[0]))[:_NEAR_MAX]
+            live = summaries.find_live(connection, [summary_id, *(other for other, _ in nearest)]) if nearest else {}
             if summary_id in live:
                 pairs += [
                     (summary_id, other, cosine)
-                    for other, cosine in near
+                    for other, cosine in nearest
                     if other in live and self._is_repeat(connection, live[summary_id], live[other])
                 ]
-        return pairs, new[-1][0] if new else watermark, len(new) < _SLICE
+        return pairs
 
     def _is_repeat(self, connection: sqlite3.Connection, a: LiveSummary, b: LiveSummary) -> bool:
         newer, older = (a, b) if _age(a) > _age(b) else (b, a)
@@ -78,7 +104,7 @@ class Superseder:
             and says_the_same(newer.text, older.text)
         )
 
-    def _hide(self, connection: sqlite3.Connection, pairs: list[tuple[int, int, float]], watermark: int) -> int:
+    def _hide(self, connection: sqlite3.Connection, pairs: list[_Pair], watermark: int) -> int:
         """Write the pairs, looking again: an earlier pair may have hidden one of the two."""
         hidden = 0
         now_ms = self._clock.now_ms()

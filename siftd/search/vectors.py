@@ -114,17 +114,19 @@ class VectorIndex:
         cosines: NDArray[np.float32] = self._matrix[rows] @ vector
         return cosines
 
-    def alike(self, summary_ids: Sequence[int], cosine: float, limit: int) -> dict[int, list[tuple[int, float]]]:
+    def alike(
+        self, summary_ids: Sequence[int], cosine: float, limit: int, rows: range | None = None
+    ) -> dict[int, list[tuple[int, float]]]:
         """Return for each of `summary_ids` that has a vector the others at `cosine` or nearer, at most `limit`.
 
-        One pass over all rows for all of them, exact.
+        One pass over `rows`, or over all, for all of them, exact.
         """
         asked = [each for each in summary_ids if each in self._rows]
         found: dict[int, list[tuple[int, float]]] = {each: [] for each in asked}
-        vectors = self._matrix[[self._rows[each] for each in asked]].T
-        for start in range(0, len(self._rows) if asked else 0, _BLOCK):
-            end = min(start + _BLOCK, len(self._rows))
-            scores = self._matrix[start:end] @ vectors
+        vectors = np.ascontiguousarray(self._matrix[[self._rows[each] for each in asked]].T)
+        first, last = (rows.start, min(rows.stop, len(self))) if rows is not None else (0, len(self))
+        for start in range(first, last if asked else first, _BLOCK):
+            scores = self._matrix[start : min(start + _BLOCK, last)] @ vectors
             for row, column in np.argwhere(scores >= cosine):
                 other = int(self._ids[start + row])
                 if other != asked[column]:

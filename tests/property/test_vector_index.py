@@ -171,6 +171,8 @@ def test_those_alike_are_the_same_as_one_by_one(monkeypatch: pytest.MonkeyPatch)
     for number, near in found.items():
         alone = [(each, cos) for each, cos in index.nearest(index.vector_of(number)) if each != number and cos >= 0.4]
         assert [each for each, _ in near] == [each for each, _ in alone[:5]]
+        pieces = (index.alike([number], 0.4, 500, range(start, start + 100)) for start in range(0, 500, 100))
+        assert sorted(each for piece in pieces for each, _ in piece[number]) == sorted(each for each, _ in alone)
     connection.close()
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from workbench import NOON_MS, Workbench
 
+from siftd.consolidate import superseding
 from siftd.consolidate.superseding import Superseder
 from siftd.model import Outcome
 from siftd.search.vectors import VectorIndex
@@ -128,9 +130,9 @@ async def test_what_was_compared_is_not_compared_again(bench: Workbench) -> None
     compared: list[int] = []
     alike = bench.index.alike
 
-    def noted(summary_ids: Sequence[int], cosine: float, limit: int) -> dict[int, list[tuple[int, float]]]:
+    def noted(summary_ids: Sequence[int], *others: Any) -> dict[int, list[tuple[int, float]]]:
         compared.extend(summary_ids)
-        return alike(summary_ids, cosine, limit)
+        return alike(summary_ids, *others)
 
     bench.index.alike = noted  # type: ignore[method-assign]
     await bench.settle()
@@ -138,6 +140,25 @@ async def test_what_was_compared_is_not_compared_again(bench: Workbench) -> None
     await bench.tell("a third")
     await bench.settle()
     assert compared == [3]
+
+
+async def test_a_batch_is_compared_in_short_turns(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that comes meanwhile waits for one of them only."""
+    monkeypatch.setattr(superseding, "_ROWS", 3)
+    (older,) = await bench.tell(SAID, session="old", ts=NOON_MS - 1000)
+    await bench.tell(*(f"painted fence {number} in another colour" for number in range(6)))
+    (newer,) = await bench.tell(SAID)
+    turns: list[range] = []
+    alike = bench.index.alike
+
+    def noted(ids: Sequence[int], cosine: float, limit: int, rows: range) -> dict[int, list[tuple[int, float]]]:
+        turns.append(rows)
+        return alike(ids, cosine, limit, rows)
+
+    bench.index.alike = noted  # type: ignore[method-assign, assignment]
+    await bench.settle()
+    assert turns == [range(3), range(3, 6), range(6, 9)]
+    assert hidden(bench) == [(newer, older)]
 
 
 async def test_vectors_of_another_embedder_are_not_compared(bench: Workbench) -> None:

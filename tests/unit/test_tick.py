@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -101,9 +100,9 @@ async def test_superseding_that_needs_more_than_its_share_of_a_tick_goes_on_at_t
     find_pairs = superseder._find_pairs
     looked = []
 
-    def slow(connection: sqlite3.Connection) -> tuple[list[tuple[int, int, float]], int, bool]:
+    async def slow() -> tuple[list[tuple[int, int, float]], int, bool]:
         bench.clock.forward(0.1)
-        looked.append(find_pairs(connection))
+        looked.append(await find_pairs())
         return looked[-1]
 
     superseder._find_pairs = slow  # type: ignore[method-assign]
