@@ -60,7 +60,7 @@ KEY_CHARS = 16
 _JSX = (".jsx", ".tsx")
 _MADE_UID = re.compile(r"[0-9a-f]{1,64}")
 """What hooks and this house make: no text of anybody's."""
-_WITHOUT_TEXT = frozenset({"forget", "retry", "resummarise", "undo", "link", "scrub"})
+_WITHOUT_TEXT = frozenset({"forget", "retry", "resummarise", "undo", "link", "scrub", "spend", "scoring"})
 """Intents of keyed hashes, ids and times alone. A rule that took a hash for a secret would unmake a tombstone."""
 _KEYS = ("uid", "frame_uid", "native_key", "input_key")
 _TOLD = ("session_id", "tool", "cwd", "client", "detail", "prompt_id", "agent_id", "spawned_agent_id")

@@ -47,6 +47,10 @@ class Store(Protocol):
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T: ...
 
 
+KeepBill = Callable[[str, str, int], Awaitable[None]]
+"""(day, backend, tokens): writes down what was paid, before what it was paid for."""
+
+
 @dataclass
 class DrainResult:
     """What a drain did. `errors` counts events that got no summary; `first_error` is the backend's first complaint."""
@@ -80,8 +84,12 @@ class Drainer:
         batch_size: int,
         limits: Limits,
         at_work: AtWork | None = None,
+        keep_bill: KeepBill | None = None,
     ) -> None:
+        """`keep_bill` writes down what a remote backend was paid where a rebuild does not lose it; else it is in the
+        database alone."""
         self._store = store
+        self._keep_bill = keep_bill or self._keep_bill_in_database
         self._backend = backend
         self.circuit = circuit
         self._clock = clock
@@ -178,7 +186,13 @@ class Drainer:
         if self._backend.is_remote:
             day = day_of(self._clock.now_ms())
             spent = await self._store.read(lambda connection: health.spent_remotely(connection, day))
-        return await self._asker.ask(planned, spent, may_stand_in=may_stand_in)
+        answers = await self._asker.ask(planned, spent, may_stand_in=may_stand_in)
+        if answers.spent and self._backend.is_remote:
+            await self._keep_bill(day_of(self._clock.now_ms()), self._backend.name, answers.spent)
+        return answers
+
+    async def _keep_bill_in_database(self, day: str, backend: str, tokens: int) -> None:
+        await self._store.write(lambda c: health.spend(c, day, backend, tokens, is_remote=True))
 
     def _write(
         self, connection: sqlite3.Connection, planned: Sequence[Planned], answers: Answers, result: DrainResult
@@ -236,11 +250,9 @@ class Drainer:
         return rewritten
 
     def _account(self, connection: sqlite3.Connection, answers: Answers, now_ms: int) -> None:
-        """Write down what was spent, what the cache saved, and since when the backend is away."""
-        if answers.spent:
-            health.spend(
-                connection, day_of(now_ms), self._backend.name, answers.spent, is_remote=self._backend.is_remote
-            )
+        """Write down what a local backend used, what the cache saved, and since when the backend is away."""
+        if answers.spent and not self._backend.is_remote:
+            health.spend(connection, day_of(now_ms), self._backend.name, answers.spent, is_remote=False)
         if answers.cache_hits:
             health.count_cache_hits(connection, answers.cache_hits)
         if self._noted_away != self.circuit.away_since_ms:

@@ -12,7 +12,7 @@ from siftd.clock import Clock
 from siftd.config import Settings
 from siftd.consolidate.asking import Limits, day_of
 from siftd.consolidate.circuit import Circuit
-from siftd.consolidate.drain import Drainer, Store
+from siftd.consolidate.drain import Drainer, KeepBill, Store
 from siftd.store import health
 from siftd.summarise import FindSampler, known_backends, make_backend
 
@@ -32,10 +32,12 @@ class Backends:
         at_work: AtWork,
         *,
         find_sampler: FindSampler,
+        keep_bill: KeepBill,
     ) -> None:
         """Make the configured one; `connection` tells since when it is away. Raises ConfigInvalid."""
         self._at_work = at_work
         self._find_sampler = find_sampler
+        self._keep_bill = keep_bill
         self._api_key = api_key
         self._settings = settings
         self._store = store
@@ -94,6 +96,7 @@ class Backends:
             self._clock,
             batch_size=self._settings["memory.consolidator.batchSize"],
             at_work=self._at_work,
+            keep_bill=self._keep_bill,
             limits=Limits(self._settings["memory.dailyTokenCap"], self._settings["memory.fallbackMs"]),
         )
 

@@ -27,7 +27,7 @@ from siftd.daemon.scrubbing import Scrubber
 from siftd.daemon.stock import Stock
 from siftd.daemon.telling import Telling
 from siftd.daemon.upkeep import Upkeep
-from siftd.errors import RequestInvalid, SiftdError
+from siftd.errors import LogError, RequestInvalid, SiftdError
 from siftd.home import load_settings
 from siftd.log.segments import segments
 from siftd.messages import Backfill, Forget, Search
@@ -35,7 +35,7 @@ from siftd.paths import GLOBAL
 from siftd.project_file import ProjectFile
 from siftd.scoring import Scoring
 from siftd.spool import SpoolFile, count_files, iter_spool, readmit
-from siftd.store import events, opt_outs, read
+from siftd.store import events, health, opt_outs, read
 from siftd.store.scoring import read_scoring
 from siftd.store.snapshots import copy_database, list_snapshots
 from siftd.store.tombstones import pending_seq
@@ -74,6 +74,7 @@ class Workshop:
             stock.connection,
             stock.at_work,
             find_sampler=self.samplers.find,
+            keep_bill=self._keep_bill,
         )
         self._embedding = EmbeddingQueue(self.store, self.embedder, stock.at_work)
         self._forgetter = Forgetter(
@@ -121,6 +122,13 @@ class Workshop:
     async def embed_memories(self) -> None:
         """Give memories without a vector theirs; one that cannot be made now is made at a later tick."""
         await self._embedding.run_memories(lambda: not self.consolidator.is_stopping)
+
+    async def _keep_bill(self, day: str, backend: str, tokens: int) -> None:
+        """Log what a remote backend was paid: the daily cap must outlive the database."""
+        try:
+            await self.keep_intent("spend", {"day": day, "backend": backend, "tokens": tokens})
+        except LogError:  # a full disk: the database has room for a number, and the cap holds meanwhile
+            await self.store.write(lambda c: health.spend(c, day, backend, tokens, is_remote=True))
 
     async def keep_intent(self, kind: str, payload: dict[str, Any], *, session_id: str = "") -> int:
         """Log and apply what was asked for; return the seq of its record. Raises LogError when it cannot be kept."""

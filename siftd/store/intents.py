@@ -1,12 +1,13 @@
 """Intents: what a person or an agent asked for, kept in the log and applied again by every replay.
 
-Applying one twice changes nothing. Intents name events, never summaries: those are derived, and a rebuild gives them
-other ids. Kinds that this siftd does not know are skipped.
+Applying one twice changes nothing, save `spend`, and replay begins behind what is applied. Intents name events, never
+summaries: those are derived, and a rebuild gives them other ids. Kinds that this siftd does not know are skipped.
 
     retry   {"event": 12 | null}              skipped events become raw again: one, or all
     resummarise {"since": ms, "until": ms}    summaries of that time are told anew
     opt-out, opt-in                           `siftd.store.opt_outs`
     undo    {"pairs": [[12, 9]]}              these events' summaries are told apart for good
+    spend   {"day": "2026-03-02", "backend", "tokens"}  what a remote backend was paid; adds, so once for each record
     scoring {"w_fts": 0.4, "half_life": null} how this project's searches are weighed (`siftd.store.scoring`)
     forget  {"uid": [["…", null]], …}         tombstones: keyed hashes and times (`siftd.store.tombstones`)
     remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record; "supersedes": 30
@@ -28,7 +29,17 @@ from typing import Any
 import msgspec
 
 from siftd.log.record import Record
-from siftd.store import conversations, exchange, memories, memory_changes, rewriting, scoring, scrubbing, summaries
+from siftd.store import (
+    conversations,
+    exchange,
+    health,
+    memories,
+    memory_changes,
+    rewriting,
+    scoring,
+    scrubbing,
+    summaries,
+)
 from siftd.store.opt_outs import opt_in, opt_out
 from siftd.store.tombstones import bury
 
@@ -57,6 +68,10 @@ def _link(connection: sqlite3.Connection, payload: dict[str, Any], record: Recor
     memories.link(connection, payload["from"], payload["to"], payload["relation"], payload.get("ts", record.ts))
 
 
+def _spend(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
+    health.spend(connection, payload["day"], payload["backend"], payload["tokens"], is_remote=True)
+
+
 def _scrub(connection: sqlite3.Connection, _: dict[str, Any], record: Record) -> None:
     scrubbing.ask(connection, record.seq)
 
@@ -77,4 +92,5 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "forget": bury,
     "scrub": _scrub,
     "scoring": scoring.apply,
+    "spend": _spend,
 }

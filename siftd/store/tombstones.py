@@ -34,7 +34,7 @@ FORGOTTEN = 0
 PATH_FIELDS = ("file_path", "notebook_path", "path")
 _INSERT = "INSERT OR IGNORE INTO tombstones (kind, key, since, until, detail) VALUES (?, ?, ?, ?, ?)"
 _NAMES = ("uid", "frame", "native", "equal", "id", "memory", "record")
-_NOT_ASKED = ("capture", "session", "forget", "retry", "resummarise", "undo", "opt-out", "opt-in")
+_NOT_ASKED = ("capture", "session", "forget", "retry", "resummarise", "undo", "opt-out", "opt-in", "spend", "scoring")
 """Kinds of records that hold no statement of a person's or an agent's."""
 
 

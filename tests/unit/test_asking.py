@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from opened_shop import opened, rebuilt
 from workbench import DAY_MS, Workbench, nobody, told
 
 from siftd.consolidate.circuit import Circuit
@@ -283,6 +285,25 @@ async def test_a_bill_is_written_down_call_by_call(tmp_path: Path) -> None:
         bench.backend.during = look
         await bench.drain()
         assert seen == [0, 15, 30]
+
+
+async def test_what_a_remote_backend_was_paid_outlives_the_database(tmp_path: Path) -> None:
+    """The day's cap is a promise about money: a rebuild must not open the purse anew."""
+    say = "import sys, json; sys.stdin.read(); print(json.dumps({'summary': 'Ran make.'}))"
+    values = {"memory_command": [sys.executable, "-c", say], "memory_dailyTokenCap": 400}
+    async with opened(tmp_path, memory_backend="command", **values) as shop:
+        for number in range(6):
+            await shop.capture(number, sessionId=f"s{number}")
+        await shop.ask("drain")
+        before = (await shop.ask("info"))["tokens"]
+        assert before["left"] == 0
+        pending = await shop.rows("SELECT count(*) FROM events WHERE status = 'raw'")
+        assert pending > [(0,)], "the cap is reached before all are told"
+    await rebuilt(tmp_path)
+    async with opened(tmp_path, memory_backend="command", **values) as shop:
+        assert (await shop.ask("info"))["tokens"] == before
+        assert "daily cap" in (await shop.ask("drain"))["firstError"]
+        assert (await shop.ask("info"))["tokens"]["spent"] == before["spent"]
 
 
 async def test_what_is_told_anew_stays_behind_what_replaces_it(bench: Workbench) -> None:
