@@ -37,7 +37,7 @@ KEYS: tuple[Rule, ...] = (
          example="key = '-----BEGIN RSA PRIVATE" " KEY-----\\n", near_miss="-----BEGIN RSA PRIVATE" " KEY-----\nbegins the file"),
     Rule(name="private-key", finds="end of a private key, with what is left of its last line", docs="https://datatracker.ietf.org/doc/html/rfc7468",
          keywords="-----END", reach="+/= \n\r\\\"'\t|:\u2192",
-         pattern=r"[\s\S]{0,96}?(?<![A-Za-z0-9+/=])((?P<tail>[A-Za-z0-9+/]{2,76}={0,2}(?:[\s\"'+,]|\\{1,4}[nr]){1,8}+(?:[0-9]{1,6}[\t|:\u2192][ \t]?)?)?-----END (?:[A-Z0-9]++ ){0,4}PRIVATE KEY(?: BLOCK)?-----)", group=1,
+         pattern=r"[\s\S]{0,96}?(?<![A-Za-z0-9+/])((?P<tail>[A-Za-z0-9+/]{2,76}={0,2}(?:[\s\"'+,]|\\{1,4}[nr]){1,8}+(?:[0-9]{1,6}[ \t]{0,2}[\t|:\u2192][ \t]?)?)?-----END (?:[A-Z0-9]++ ){0,4}PRIVATE KEY(?: BLOCK)?-----)", group=1,
          check=checks.is_end_of_key,
          example=MIXED[:28] + "\n-----END RSA PRIVATE" " KEY-----", near_miss="it ends at\n-----END RSA PRIVATE" " KEY-----"),
     Rule(name="jwt", finds="JSON web token", docs="https://datatracker.ietf.org/doc/html/rfc7519",

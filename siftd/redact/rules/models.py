@@ -46,7 +46,7 @@ MODELS: tuple[Rule, ...] = (
           "https://docs.tavily.com/documentation/api-reference/introduction"),
     token("llamaindex-key", "LlamaCloud API key", "llx-", r"llx-[\w-]{48}(?![\w-])",
           "ll" "x-" + MIXED[:48], "ll" "x-" + MIXED[:9],
-          "https://docs.cloud.llamaindex.ai/llamacloud/getting_started/api_key"),
+          "https://developers.llamaindex.ai/python/cloud/api_key/"),
     token("pinecone-key", "Pinecone API key", "pcsk_", r"pcsk_[A-Za-z0-9]{4,6}_[A-Za-z0-9]{60,66}" + END,
           "pc" "sk_" + MIXED[:5] + "_" + MIXED[:63], "pc" "sk_" + MIXED[:9],
           "https://docs.pinecone.io/guides/projects/manage-api-keys"),
