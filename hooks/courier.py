@@ -23,6 +23,7 @@ TRY_SECONDS = 2.0
 RELAY_SECONDS = 3.0  # then what was taken over still finds its way into the spool
 SPOOL_SECONDS = 4.5  # then there is still time to count what the spool did not keep
 RELAY_ANSWER_SECONDS = 0.2
+RELAY_ANSWER_HUNG_SECONDS = 0.03  # a hook that has waited 0.25 s for the daemon; else it forks, which costs no more
 COURIERS_MAX = 8
 RELAY_BYTES_MAX = 64 * 1024 * 1024
 FRAME_BYTES_MAX = 16 * 1024 * 1024 + 4
@@ -63,7 +64,7 @@ def hand_over(frame: bytes, raw: bytes, run: str, key: str, folder: str, env: di
     if not is_off and b'"hook_event_name":"SessionStart"' in raw[:65536].replace(b": ", b":"):
         remove(key + ".hold")
     first = lock_slot(key, 0)
-    if first is None and is_relayed(frame, key, RELAY_ANSWER_SECONDS):
+    if first is None and is_relayed(frame, key, RELAY_ANSWER_HUNG_SECONDS if is_hung else RELAY_ANSWER_SECONDS):
         return
     if posix.fork() == 0:
         try:
