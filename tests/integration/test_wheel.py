@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import venv
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from claude_code import require_claude
+from daemons import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -79,3 +82,56 @@ def test_an_installed_wheel_captures_through_its_own_hook_and_finds_it(installed
         assert f"{hook}/claude_code.py" in (tmp_path / ".claude" / "settings.json").read_text()
     finally:
         subprocess.run([installed / "mem", "stop"], env=environment, capture_output=True, check=False)
+
+
+@pytest.mark.real_client
+def test_the_plugin_of_an_installed_wheel_is_installed_by_the_client_and_works(installed: Path, tmp_path: Path) -> None:
+    """No shell's PATH leads to siftd: the plugin finds its interpreter where `uv tool` and `pipx` link to it."""
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    links = tmp_path / ".local" / "bin"
+    links.mkdir(parents=True)
+    (links / "siftd").symlink_to(installed / "siftd")
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "CLAUDE_PROJECT_DIR": str(workspace)}
+    told = subprocess.run(
+        [installed / "mem", "install", "--plugin", "--json"],
+        env=environment, capture_output=True, check=True, cwd=workspace,
+    )  # fmt: skip
+    client = require_claude()
+    with_node = environment | {"PATH": os.environ["PATH"], "HTTPS_PROXY": "http://127.0.0.1:9"}
+    for command in json.loads(told.stdout)["commands"]:
+        done = subprocess.run(
+            [client, *shlex.split(command)[1:]],
+            env=with_node,
+            cwd=workspace,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    (manifest,) = (tmp_path / ".claude" / "plugins" / "cache").glob("**/plugin.json")
+    plugin = manifest.parent.parent
+    validated = subprocess.run(
+        [client, "plugin", "validate", str(plugin)], env=with_node, capture_output=True, text=True, check=False
+    )
+    assert validated.returncode == 0, validated.stdout + validated.stderr
+    in_plugin = environment | {"CLAUDE_PLUGIN_ROOT": str(plugin)}
+    hooks = json.loads((plugin / "hooks.json").read_text())["hooks"]
+    try:
+        for line in ENVELOPES.read_bytes().splitlines():
+            if wired := hooks.get(json.loads(line)["hook_event_name"]):
+                command = wired[0]["hooks"][0]["command"]
+                subprocess.run(["/bin/sh", "-c", command], input=line, env=in_plugin, cwd=workspace, check=True)
+        server = subprocess.run(
+            ["/bin/sh", plugin / "plugin.sh", "mcp"], input=b"", env=in_plugin, cwd=workspace, check=False
+        )
+        assert server.returncode == 0
+
+        def found() -> Any:
+            search = [installed / "mem", "search", "expired tokens", "--json"]
+            done = subprocess.run(search, env=environment, capture_output=True, check=True, cwd=workspace)
+            return json.loads(done.stdout)["hits"]
+
+        wait_until("what couriers carry is found", found, 20)
+    finally:
+        subprocess.run([installed / "mem", "stop"], env=environment, capture_output=True, check=False, cwd=workspace)
