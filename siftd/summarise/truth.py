@@ -68,7 +68,7 @@ def unsupported_claims(text: str, source: Source) -> list[str]:
     rest = text
     for pattern in (_SPAN, _URL):
         for match in pattern.finditer(rest):
-            claim = match[match.lastindex or 0].rstrip(".,;")
+            claim = match[match.lastindex or 0].rstrip(".,;:")
             if not source.has(claim.rstrip("…"), is_cut=claim.endswith("…")):
                 missing += _unsupported_words(claim, source) or ([claim] if pattern is _URL else [])
         rest = pattern.sub(" ", rest)
