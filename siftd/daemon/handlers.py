@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from siftd import messages
 from siftd.consolidate.planning import salience
 from siftd.daemon.connection import Answer
+from siftd.daemon.info import info
 from siftd.daemon.memory_requests import MemoryRequests
 from siftd.daemon.remembering import Remembering
 from siftd.errors import RequestInvalid
@@ -54,7 +55,7 @@ class Handlers:
                 limit = max(1, min(request.limit, 1000))
                 return {"sessions": await self._shop.store.read(lambda c: read.sessions(c, limit))}
             case messages.Info():
-                return await self._shop.info()
+                return await info(self._shop)
             case messages.Drain():
                 return await self._drain(request, answer)
             case messages.Retry():
@@ -121,7 +122,7 @@ class Handlers:
 
     async def _search(self, request: messages.Search) -> dict[str, Any]:
         started = time.perf_counter()
-        found = await self._shop.search(request)
+        found = await self._shop.searching.search(request)
         took = round((time.perf_counter() - started) * 1000, 2)
         behind = BEHIND if self._shop.committer.is_behind else None
         return {"hits": found.hits, "degraded": "; ".join(filter(None, (found.degraded, behind))) or None, "ms": took}

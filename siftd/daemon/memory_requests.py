@@ -152,7 +152,7 @@ class MemoryRequests:
             scoring.checked(name, 1.0)  # a name to be unset, too
         if values:
             await self._shop.keep_intent("scoring", values)
-        layers = await self._shop.store.read(self._shop.scoring_layers)
+        layers = await self._shop.store.read(self._shop.searching.scoring_layers)
         told = {name: (whence, layer[name]) for whence, layer in reversed(layers.items()) for name in layer}
         return {"scoring": {name: {"value": value, "from": whence} for name, (whence, value) in told.items()}}
 

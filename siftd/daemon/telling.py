@@ -20,6 +20,9 @@ import msgspec
 import structlog
 
 from siftd.admission import RedactedEvent, RedactedSessionChange
+from siftd.daemon.reading import StoreAccess
+from siftd.daemon.searching import Searching
+from siftd.daemon.stock import Stock
 from siftd.errors import SiftdError
 from siftd.frames import split_hook
 from siftd.messages import Brief, Recall, decode_header
@@ -27,7 +30,6 @@ from siftd.store import ledger
 from siftd.store.ledger import Injection
 
 if TYPE_CHECKING:
-    from siftd.daemon.workshop import Workshop
     from siftd.search.block import Given
 
 log = structlog.get_logger()
@@ -44,8 +46,10 @@ _ID = re.compile(r"[esmg][0-9]{1,18}")
 class Telling:
     """Tells agents what one workspace knows, and keeps the ledger of it."""
 
-    def __init__(self, shop: Workshop) -> None:
-        self._shop = shop
+    def __init__(self, stock: Stock, store: StoreAccess, searching: Searching) -> None:
+        self._stock = stock
+        self._store = store
+        self._searching = searching
         self._turn = anyio.Lock()
         self._stale = anyio.Event()
         self._kept: bytes | None = None
@@ -62,7 +66,7 @@ class Telling:
 
     async def _answer_hook(self, message: bytes, is_wanted: Callable[[], bool]) -> dict[str, Any]:
         try:
-            captured = self._shop.intake.from_hook(message)
+            captured = self._stock.intake.from_hook(message)
             if isinstance(captured, RedactedEvent) and captured.tool == PROMPT:
                 prompt = str(msgspec.json.decode(captured.payload_json).get("prompt", ""))
                 given = await self._recall(Recall(prompt=prompt, session_id=captured.session_id), is_told=True)
@@ -92,10 +96,10 @@ class Telling:
 
     async def note_printed(self, message: bytes) -> None:
         """Note what a hook printed of the kept brief while no daemon answered."""
-        session_id = self._shop.intake.from_hook(message).session_id
+        session_id = self._stock.intake.from_hook(message).session_id
         ids = [each for each in decode_header(split_hook(message)[0]).told.split() if _ID.fullmatch(each)]
         if ids:
-            events = await self._shop.store.read(lambda c: [ledger.find_event_of(c, each) for each in ids])
+            events = await self._store.read(lambda c: [ledger.find_event_of(c, each) for each in ids])
             kept = [Injection(each, event, {"section": "kept"}) for each, event in zip(ids, events, strict=True)]
             await self._note(session_id, START, kept)
 
@@ -131,7 +135,7 @@ class Telling:
             log.warning("brief_not_kept", error=getattr(error, "code", type(error).__name__))
 
     def _write(self, given: Given) -> None:
-        path = Path(self._shop.paths.brief)
+        path = Path(self._stock.paths.brief)
         ids = " ".join(piece.id for piece in given.pieces).encode()
         data = ids + b"\n" + msgspec.json.encode(output_of(START, given.text)) if given.text else b""
         if data == self._kept and path.exists() == bool(data):
@@ -150,37 +154,37 @@ class Telling:
     async def _recall(self, request: Recall, *, is_told: bool) -> Given:
         from siftd.search.recall import recall
 
-        shop, session = self._shop, request.session_id
-        max_tokens = _bounded(shop.settings["recall.maxTokens"], request.max_tokens)
+        session = request.session_id
+        max_tokens = _bounded(self._stock.settings["recall.maxTokens"], request.max_tokens)
         if max_tokens <= 0:
             return _nothing()
 
         def read(connection: sqlite3.Connection) -> Given:
             state = ledger.session_state(connection, session) if is_told and session else None
-            engine = shop.search_engine(connection)
+            engine = self._searching.engine(connection)
             return recall(engine, connection, request.prompt, max_tokens=max_tokens, session_id=session, state=state)
 
-        return await shop.store.read(read)
+        return await self._store.read(read)
 
     async def _brief(self, request: Brief, *, is_told: bool) -> Given:
         from siftd.search.brief import FRESH, brief
 
-        shop, session = self._shop, request.session_id
-        max_tokens = _bounded(shop.settings["recall.briefTokens"], request.max_tokens)
+        session = request.session_id
+        max_tokens = _bounded(self._stock.settings["recall.briefTokens"], request.max_tokens)
         if max_tokens <= 0:
             return _nothing()
 
         def read(connection: sqlite3.Connection) -> Given:
             state = ledger.session_state(connection, session) if is_told and session else FRESH
-            now_ms, shared = shop.clock.now_ms(), shop.store.everywhere.connection()
+            now_ms, shared = self._stock.clock.now_ms(), self._store.everywhere.connection()
             return brief(connection, now_ms, max_tokens=max_tokens, session_id=session, state=state, everywhere=shared)
 
-        return await shop.store.read(read)
+        return await self._store.read(read)
 
     async def _note(self, session_id: str, hook: str, given: list[Injection]) -> None:
-        now_ms = self._shop.clock.now_ms()
+        now_ms = self._stock.clock.now_ms()
         try:
-            await self._shop.store.write(lambda c: ledger.insert(c, session_id, hook, given, now_ms))
+            await self._store.write(lambda c: ledger.insert(c, session_id, hook, given, now_ms))
         except SiftdError as error:  # a person holds the lock, or a piece was just forgotten
             log.warning("ledger_not_kept", error=error.code)
 

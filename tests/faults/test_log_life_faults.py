@@ -163,7 +163,7 @@ async def test_a_fault_while_forgetting_brings_nothing_back_and_takes_nothing_el
         async def not_yet() -> None:
             """The daemon dies before it erases."""
 
-        shop.workshop._forgetter.finish = not_yet  # type: ignore[method-assign]
+        shop.workshop.forgetter.finish = not_yet  # type: ignore[method-assign]
         assert (await shop.ask("forget", ids=[f"e{gone}"], dryRun=False))["matched"] == 1
     assert len(words_left(tmp_path / "home")) >= 3
     for folder in fault_at_every_step("open", tmp_path, fault):
@@ -194,7 +194,7 @@ async def test_a_kill_while_scrubbing_leaves_no_secret_once_it_is_done_again(tmp
             """The daemon dies before it scrubs."""
             return Scrubbed()
 
-        shop.workshop._scrubber.finish = not_yet  # type: ignore[method-assign]
+        shop.workshop.scrubber.finish = not_yet  # type: ignore[method-assign]
         await shop.ask("scrub", dryRun=False)
     assert len(words_left(tmp_path / "home")) >= 3
     rules = [{"name": "word", "pattern": WORD, "example": WORD}]

@@ -12,6 +12,7 @@ from opened_shop import NOW, Shop, opened, rebuilt
 
 from siftd.cli import exclude
 from siftd.cli.context import Context
+from siftd.daemon.spooled import Spooled
 from siftd.errors import RequestInvalid
 from siftd.frames import encode_frame, encode_hook
 from siftd.intake import OPT_OUT_WORD
@@ -111,7 +112,7 @@ async def test_a_word_in_a_prompt_that_was_spooled_opts_the_session_out(tmp_path
             "s", "PostToolUse", 2, tool_name="Bash", tool_input={"command": "make"}, tool_response={}, tool_use_id="t"
         )
         spool_frames(io.BytesIO(frames), shop.workshop.paths.spool, shop.workshop.intake, NOW)
-        await shop.workshop.take_spool()
+        await Spooled(shop.workshop.stock).take()
         assert await told(shop) == []
         assert not list(Path(shop.workshop.paths.spool).glob("*"))
 

@@ -134,7 +134,7 @@ async def test_a_daemon_that_dies_before_it_scrubs_does_it_at_its_next_start(tmp
         async def not_yet() -> scrubbing.Scrubbed:
             return scrubbing.Scrubbed()
 
-        shop.workshop._scrubber.finish = not_yet  # type: ignore[method-assign]
+        shop.workshop.scrubber.finish = not_yet  # type: ignore[method-assign]
         await shop.ask("scrub", dryRun=False)
         assert everywhere(tmp_path / "home") != []
     async with opened(tmp_path, redact_rules=[RULE]) as shop:

@@ -1,0 +1,90 @@
+"""The state of everything in one workspace, as `mem info --json` shows it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import siftd
+from siftd.log.segments import segments
+from siftd.spool import count_files
+from siftd.store import events, opt_outs, read
+from siftd.store.snapshots import list_snapshots
+from siftd.store.tombstones import pending_seq
+
+if TYPE_CHECKING:
+    from siftd.daemon.workshop import Workshop
+
+
+async def info(shop: Workshop) -> dict[str, Any]:
+    """Return the state of everything."""
+    stock, paths = shop.stock, shop.paths
+    counts, counters, redactions, rejections, parked, tokens, paused, applied, unerased = await shop.store.read(
+        lambda c: (
+            read.counts(c),
+            read.counters(c),
+            read.redactions(c),
+            read.rejections(c),
+            read.parked(c),
+            shop.backends.tokens(c),
+            opt_outs.off_since(c),
+            events.applied_seq(c),
+            pending_seq(c),
+        )
+    )
+    pending = shop.forgetter.pending or (["it is being erased"] if unerased is not None else [])
+    file_problem = await shop.searching.file_problem()
+    files = segments(paths.wal)
+    recovery = stock.recovery
+    return {
+        "workspace": {"root": shop.workspace.root, "key": shop.workspace.key},
+        "socket": paths.socket,
+        "database": paths.database,
+        "daemon": {
+            "running": True,
+            "pid": stock.pid,
+            "version": siftd.__version__,
+            "uptimeMs": stock.uptime_ms(),
+            "rssBytes": resident_bytes(),
+        },
+        "counts": counts,
+        "backend": shop.backends.state(),
+        "embedder": {
+            "name": stock.embedder.name,
+            "dim": stock.embedder.known_dim,
+            "state": shop.embedding.last_error or "ready",
+        },
+        "backends": shop.backends.states(),
+        "tokens": tokens,
+        "pausedSince": paused,
+        "log": {
+            "segments": len(files),
+            "bytes": sum(file.stat().st_size for file in files),
+            "appliedSeq": applied,
+            "behind": stock.committer.is_behind,
+            "refusing": stock.committer.refusing,
+        },
+        "captures": counters,
+        "spool": {"files": count_files(paths.spool)},
+        "rejections": rejections,
+        "parked": parked,
+        "forget": {"pending": pending},
+        "snapshots": {"files": len(list_snapshots(paths.snapshots))},
+        "redactions": redactions,
+        "scrub": {"pending": shop.scrubber.pending},
+        "config": {"problem": stock.loaded.problem or file_problem},
+        "problems": stock.at_work.problems(),
+        "recovery": {"tornBytes": recovery.torn_bytes, "corruptLines": recovery.corrupt_lines},
+    }
+
+
+def resident_bytes() -> int:
+    """Return the memory this process holds now (Linux), or its peak where the system tells only that (macOS)."""
+    if sys.platform.startswith("linux"):
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

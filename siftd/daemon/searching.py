@@ -1,0 +1,62 @@
+"""Searching one workspace: the engine of the reading thread, and the numbers by which this project weighs."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from siftd.daemon.reading import StoreAccess
+from siftd.daemon.stock import Stock
+from siftd.messages import Search
+from siftd.project_file import ProjectFile
+from siftd.scoring import Scoring
+from siftd.store.scoring import read_scoring
+
+if TYPE_CHECKING:
+    from siftd.search.engine import Answer, SearchEngine
+
+
+class Searching:
+    """Makes the engine when something is first searched for."""
+
+    def __init__(self, stock: Stock, store: StoreAccess) -> None:
+        self._stock = stock
+        self._store = store
+        self._file = ProjectFile(stock.workspace.root)
+        self._engine: SearchEngine | None = None
+
+    async def search(self, request: Search) -> Answer:
+        """Search in the reading thread."""
+        return await self._store.read(
+            lambda connection: self.engine(connection).search(
+                request.query, request.k, request.filters, weights=request.weights, group=request.group
+            )
+        )
+
+    def engine(self, connection: sqlite3.Connection) -> SearchEngine:
+        """Return the engine of the reading thread."""
+        if self._engine is None:
+            from siftd.search.engine import SearchEngine
+            from siftd.search.weights import of_settings
+
+            self._engine = SearchEngine(
+                connection,
+                self._store.index,
+                self._stock.embedder.embed_question,
+                self._stock.clock.now_ms,
+                of_settings(self._stock.settings),
+                self._store.everywhere.connection,
+                lambda: {**(layers := self.scoring_layers(connection))["file"], **layers["project"]},
+            )
+        return self._engine
+
+    def scoring_layers(self, connection: sqlite3.Connection) -> dict[str, dict[str, float]]:
+        """Return this project's numbers by where they come from, what decides first. For the reading thread."""
+        from_file, _ = self._file.read()
+        return {"project": read_scoring(connection), "file": from_file, "default": asdict(Scoring())}
+
+    async def file_problem(self) -> str | None:
+        """Return what is wrong with the project's own file."""
+        _, problem = await self._store.read(lambda _: self._file.read())
+        return problem
