@@ -11,7 +11,7 @@ from itertools import accumulate
 from siftd.redact.colour import CODE_HEAD, Plain, is_coloured
 from siftd.redact.escaped import escapes, opened
 from siftd.redact.found import Found, Range, around, common, united
-from siftd.redact.gate import Gate, gate_bytes, open_gate
+from siftd.redact.gate import Gate, gate_bytes
 from siftd.redact.lane import LONGEST_REACH, Lane, Matched, Refused
 from siftd.redact.names import kind_of_name
 from siftd.redact.private import PRIVATE_HEAD, private_spans
@@ -35,7 +35,9 @@ LONGEST_HEAD = 512
 """From begin to end; no head of the table is longer."""
 
 LANES: tuple[LaneName, ...] = ("token", "name", "provider", "run", "place")
-RUN_GATE = 1 + LANES.index("run")
+RUN_GATE = LANES.index("run")
+MARKS = [PLACEHOLDER, f"(?i:{PRIVATE_HEAD})", CODE_HEAD]
+"""What is no head of a rule, and makes a text one to look at. A gate of their own would cost each text another pass."""
 PEOPLE = frozenset(["email", "phone", "private"])
 """What is no secret inside an encoded text: a picture of a business card is left alone."""
 
@@ -45,9 +47,11 @@ class Finder:
 
     def __init__(self, off: frozenset[str], *, pure: bool) -> None:
         rules = [rule for rule in RULES if rule.name not in off]
-        self.lanes = [Lane([rule for rule in rules if rule.lane == lane], pure=pure) for lane in LANES]
-        marks = open_gate([PLACEHOLDER, f"(?i:{PRIVATE_HEAD})", CODE_HEAD], pure=pure)
-        self.gates = [marks, *(lane.gate for lane in self.lanes)]
+        self.lanes = [
+            Lane([rule for rule in rules if rule.lane == lane], MARKS if lane == "place" else [], pure=pure)
+            for lane in LANES
+        ]
+        self.gates = [lane.gate for lane in self.lanes]
 
     def may_match(self, text: str) -> bool:
         """Tell at the gate's speed that a text is clean; True promises nothing."""
@@ -149,13 +153,11 @@ class _Scan:
 
     def _try(self, index: int, start: int) -> int:
         """Try what the gate of this number has found, and return from where it looks further."""
-        if index == 0:
-            placeholder = _PLACEHOLDER.match(self._text, start)
-            if placeholder is not None:
-                self._floor = placeholder.end()
-                return self._floor
-            return start + 1
-        matched = self._finder.lanes[index - 1].first_match(self._text, self._data, start, self._floor, self._refused)
+        placeholder = _PLACEHOLDER.match(self._text, start)
+        if placeholder is not None:
+            self._floor = placeholder.end()
+            return self._floor
+        matched = self._finder.lanes[index].first_match(self._text, self._data, start, self._floor, self._refused)
         if matched is not None:
             span = self._span(matched)
             if span is None:

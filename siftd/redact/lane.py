@@ -113,10 +113,11 @@ _APART = " \t\r\n\"'`\\"
 class Lane:
     """The rules whose heads one automaton of the gate knows."""
 
-    def __init__(self, rules: list[Rule], *, pure: bool) -> None:
+    def __init__(self, rules: list[Rule], marks: list[str], *, pure: bool) -> None:
+        """`marks` are found by the gate besides the heads, and match no rule."""
         self._armed = [_Armed(rule) for rule in rules]
         self._by_two: dict[bytes, list[_Armed]] = {}
-        self.gate: Gate = open_gate([head for one in self._armed for head in one.heads], pure=pure)
+        self.gate: Gate = open_gate([*marks, *(head for one in self._armed for head in one.heads)], pure=pure)
 
     def _may_begin_with(self, two: bytes) -> list[_Armed]:
         """Return the rules whose head may begin with these two characters, found out once."""
