@@ -23,6 +23,7 @@ VERBS = {
     "timeline": "what happened around an event, or last",
     "show": "the whole of an event (e12), a summary (s7) or a memory (m3)",
     "sessions": "the sessions, newest first",
+    "conversations": "sessions that were named, and what they follow up on; one's tree",
     "info": "the state of this workspace's memory",
     "doctor": "check every link of the chain and say the remedy",
     "remember": "keep a fact, a decision or a preference on purpose",

@@ -100,3 +100,19 @@ def test_what_is_kept_for_every_project_is_found_in_another_one(
     assert "two reviews" in mem("search", "push to main")[1]
     assert mem("forget", "g1", "--yes")[0] == DONE
     assert mem("search", "push to main", "--kind", "memory")[1] == ""
+
+
+def test_conversations_are_begun_listed_and_shown_as_a_tree(place: Place, mem: Mem) -> None:
+    assert mem("conversations")[1] == ""
+    root = json.loads(mem("conversations", "--start", "queues", "--json")[1])["id"]
+    branch = json.loads(mem("conversations", "--start", "retries", "--branches", root, "--json")[1])["id"]
+    leaf = json.loads(mem("conversations", "--start", "jitter", "--follows", branch, "--json")[1])["id"]
+    place.ask("remember", text="Retries wait with jitter", sessionId=leaf)
+    tree = mem("conversations", leaf)[1].splitlines()
+    assert [line.split("  20")[0] for line in tree] == [root, f"  {branch}", f"    {leaf}"]
+    assert "1 remembered  jitter" in tree[2]
+    assert len(mem("conversations", "-n", "2")[1].splitlines()) == 2
+    assert mem("conversations", "--stale", "30")[1] == ""
+    status, _, err = mem("conversations", "c-nowhere")
+    assert (status, "no such conversation" in err) == (FAILED, True)
+    assert "--start" in mem("conversations", "--follows", root)[2]

@@ -1,0 +1,71 @@
+"""`mem conversations`: named sessions and what they follow up on or branch from; one's tree; those long idle."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.context import Context
+from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
+from siftd.errors import RequestInvalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", metavar="ID", help="the whole tree that this one belongs to")
+    parser.add_argument("-n", type=int, default=20, metavar="N", help="how many (default: 20)")
+    parser.add_argument("--stale", type=int, metavar="DAYS", help="those in which nothing happened for so long")
+    parser.add_argument("--start", metavar="TITLE", help="begin one; its id goes with what is remembered in it")
+    parent = parser.add_mutually_exclusive_group()
+    parent.add_argument("--follows", metavar="ID", help="the new one follows up on this one")
+    parent.add_argument("--branches", metavar="ID", help="the new one branches from this one")
+
+
+def run(context: Context, options: Namespace) -> int:
+    if options.start is not None:
+        return _start(context, options)
+    if options.follows or options.branches:
+        raise RequestInvalid("only a new conversation is given a parent", hint="--start TITLE begins one")
+    request = {"kind": "conversations", "id": options.id, "staleDays": options.stale, "limit": options.n}
+    answer = context.ask(request)
+    if options.json:
+        say_json(answer)
+        return 0
+    rows = answer["conversations"]
+    for depth, each in _as_tree(rows) if options.id else ((0, each) for each in rows):
+        say(_line(each, "  " * depth))
+    if not rows:
+        tell("mem: there is none; a session is one as soon as something is captured in it")
+    return 0
+
+
+def _start(context: Context, options: Namespace) -> int:
+    parents = {"followsUpOn": options.follows, "branchesFrom": options.branches}
+    answer = context.ask({"kind": "converse", "title": options.start, **parents})
+    say_json(answer) if options.json else say(f"{answer['id']} begun")
+    return 0
+
+
+def _as_tree(rows: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+    """Return (how far below its root, conversation), each before its children."""
+    children: dict[str | None, list[dict[str, Any]]] = {}
+    known = {each["id"] for each in rows}
+    for each in rows:
+        children.setdefault(each["parent_id"] if each["parent_id"] in known else None, []).append(each)
+    told: list[tuple[int, dict[str, Any]]] = []
+    waiting = [(0, each) for each in reversed(children.get(None, []))]
+    while waiting:
+        depth, each = waiting.pop()
+        told.append((depth, each))
+        waiting += [(depth + 1, child) for child in reversed(children.get(each["id"], []))]
+    return told
+
+
+def _line(row: dict[str, Any], indent: str) -> str:
+    head = f"{indent}{clean(row['id'])}"
+    held = f"{count(row['events'], 'event')}, {row['memories']} remembered"
+    latest = format_time(max(row["last_ts"], row["remembered_ts"]))
+    told = row["title"] or row["asked"] or ""
+    return f"{paint(head, 'cyan')}  {latest}  {held}  {one_line(told, len(head) + len(held) + 24)}".rstrip()
