@@ -9,7 +9,7 @@ from pathlib import Path
 
 from siftd.errors import StoreError
 from siftd.paths import Home, WorkspacePaths
-from siftd.store import events, read
+from siftd.store import meta, read
 from siftd.store.connection import open_reader, translate
 
 
@@ -43,8 +43,8 @@ def describe(paths: WorkspacePaths) -> Known:
         try:
             return Known(
                 paths.key,
-                events.get_meta(connection, "root"),
-                events.get_meta(connection, "root_commit"),
+                meta.get(connection, "root"),
+                meta.get(connection, "root_commit"),
                 read.counts(connection)["events"],
                 None,
             )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
 from siftd.consolidate.sameness import says_the_same
-from siftd.store import candidates, events, summaries
+from siftd.store import candidates, meta, summaries
 from siftd.store.summaries import LiveSummary
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Superseder:
 
     def _list_new(self, connection: sqlite3.Connection) -> tuple[list[int], int, int, bool]:
         """Return what is compared next, with how many rows, the watermark when that is done, and whether it is all."""
-        watermark = int(events.get_meta(connection, _WATERMARK) or 0)
+        watermark = int(meta.get(connection, _WATERMARK) or 0)
         if not candidates.has_summaries(connection):
             return [], 0, watermark, True  # the index would load numpy: 20 MB that an idle daemon has no use for
         index = self._index()
@@ -114,7 +114,7 @@ class Superseder:
                 older, newer = sorted(live.values(), key=_age)
                 summaries.supersede(connection, newer.id, older.id, round(cosine, 6), now_ms)
                 hidden += 1
-        events.set_meta(connection, _WATERMARK, str(watermark))
+        meta.put(connection, _WATERMARK, str(watermark))
         summaries.trim_vector_changes(connection, watermark)
         return hidden
 

@@ -21,7 +21,7 @@ from siftd.log.record import Record, encode
 from siftd.log.recovery import Recovery, recover, set_aside
 from siftd.log.sealing import seal_file
 from siftd.paths import WorkspacePaths
-from siftd.store import events, snapshots
+from siftd.store import events, meta, snapshots
 from siftd.store.connection import open_writer, translate
 from siftd.store.migrate import migrate
 from siftd.store.tombstones import Tombstones
@@ -122,7 +122,7 @@ def _replay(connection: sqlite3.Connection, tombstones: Tombstones, paths: Works
     connection.execute("BEGIN IMMEDIATE")
     added = events.replay_records(connection, _watched(tombstones.iter_left(recovery.records), paths, at_work))
     if recovery.last_seq > events.applied_seq(connection):  # the last record was forgotten, or left out
-        events.set_meta(connection, "applied_seq", str(recovery.last_seq))
+        meta.put(connection, "applied_seq", str(recovery.last_seq))
     connection.execute("COMMIT")
     tombstones.reload()
     if added or recovery.torn_bytes or recovery.corrupt_lines:

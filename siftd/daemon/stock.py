@@ -24,7 +24,7 @@ from siftd.home import LoadedSettings, ensure_secret, read_api_key
 from siftd.intake import Intake
 from siftd.log.writer import LogWriter
 from siftd.paths import WorkspacePaths
-from siftd.store import events
+from siftd.store import meta
 from siftd.summarise import check_backend
 from siftd.workspace import Workspace
 
@@ -69,8 +69,8 @@ class Stock:
 
     def _identify(self) -> str:
         """Return the store's UUID; a database made anew takes the one that the log names."""
-        known = events.get_meta(self.connection, "store") or self.recovery.store or str(uuid.uuid4())
-        events.set_meta(self.connection, "store", known)
-        if "[REDACTED:" not in (events.get_meta(self.connection, "root") or ""):  # a scrub's word stands
-            events.set_meta(self.connection, "root", self.workspace.root)
+        known = meta.get(self.connection, "store") or self.recovery.store or str(uuid.uuid4())
+        meta.put(self.connection, "store", known)
+        if "[REDACTED:" not in (meta.get(self.connection, "root") or ""):  # a scrub's word stands
+            meta.put(self.connection, "root", self.workspace.root)
         return known

@@ -17,7 +17,7 @@ from siftd.errors import SiftdError, StoreCorrupt
 from siftd.log import sealing
 from siftd.paths import WorkspacePaths
 from siftd.repository import find_root_commit
-from siftd.store import events, snapshots
+from siftd.store import meta, snapshots
 
 log = structlog.get_logger()
 
@@ -73,10 +73,10 @@ class Upkeep:
         if self._has_asked_git:
             return
         self._has_asked_git = True
-        if await self._store.read(lambda c: events.get_meta(c, "root_commit")) is None:
+        if await self._store.read(lambda c: meta.get(c, "root_commit")) is None:
             commit = await asyncio.to_thread(find_root_commit, self._root)
             if commit is not None:
-                await self._store.write(lambda c: events.set_meta(c, "root_commit", commit))
+                await self._store.write(lambda c: meta.put(c, "root_commit", commit))
 
     def _keep_log(self) -> int:
         compressed = sealing.compress(self._paths.wal)

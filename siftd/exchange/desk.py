@@ -14,7 +14,7 @@ from siftd.consolidate.drain import Store
 from siftd.errors import SiftdError
 from siftd.exchange.lines import Header
 from siftd.intake import Intake
-from siftd.store import events
+from siftd.store import meta
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class Desk:
 
     async def is_own_store(self) -> bool:
         if self._is_own is None:
-            own = await self.store.read(lambda c: events.get_meta(c, "store"))
+            own = await self.store.read(lambda c: meta.get(c, "store"))
             self._is_own = own == self._header.store
         return self._is_own
 

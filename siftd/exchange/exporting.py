@@ -26,7 +26,7 @@ from siftd.exchange.lines import (
     SummaryLine,
     encode,
 )
-from siftd.store import events, exchange
+from siftd.store import exchange, meta
 from siftd.store.connection import open_reader
 from siftd.store.memories import tags_of
 from siftd.store.payload import find_object
@@ -71,8 +71,8 @@ def checked_target(path: str) -> Path:
 def _header(connection: sqlite3.Connection, counts: dict[str, int], now_ms: int) -> Header:
     return Header(
         version=VERSION,
-        store=events.get_meta(connection, "store") or "",
-        root=events.get_meta(connection, "root") or "",
+        store=meta.get(connection, "store") or "",
+        root=meta.get(connection, "root") or "",
         ts=now_ms,
         counts=counts,
     )

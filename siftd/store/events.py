@@ -15,6 +15,7 @@ from itertools import groupby
 
 from siftd.admission import KEY_CHARS
 from siftd.log.record import Record
+from siftd.store import meta
 from siftd.store.intents import apply_intent
 
 _INSERT = """
@@ -110,7 +111,7 @@ def apply_records(connection: sqlite3.Connection, records: Sequence[Record]) -> 
             for record in run:
                 _apply_rest(connection, record)
     _count_redactions(connection, records)
-    set_meta(connection, "applied_seq", str(records[-1].seq))
+    meta.put(connection, "applied_seq", str(records[-1].seq))
 
 
 def replay_records(connection: sqlite3.Connection, records: Iterable[Record]) -> int:
@@ -123,7 +124,7 @@ def replay_records(connection: sqlite3.Connection, records: Iterable[Record]) ->
             added += 1
         else:
             _apply_rest(connection, record)
-            set_meta(connection, "applied_seq", str(record.seq))
+            meta.put(connection, "applied_seq", str(record.seq))
     return added
 
 
@@ -208,17 +209,6 @@ def _touch_session(
     ended = record.ts if record.change == "end" else None
     connection.execute(
         _TOUCH_SESSION, (record.session_id, cwd, first_ts, last_ts, ended, record.client, record.change or "")
-    )
-
-
-def get_meta(connection: sqlite3.Connection, key: str) -> str | None:
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return str(row[0]) if row else None
-
-
-def set_meta(connection: sqlite3.Connection, key: str, value: str) -> None:
-    connection.execute(
-        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, value)
     )
 
 

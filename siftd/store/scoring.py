@@ -10,18 +10,18 @@ import sqlite3
 from typing import Any
 
 from siftd.log.record import Record
-from siftd.store import events
+from siftd.store import meta
 
 _KEY = "scoring"
 
 
 def read_scoring(connection: sqlite3.Connection) -> dict[str, float]:
     """Return the numbers that were set."""
-    kept: dict[str, float] = json.loads(events.get_meta(connection, _KEY) or "{}")
+    kept: dict[str, float] = json.loads(meta.get(connection, _KEY) or "{}")
     return kept
 
 
 def apply(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
     """Do what a `scoring` record asks for."""
     kept = read_scoring(connection) | payload
-    events.set_meta(connection, _KEY, json.dumps({name: each for name, each in kept.items() if each is not None}))
+    meta.put(connection, _KEY, json.dumps({name: each for name, each in kept.items() if each is not None}))
