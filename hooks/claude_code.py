@@ -169,6 +169,7 @@ try:
     }
     if environ.get("SIFTD_OFF") != "1" or "SIFTD_BACKEND" not in environ:
         sys.path.insert(0, __file__.rpartition("/")[0])
+        sys.dont_write_bytecode = posix.statvfs(sys.path[0]).f_bavail < 4096  # half a file would be for good
         home = environ.get("SIFTD_HOME") or (environ.get("HOME") or __import__("courier").user_home()) + "/.siftd"
         namespace = absolute(home) + "/" + (environ.get("SIFTD_NS") or "default")
         main(environ, namespace + "/run")

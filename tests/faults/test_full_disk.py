@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from daemons import Place, session_start, tool_call, wait_until
+from daemons import CHECKOUT, HOOK, Place, session_start, tool_call, wait_until
 
 from siftd.errors import RequestRefused
 
@@ -118,6 +120,22 @@ def test_what_fits_on_no_disk_is_counted_and_when_there_is_room_all_goes_on(smal
     assert place.rows("SELECT count(*) FROM events WHERE id = ?", kept) == [(1,)]
     place.stop()
     assert place.rows("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_on_a_full_disk_nobody_leaves_half_a_bytecode_file(small_disk: Place) -> None:
+    """CPython before 3.12.8 does, and no later import of that module survives it."""
+    hooks, package = small_disk.home / "hooks", small_disk.home / "site" / "siftd"
+    shutil.copytree(HOOK.parent, hooks, ignore=shutil.ignore_patterns("__pycache__"))
+    package.mkdir(parents=True)
+    shutil.copy(CHECKOUT / "siftd" / "__init__.py", package)
+    (package / "late.py").write_text("def late() -> None: ...\n" * 3000)
+    env = small_disk.env | {"SIFTD_MEMORY_BACKEND": "none"}
+    hook = [sys.executable, "-I", "-S", str(hooks / HOOK.name)]
+    done = subprocess.run(hook, input=b"{}", env=env, cwd=small_disk.folder, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    subprocess.run([sys.executable, "-c", "import siftd.late"], cwd=package.parent, check=True)
+    small_disk.wait_for_couriers()
+    assert list(small_disk.home.rglob("*.pyc*")) == []
 
 
 @pytest.mark.parametrize("lock", ["BEGIN IMMEDIATE", "BEGIN; SELECT count(*) FROM events"])
