@@ -53,6 +53,7 @@ _WITHOUT_ROWID = {
     ),
 }
 """What holds somebody's words in the tables of names and numbers. `backfill_progress` goes with the sweep."""
+_SUMMARIES = "SELECT id, event_id FROM summaries"
 _PENDING = "scrub_asked"
 _DONE = "scrub_done"
 
@@ -82,11 +83,15 @@ def scrub_rows(connection: sqlite3.Connection, admission: Admission, *, dry_run:
     """Apply today's rules to every row; an event that changes, and what was told of it, is summarised anew."""
     scrubbed = Scrubbed()
     last_id = 0
+    retold: set[int] = set()
     while rows := connection.execute(_EVENTS, (last_id, CHUNK)).fetchall():
         last_id = rows[-1][0]
-        _scrub_events(connection, admission, rows, scrubbed, dry_run)
+        retold |= _scrub_events(connection, admission, rows, scrubbed, dry_run)
+    gone = {number for number, event in connection.execute(_SUMMARIES) if event in retold} if retold else set()
     for table, columns in text_columns(connection).items():
         for chunk in _chunks(connection, table, columns):
+            if table == "summaries":  # a trial's as well: what would be told anew is not changed by itself
+                chunk = [row for row in chunk if row[0] not in gone]
             _scrub_texts(connection, admission, table, columns, chunk, scrubbed, dry_run)
     for table, (read, write) in _WITHOUT_ROWID.items():
         changed = [(new, old) for (old,) in connection.execute(read) if (new := admission.scrub_text(old)) != old]
@@ -137,7 +142,8 @@ def _set(connection: sqlite3.Connection, key: str, seq: int) -> None:
 
 def _scrub_events(
     connection: sqlite3.Connection, admission: Admission, rows: list[Any], scrubbed: Scrubbed, dry_run: bool
-) -> None:
+) -> set[int]:
+    """Change these events and have what was told of them told anew; return the events of what is to be told."""
     changed = []
     for event_id, session_id, tool, payload_json, *ids in rows:
         new = admission.scrub_event(session_id, tool, payload_json, ids)
@@ -145,12 +151,13 @@ def _scrub_events(
             changed.append((*new[:5], *new.ids, event_id))
             before = [session_id, tool, payload_json, *ids]
             scrubbed.note("events", " ".join(filter(None, before)), " ".join(filter(None, (*new[:3], *new.ids))))
+    retold = {told for *_, event_id in changed for (told,) in connection.execute(_TOLD_BY, (event_id,)).fetchall()}
     if changed and not dry_run:
         with _transaction(connection):
             connection.executemany(_REWRITE_EVENT, changed)
-            for *_, event_id in changed:
-                for (told,) in connection.execute(_TOLD_BY, (event_id,)).fetchall():
-                    retell(connection, told)
+            for told in sorted(retold):
+                retell(connection, told)
+    return retold
 
 
 def _chunks(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[list[Any]]:

@@ -18,6 +18,7 @@ import pytest
 from siftd.client import connect
 from siftd.config import KEYS
 from siftd.paths import Home
+from siftd.search.pool import NEAREST
 from siftd.workspace import find_workspace
 
 pytestmark = pytest.mark.slow
@@ -369,7 +370,8 @@ def test_each_weight_is_what_its_signal_counts(desk: Callable[..., Desk]) -> Non
     alone = weighed.ask({"kind": "search", "query": "okapi", "weights": {"neighbour": 0}})["hits"]
     one, two = (next(hit["why"]["session"] for hit in alone if hit["sessionId"] == each) for each in ("one", "two"))
     assert why[1]["session"] == pytest.approx(one + 0.125 * two, rel=0.01)
-    assert two == pytest.approx(0.25 * why[3]["own"], rel=0.01)
+    nearest = NEAREST * by_leg["vector"] * why[3]["vector"]["score"]
+    assert two == pytest.approx(0.25 * (why[3]["own"] + nearest), rel=0.01)
     (piece, *_) = weighed.ask({"kind": "search", "query": "zebr"})["hits"]
     assert piece["why"]["own"] >= 4.0 * piece["why"]["trigram"]["score"] > 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,9 @@ class Other:
         if not self.works:
             raise ConnectionError("the words of a summary")
         return np.ones((len(texts), 2), dtype=np.float32)
+
+    def embed_question(self, text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:
+        return self.embed([text])
 
 
 async def embed_all(bench: Workbench) -> int:

@@ -26,11 +26,12 @@ sys.argv = ["claude_code.py"]
 def ask(frame, key, deadline):
     print(json.dumps({"run": posix.getcwd(), "key": key, "frame": frame.hex()}), flush=True)
     return b'{"ok":true'
-source = open(sys.path.pop(), encoding="utf-8").read()
+script = sys.path.pop()
+source = open(script, encoding="utf-8").read()
 assert "\\ndef ask(" in source
 posix.environ.update({k.encode(): v.encode() for k, v in json.loads(sys.stdin_text).items()})
 posix.dup2(posix.open("/dev/null", posix.O_RDONLY), 0)
-hook = {"__name__": "hook", "__file__": "claude_code.py", "ask": ask}
+hook = {"__name__": "hook", "__file__": script, "ask": ask}
 exec(compile(source.replace("\\ndef ask(", "\\ndef _(", 1), "claude_code.py", "exec"), hook)
 """
 """Runs the hook up to the socket and tells where it would have connected."""

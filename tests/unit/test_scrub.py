@@ -71,10 +71,10 @@ async def test_a_dry_run_tells_what_would_change_and_changes_nothing(tmp_path: P
         configure(tmp_path, redact_rules=[RULE])
         before, log = await shop.rows(EVENTS), shop.log_bytes()
         answer = await shop.ask("scrub", dryRun=True)
-        assert answer["changed"].pop("summaries") >= 2
         assert answer["changed"] == {"events": 3, "memories": 1, "sessions": 1, "records": 4}
-        assert answer["byRule"]["customer-number"] >= 10
         assert (await shop.rows(EVENTS), shop.log_bytes()) == (before, log)
+        done = await shop.ask("scrub")
+        assert (done["changed"], done["byRule"]) == (answer["changed"], answer["byRule"])
 
 
 async def test_no_byte_holds_what_todays_rules_replace_and_all_else_stays(tmp_path: Path) -> None:
