@@ -90,7 +90,8 @@ def small_disk() -> Iterator[Place]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, 15)
         wait_until("every process has ended", lambda: not made.processes())
-        subprocess.run(["umount", str(made.home)], check=True)
+        unmount = ["umount", str(made.home)]  # a process that is just ending still holds it
+        wait_until("it is unmounted", lambda: subprocess.run(unmount, capture_output=True, check=False).returncode == 0)
         made.end()
 
 
