@@ -55,4 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ended_with = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(ended_with)  # all is closed: tearing the interpreter down would keep a stopped daemon for 0.2 s more

@@ -11,13 +11,13 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from claude_code import TOOLS, ClaudeRun, require_claude, run_claude
+from daemons import wait_until
 from scripted_api import Script, call, say
 
 pytestmark = [pytest.mark.real_client, pytest.mark.slow]
@@ -98,10 +98,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Any:
     yield made
     with contextlib.suppress(AssertionError, json.JSONDecodeError):
         made.mem("stop")
-    deadline = time.monotonic() + 8
-    while left := subprocess.run(["pgrep", "-af", str(base)], capture_output=True, text=True, check=False).stdout:
-        assert time.monotonic() < deadline, f"processes of ours are left: {left}"
-        time.sleep(0.05)
+    seek = ["pgrep", "-f", str(base)]
+    wait_until(
+        "no process of ours is left", lambda: subprocess.run(seek, stdout=subprocess.DEVNULL, check=False).returncode
+    )
 
 
 @pytest.fixture(scope="module")
