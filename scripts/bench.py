@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -251,12 +252,11 @@ def search() -> Iterator[dict[str, Any]]:
         environment = running.environment | {"PATH": f"{Path(PYTHON).parent}:{os.environ['PATH']}"}
         bare = [PYTHON, "-c", "pass"]
         for arguments in (["info"], ["search", "token test"]):
+            asked = partial(seconds_of, [MEM, *arguments], environment)
             yield {
                 "what": f"mem {arguments[0]}, whole process, daemon up",
                 "goal": "≤ 3 × python3 -c pass",
-                **in_turns(
-                    lambda a=arguments: seconds_of([MEM, *a], environment), lambda: seconds_of(bare, environment), 30
-                ),
+                **in_turns(asked, lambda: seconds_of(bare, environment), 30),
             }
 
 

@@ -130,9 +130,10 @@ def read_frame(connection: socket.socket) -> bytes:
 
 def ask(connection: socket.socket, request: dict[str, Any]) -> dict[str, Any]:
     connection.sendall(framed(json.dumps(request).encode()))
-    while "progress" in (answer := json.loads(read_frame(connection))):
-        pass
-    return answer
+    while True:
+        answer: dict[str, Any] = json.loads(read_frame(connection))
+        if "progress" not in answer:
+            return answer
 
 
 def hook_frame(number: int) -> bytes:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bench import Bench, ask
+from bench_stand import Bench, ask
 from retrieval_scores import Baselines, figures_of, table
 from retrieval_sets import Ask, DataSet, load
 
