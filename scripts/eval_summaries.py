@@ -62,7 +62,7 @@ async def fill(folder: str, paths: list[str], backend: str) -> str:
     ensure_workspace(home)
     settings = Settings({"memory.backend": backend})
     stock = Stock(Workspace(folder, KEY), home, LoadedSettings(settings), SystemClock())
-    shop = Workshop(stock)
+    shop = Workshop(stock, bool)
 
     async def ignore(*_: Any) -> None:
         """Nobody watches."""

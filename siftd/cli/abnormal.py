@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 RECENT_MS = 86_400_000
-"""A capture that was rejected earlier than this is history."""
+"""What happened earlier than this is history."""
 SLOW_LATELY_MS = 600_000
 AT_REST = ("ready", "stopped")
 
@@ -105,6 +105,9 @@ def _database(state: dict[str, Any]) -> Iterator[Finding]:
     if state["log"].get("behind"):
         message = "the database is locked by another program, or the disk is full; the log has everything"
         yield Finding("database", "problem", message, "close what holds it open, or make room")
+    made_anew = state.get("recovery", {}).get("databaseMadeAnewTs")
+    if made_anew is not None and time.time() * 1000 - made_anew < RECENT_MS:
+        yield Finding("database", "note", f"was missing, and was made anew from the log: {format_time(made_anew)}")
     if state["marks"]["damagedDatabases"]:
         message = f"{count(state['marks']['damagedDatabases'], 'damaged database')} set aside and rebuilt from the log"
         yield Finding("database", "problem", message, f"remove {state['database']}.damaged-* once you miss nothing")

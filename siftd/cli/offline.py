@@ -22,8 +22,8 @@ def read_files(context: Context) -> dict[str, Any]:
     """Return what `info` answers, with `running` false. A workspace without a database has zeros."""
     paths = context.paths
     backend, embedder, config_problem = _configured(context)
-    stored, store_problem = _read_database(paths.database)
     segments = list(Path(paths.folder).glob("wal*.ndjson*"))
+    stored, store_problem = _read_database(paths.database, has_log=bool(segments))
     return {
         "workspace": {"root": context.workspace.root, "key": context.workspace.key},
         "socket": paths.socket,
@@ -57,7 +57,7 @@ def _configured(context: Context) -> tuple[str, str, str | None]:
     return loaded.settings["memory.backend"], loaded.settings["memory.embedder"], loaded.problem
 
 
-def _read_database(path: str) -> tuple[dict[str, Any], str | None]:
+def _read_database(path: str, *, has_log: bool) -> tuple[dict[str, Any], str | None]:
     nothing = {
         "counts": dict.fromkeys(_COUNTS, 0),
         "captures": dict.fromkeys(_COUNTERS, 0),
@@ -68,7 +68,8 @@ def _read_database(path: str) -> tuple[dict[str, Any], str | None]:
         "appliedSeq": 0,
     }
     if not Path(path).exists():
-        return nothing, None
+        missing = f"the database {path} is missing; `mem start` makes it anew from the log"
+        return nothing, missing if has_log else None
     try:
         connection = open_reader(path)
         try:

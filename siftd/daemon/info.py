@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import siftd
 from siftd.log.segments import segments
 from siftd.spool import count_files
-from siftd.store import events, opt_outs, read
+from siftd.store import events, meta, opt_outs, read
 from siftd.store.snapshots import list_snapshots
 from siftd.store.tombstones import pending_seq
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 async def info(shop: Workshop) -> dict[str, Any]:
     """Return the state of everything."""
     stock, paths = shop.stock, shop.paths
+    made_anew = await shop.store.read(lambda c: meta.get(c, "made_anew"))
     counts, counters, redactions, rejections, parked, tokens, paused, applied, unerased = await shop.store.read(
         lambda c: (
             read.counts(c),
@@ -76,7 +77,11 @@ async def info(shop: Workshop) -> dict[str, Any]:
         "scrub": {"pending": shop.scrubber.pending},
         "config": {"problem": stock.loaded.problem or file_problem},
         "problems": stock.at_work.problems(),
-        "recovery": {"tornBytes": recovery.torn_bytes, "corruptLines": recovery.corrupt_lines},
+        "recovery": {
+            "tornBytes": recovery.torn_bytes,
+            "corruptLines": recovery.corrupt_lines,
+            "databaseMadeAnewTs": made_anew and int(made_anew),
+        },
     }
 
 

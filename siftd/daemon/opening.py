@@ -20,6 +20,7 @@ from siftd.errors import SiftdError, StoreCorrupt
 from siftd.log.record import Record, encode
 from siftd.log.recovery import Recovery, recover, set_aside
 from siftd.log.sealing import seal_file
+from siftd.log.segments import segments
 from siftd.paths import WorkspacePaths
 from siftd.store import events, meta, snapshots
 from siftd.store.connection import open_writer, translate
@@ -46,6 +47,7 @@ class OpenedStore:
 def open_store(paths: WorkspacePaths, at_work: AtWork, *, secret: bytes, now_ms: int) -> OpenedStore:
     """Open the database and bring it up to the log; may take as long as replaying the log does."""
     mark = Path(paths.rebuild)
+    is_missing = not Path(paths.database).exists() and bool(segments(paths.wal))
     if mark.exists():
         log.info("rebuild_asked")
         set_database_aside(paths, now_ms)
@@ -59,6 +61,9 @@ def open_store(paths: WorkspacePaths, at_work: AtWork, *, secret: bytes, now_ms:
         log.warning("database_set_aside", error=error.code)
         set_database_aside(paths, now_ms)
         opened = _open(paths, at_work, secret, now_ms)
+    if is_missing:
+        log.warning("database_missing", hint="it was made anew, with every event under its id")
+        meta.put(opened.connection, "made_anew", str(now_ms))
     _finish_forgetting(Eraser(paths, secret), paths, now_ms)
     return opened
 

@@ -173,7 +173,7 @@ class Daemon:
         except Exception as error:
             log.exception("siftd_is_incomplete")
             raise SiftdError(f"siftd cannot be loaded ({type(error).__name__})", hint="install it again") from error
-        shop = make_workshop(self._stock)
+        shop = make_workshop(self._stock, self.stopped.set)
         return shop, make_handlers(shop, self._stop)
 
     async def finish(self) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import uuid
+from pathlib import Path
 
 from siftd.at_work import AtWork
 from siftd.clock import Clock
@@ -53,6 +54,7 @@ class Stock:
         self.at_work = AtWork(paths)
         opened = open_store(paths, self.at_work, secret=self.secret, now_ms=clock.now_ms())
         self.connection: sqlite3.Connection = opened.connection
+        self._database_file = _find_file(paths.database)
         self.tombstones = opened.tombstones
         self.recovery = opened.recovery
         writer = LogWriter(paths.wal, store=self._identify(), now_ms=clock.now_ms())
@@ -61,6 +63,10 @@ class Stock:
 
     def uptime_ms(self) -> int:
         return int((self.clock.monotonic() - self._started) * 1000)
+
+    def is_database_in_place(self) -> bool:
+        """Whether the database under its path is the open one: nobody deleted or replaced it, or moved the home."""
+        return _find_file(self.paths.database) == self._database_file
 
     async def close(self) -> None:
         """Finish the captures in flight and close log and database."""
@@ -74,3 +80,12 @@ class Stock:
         if "[REDACTED:" not in (meta.get(self.connection, "root") or ""):  # a scrub's word stands
             meta.put(self.connection, "root", self.workspace.root)
         return known
+
+
+def _find_file(path: str) -> tuple[int, int] | None:
+    """Return what tells a file from every other one; None where there is none."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

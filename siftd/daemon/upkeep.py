@@ -4,6 +4,7 @@ root commit. At every tick."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
@@ -38,8 +39,13 @@ class Upkeep:
         store: StoreAccess,
         forgetter: Forgetter,
         scrubber: Scrubber,
+        is_database_in_place: Callable[[], bool],
+        end: Callable[[], object],
     ) -> None:
+        """`end` ends the daemon in good order."""
         self._root = root
+        self._is_database_in_place = is_database_in_place
+        self._end = end
         self._store = store
         self._has_asked_git = False
         self._paths = paths
@@ -50,7 +56,15 @@ class Upkeep:
         self._scrubber = scrubber
 
     async def run(self) -> None:
-        """Do what is due. What fails is told, and tried again at the next tick."""
+        """Do what is due. What fails is told, and tried again at the next tick.
+
+        A daemon whose database is gone from its path would look well and keep everything where nobody finds it, so it
+        ends; whatever starts the next one has it made anew from the log.
+        """
+        if not await asyncio.to_thread(self._is_database_in_place):
+            log.warning("database_gone", hint="the daemon ends; the next one makes it anew from the log")
+            self._end()
+            return
         try:
             await asyncio.to_thread(self._keep_log)
             await asyncio.to_thread(self._keep_snapshot)

@@ -42,8 +42,8 @@ log = structlog.get_logger()
 class Workshop:
     """The open workspace."""
 
-    def __init__(self, stock: Stock) -> None:
-        """Set everything up; nothing runs yet."""
+    def __init__(self, stock: Stock, end: Callable[[], object]) -> None:
+        """Set everything up; nothing runs yet. `end` ends the daemon in good order."""
         self.workspace = stock.workspace
         self.paths = stock.paths
         self.clock = stock.clock
@@ -85,6 +85,8 @@ class Workshop:
             store=self.store,
             forgetter=self.forgetter,
             scrubber=self.scrubber,
+            is_database_in_place=stock.is_database_in_place,
+            end=end,
         )
         self.telling = Telling(stock, self.store, self.searching)
         self.consolidator = Consolidator(

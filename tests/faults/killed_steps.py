@@ -71,6 +71,8 @@ def prune(paths: WorkspacePaths) -> None:
         store=None,  # type: ignore[arg-type]
         forgetter=None,  # type: ignore[arg-type]
         scrubber=None,  # type: ignore[arg-type]
+        is_database_in_place=bool,
+        end=bool,
     )
     upkeep._keep_log()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened_shop import KEY, Shop, opened, rebuilt
+from opened_shop import KEY, NOW, Shop, opened, rebuilt
 from structlog.testing import capture_logs
 
 from siftd.log import sealing
@@ -92,12 +92,18 @@ async def test_a_database_that_was_made_read_only_is_written_again(tmp_path: Pat
         assert await shop.rows(EVERYTHING) == [*before, *(await shop.rows(f"{EVERYTHING} LIMIT 1 OFFSET 6"))]
 
 
-async def test_a_database_that_is_deleted_while_it_is_used_comes_back_from_the_log(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_snapshot", [False, True])
+async def test_a_database_that_is_deleted_while_it_is_used_comes_back_from_the_log(
+    tmp_path: Path, has_snapshot: bool
+) -> None:
     async with opened(tmp_path) as shop:
-        before = await fill(shop, has_snapshot=False)
+        assert shop.workshop.stock.is_database_in_place()
+        before = await fill(shop, has_snapshot=has_snapshot)
         await rebuilt(tmp_path)
+        assert not shop.workshop.stock.is_database_in_place()
         assert await shop.capture(9) == 7, "the log has it"
     async with opened(tmp_path) as shop:
+        assert (await shop.ask("info"))["recovery"]["databaseMadeAnewTs"] == NOW
         found = await shop.rows(EVERYTHING)
         assert found[:6] == before
         assert [row[0] for row in found] == [1, 2, 3, 4, 5, 6, 7]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -63,6 +64,19 @@ def test_what_was_acknowledged_moves_with_a_home_that_is_moved_while_a_daemon_ru
     assert not Path(old.folder).exists()
 
 
+def test_a_daemon_whose_database_is_deleted_ends_and_the_next_one_has_everything(place: Place) -> None:
+    """It would look well, and `sqlite3` and every new reader would find nothing."""
+    place.start(env={"SIFTD_MEMORY_CONSOLIDATOR_TICK_MS": "100"})
+    before = [place.capture(number)["eventId"] for number in range(3)]
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{place.paths.database}{suffix}").unlink(missing_ok=True)
+    wait_until("it has ended", lambda: not place.processes())
+    assert [line["hint"] for line in place.log_lines("database_gone")]
+    place.start()
+    assert [row[0] for row in place.rows("SELECT id FROM events ORDER BY id")] == before
+    assert place.ask("info")["recovery"]["databaseMadeAnewTs"]
+
+
 def test_a_clock_that_is_set_back_holds_no_hook_back(place: Place) -> None:
     """Marks of a time that has not come: the back-off of a start, a daemon that was slow."""
     ensure_workspace(place.paths)
@@ -107,8 +121,12 @@ def others(place: Place) -> list[str]:
 
 IDLE_SOON = {"SIFTD_DAEMON_IDLE_EXIT_MS": "500"}
 KILLED = ["courier", "daemon", "client", "server"]
-ORDERS = [tuple(KILLED[start:] + KILLED[:start]) for start in range(4)]
-"""Each of the four in every place."""
+ORDERS = (
+    list(itertools.permutations(KILLED))
+    if "SIFTD_TEST_KILLS" in os.environ
+    else [tuple(KILLED[start:] + KILLED[:start]) for start in range(4)]
+)
+"""Each of the four in every place; every order where many kills are asked for."""
 
 
 @pytest.mark.parametrize("order", ORDERS, ids="-".join)

@@ -91,7 +91,7 @@ async def opened(folder: Path, clock: Hands | None = None, key: str = KEY, **val
     ensure_workspace(paths)
     settings = Settings({name.replace("_", "."): value for name, value in values.items()})
     stock = Stock(Workspace(str(folder), key), paths, LoadedSettings(settings), hands)
-    workshop = Workshop(stock)
+    workshop = Workshop(stock, bool)
     try:
         yield Shop(workshop, hands)
     finally:
