@@ -115,17 +115,24 @@ class Consolidator:
             await anyio.sleep(max(0.05, started + self._tick_seconds - self._clock.monotonic()))
 
     async def run_indexer(self) -> None:
-        """Index raw events shortly after they are captured; sleeps while nothing is."""
+        """Index raw events shortly after they are captured; sleeps while nothing is.
+
+        While the database is locked, as it is during a forget, this fails four times a second: it is said once.
+        """
+        said = ""
         while not self._is_stopping:
             await self._captured.wait()
             self._captured = anyio.Event()
             try:
                 while not self._is_stopping and await self._indexer.run() == INDEX_BATCH:
                     await self._yield_to_burst()
+                said = ""
             except SiftdError as error:
-                log.warning("indexing_failed", error=error.code)
+                if said != (said := error.code):
+                    log.warning("indexing_failed", error=error.code)
             except Exception as error:  # noqa: BLE001 - as above
-                log.error("indexing_failed", error=type(error).__name__)  # noqa: TRY400 - as above
+                if said != (said := type(error).__name__):
+                    log.error("indexing_failed", error=type(error).__name__)  # noqa: TRY400 - as above
             await anyio.sleep(INDEX_PAUSE_SECONDS)
 
     async def _yield_to_burst(self) -> None:

@@ -206,6 +206,41 @@ async def test_what_was_captured_is_indexed_soon_after(bench: Workbench) -> None
         bench.consolidator.stop()
 
 
+@pytest.mark.slow
+async def test_an_index_that_cannot_be_written_for_a_while_is_said_once_and_caught_up(bench: Workbench) -> None:
+    person = bench.store.by_hand()
+    with capture_logs() as logs, anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            await bench.tell("zebra")
+            person.execute("BEGIN IMMEDIATE")
+            tries = count_tries(bench)
+            tasks.start_soon(bench.consolidator.run_indexer)
+            while len(tries) < 3:
+                bench.consolidator.note_capture()
+                await anyio.sleep(0.01)
+            person.execute("ROLLBACK")
+            person.close()
+            while not bench.hits("zebra"):
+                bench.consolidator.note_capture()
+                await anyio.sleep(0.01)
+            bench.consolidator.stop()
+            bench.consolidator.note_capture()
+    assert [entry["event"] for entry in logs] == ["indexing_failed"]
+
+
+def count_tries(bench: Workbench) -> list[None]:
+    """Return a list that grows with each run of the indexer."""
+    tries: list[None] = []
+    run = bench.consolidator._indexer.run
+
+    async def counted() -> int:
+        tries.append(None)
+        return await run()
+
+    bench.consolidator._indexer.run = counted  # type: ignore[method-assign]
+    return tries
+
+
 async def test_a_lock_held_by_a_person_fails_one_drain_and_loses_nothing(bench: Workbench) -> None:
     from siftd.errors import StoreError
 
