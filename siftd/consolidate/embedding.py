@@ -1,20 +1,41 @@
-"""Embedding: live summaries and memories without a vector of the current embedder get one, newest first."""
+"""Embedding: live summaries and memories without a vector of the current embedder get one, newest first.
+
+A model is asked in a thread of its own: searches wait for the reading thread, and a server may take a minute. What is
+stored at once outlives a kill, so that whoever goes on begins with what is left.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
+
+import anyio.to_thread
+import structlog
 
 from siftd.at_work import AtWork
 from siftd.consolidate.drain import Store
 from siftd.embed.embedder import Embedder
 from siftd.embed.words import index_words
 from siftd.errors import SiftdError
-from siftd.store import memories, summaries
+from siftd.store import memories, meta, summaries
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+log = structlog.get_logger()
 
 BATCH = 128
+_TOP = 2**63 - 1
+_PROBE = "What was done here before, and why?"
+"""A text whose vector is kept for each model, to know the model again by it."""
+_PROBE_COSINE = 0.99
+"""Another processor or another batch changes the last digits; another model does not come near."""
 
-_ListWaiting = Callable[[sqlite3.Connection, str, int], list[tuple[int, str]]]
+_Waiting = list[tuple[int, str]]
+_ListWaiting = Callable[[sqlite3.Connection, str, int, int], _Waiting]
 _InsertVectors = Callable[[sqlite3.Connection, str, int, Sequence[tuple[int, bytes, str]]], None]
 
 
@@ -26,9 +47,12 @@ class EmbeddingQueue:
         self._at_work = at_work or AtWork()
         self.embedder = embedder
         self.last_error: str | None = None
+        self._is_same_model = embedder.known_dim is not None  # the built-in one is named anew when it changes
 
     async def run(self, goes_on: Callable[[], bool]) -> int:
         """Embed until nothing is left or `goes_on()` is false; return how many summaries got a vector."""
+        if self.embedder.known_dim is not None and goes_on():  # a question has asked it, if nothing else has
+            await self._told(self._check_model)
         await self.run_memories(goes_on)
         return await self._run(summaries.list_unembedded, summaries.insert_vectors, goes_on)
 
@@ -37,41 +61,71 @@ class EmbeddingQueue:
         return await self._run(memories.list_unembedded, memories.insert_vectors, goes_on)
 
     async def _run(self, list_waiting: _ListWaiting, insert: _InsertVectors, goes_on: Callable[[], bool]) -> int:
-        embedded = 0
+        """Go down from the newest; then look once more from there, for what was added meanwhile."""
+        embedded, below = 0, _TOP
         while goes_on():
-            name = self.embedder.name
-            waiting = await self._store.read(lambda c, n=name: self._plan(list_waiting, c, n))  # type: ignore[misc]
-            if not waiting:
+            waiting = await self._store.read(lambda c, b=below: self._plan(list_waiting, c, b))  # type: ignore[misc]
+            if not waiting and below == _TOP:
                 break
-            try:
-                with self._at_work.on("embed", [owner_id for owner_id, _ in waiting]):
-                    rows = await self._store.read(lambda _, w=waiting: self._embed(w))  # type: ignore[misc]
-            except SiftdError as error:
-                self.last_error = f"{error}; {error.hint}" if error.hint else str(error)
-                break
-            except Exception as error:  # noqa: BLE001 - an embedder may fail in any way; summaries wait for their vectors
-                self.last_error = f"the embedder failed ({type(error).__name__})"
-                break
-            await self._store.write(lambda c, r=rows, n=name: insert(c, n, self.embedder.dim, r))  # type: ignore[misc]
-            self.last_error = None
-            embedded += len(rows)
+            below = min((owner_id for owner_id, _ in waiting), default=_TOP)
+            if waiting:
+                if not await self._told(lambda w=waiting: self._embed(w, insert)):  # type: ignore[misc]
+                    break
+                embedded += len(waiting)
         return embedded
 
-    def _plan(self, list_waiting: _ListWaiting, connection: sqlite3.Connection, name: str) -> list[tuple[int, str]]:
+    async def _told(self, work: Callable[[], Awaitable[None]]) -> bool:
+        """Do what may fail as an embedder does; return whether it went well, and keep for `info` why it did not."""
+        try:
+            await work()
+        except SiftdError as error:
+            self.last_error = f"{error}; {error.hint}" if error.hint else str(error)
+        except Exception as error:  # noqa: BLE001 - an embedder may fail in any way; summaries wait for their vectors
+            self.last_error = f"the embedder failed ({type(error).__name__})"
+        else:
+            self.last_error = None
+            return True
+        return False
+
+    def _plan(self, list_waiting: _ListWaiting, connection: sqlite3.Connection, below: int) -> _Waiting:
         """Return what is embedded next: suspects alone, condemned ones never."""
         condemned = self._at_work.count_condemned("embed")
-        texts = dict(list_waiting(connection, name, BATCH + condemned))
+        texts = dict(list_waiting(connection, self.embedder.name, below, BATCH + condemned))
         for batch in self._at_work.split("embed", list(texts), BATCH):
             if not self._at_work.is_condemned("embed", batch[0]):
                 return [(owner_id, texts[owner_id]) for owner_id in batch]
         return []
 
-    def _embed(self, waiting: Sequence[tuple[int, str]]) -> list[tuple[int, bytes, str]]:
+    async def _embed(self, waiting: _Waiting, insert: _InsertVectors) -> None:
+        await self._check_model()
+        with self._at_work.on("embed", [owner_id for owner_id, _ in waiting]):
+            rows = await anyio.to_thread.run_sync(self._rows, waiting, abandon_on_cancel=True)
+        await self._store.write(lambda c: insert(c, self.embedder.name, self.embedder.dim, rows))
+
+    def _rows(self, waiting: _Waiting) -> list[tuple[int, bytes, str]]:
         vectors = self.embedder.embed([text for _, text in waiting])
         packed = vectors.astype("<f4", copy=False)
         return [(owner_id, packed[row].tobytes(), index_words(text)) for row, (owner_id, text) in enumerate(waiting)]
 
+    async def _check_model(self) -> None:
+        """Once: take out the vectors that another model made under the same name. Nothing tells a server's models apart
+        but what they answer."""
+        if not self._is_same_model:
+            rows = await anyio.to_thread.run_sync(self.embedder.embed, [_PROBE], abandon_on_cancel=True)
+            await self._store.write(lambda connection: self._keep_one_model(connection, rows[0]))
+            self._is_same_model = True
 
-def pending(connection: sqlite3.Connection, embedder: str) -> bool:
-    """Whether any summary waits for its vector."""
-    return bool(summaries.list_unembedded(connection, embedder, 1))
+    def _keep_one_model(self, connection: sqlite3.Connection, vector: NDArray[np.float32]) -> None:
+        name, key = self.embedder.name, f"probe {self.embedder.name}"
+        kept = meta.get(connection, key)
+        if kept is None or not _is_near(vector, b64decode(kept)):
+            meta.put(connection, key, b64encode(vector.astype("<f4").tobytes()).decode())
+            if kept is not None:
+                log.warning("embedder_changed", embedder=name, cleared=summaries.clear_space(connection, name))
+
+
+def _is_near(vector: NDArray[np.float32], packed: bytes) -> bool:
+    import numpy as np
+
+    other = np.frombuffer(packed, "<f4")
+    return len(other) == len(vector) and float(vector @ other) >= _PROBE_COSINE

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
 from siftd.consolidate.sameness import says_the_same
+from siftd.embed.errors import EmbedderUnavailable
 from siftd.store import candidates, meta, summaries
 from siftd.store.summaries import LiveSummary
 
@@ -70,7 +71,10 @@ class Superseder:
         watermark = int(meta.get(connection, _WATERMARK) or 0)
         if not candidates.has_summaries(connection):
             return [], 0, watermark, True  # the index would load numpy: 20 MB that an idle daemon has no use for
-        index = self._index()
+        try:
+            index = self._index()
+        except EmbedderUnavailable:  # nothing new has a vector
+            return [], 0, watermark, True
         index.refresh(connection, seconds=_READING_SECONDS)
         if not index.is_whole:
             return [], 0, watermark, False

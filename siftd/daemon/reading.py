@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from siftd.daemon.commit import Committer
 from siftd.embed.embedder import Embedder
+from siftd.embed.errors import EmbedderUnavailable
 from siftd.errors import StoreError
 from siftd.store.connection import open_reader, translate
 
@@ -38,11 +39,16 @@ class StoreAccess:
         return self._connection
 
     def index(self) -> VectorIndex:
-        """Return the index of the current embedder; numpy is imported at the first call. Reading thread only."""
+        """Return the index of the current embedder; numpy is imported at the first call. Reading thread only.
+
+        Raises EmbedderUnavailable while a model has not answered yet: the length of its vectors is not known.
+        """
         if self._index is None:
             from siftd.search.vectors import VectorIndex
 
-            self._index = VectorIndex(self._embedder.name, self._embedder.dim)
+            if self._embedder.known_dim is None:
+                raise EmbedderUnavailable(f"{self._embedder.name} has not answered yet", hint="`mem info` tells why")
+            self._index = VectorIndex(self._embedder.name, self._embedder.known_dim)
         return self._index
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:

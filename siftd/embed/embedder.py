@@ -61,11 +61,13 @@ def make_embedder(spec: str, base_url: str = "") -> Embedder:
     if spec == Hash384.name:
         return Hash384()
     kind, _, model = spec.partition(":")
-    if kind not in ("ollama", "openai") or not model:
+    if kind not in ("ollama", "openai", "fastembed") or not model:
         raise ConfigInvalid(
             "memory.embedder names no embedder of this siftd",
-            hint=f"use {Hash384.name!r}, 'ollama:<model>' or 'openai:<model>'",
+            hint=f"use {Hash384.name!r}, 'ollama:<model>', 'openai:<model>' or 'fastembed:<model or folder>'",
         )
+    if kind == "fastembed":
+        return _in_process(model)
     if base_url and not is_loopback(base_url):
         raise ConfigInvalid("memory.embedderUrl is not on this machine", hint="vectors are made locally only")
     from siftd.embed.served import ServedEmbedder
@@ -78,3 +80,11 @@ def make_embedder(spec: str, base_url: str = "") -> Embedder:
     from siftd.embed.openai import OPENAI
 
     return ServedEmbedder(kind, model, base_url or OPENAI_URL, OPENAI)
+
+
+def _in_process(model: str) -> Embedder:
+    if model.startswith("."):
+        raise ConfigInvalid("memory.embedder names a folder by a relative path", hint="begin it with / or ~/")
+    from siftd.embed.fastembed import InProcessEmbedder
+
+    return InProcessEmbedder(model)

@@ -1,7 +1,6 @@
 """Vectors from a model server on this machine: one POST with a batch of texts, one row for each back.
 
-What comes back is checked before it is used: the number of rows, one dimension for ever, finite numbers. A question
-waits some seconds, a batch longer, none for ever; search goes on without vectors meanwhile.
+A question waits some seconds, a batch longer, none for ever; search goes on without vectors meanwhile.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from siftd.errors import SiftdError
+from siftd.embed.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
     import httpx
@@ -20,12 +19,6 @@ if TYPE_CHECKING:
 FIRST_SECONDS = 5.0
 SECONDS_A_TEXT = 0.5
 MOST_SECONDS = 60.0
-
-
-class EmbedderUnavailable(SiftdError):
-    """The embedder gives no vectors now: search goes on without, summaries wait for theirs."""
-
-    code = "embedder_unavailable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +58,16 @@ class ServedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row per text, normalised. Raises EmbedderUnavailable with the remedy."""
-        import numpy as np
+        from siftd.embed.rows import checked
 
         try:
-            rows = np.asarray(self._dialect.rows_of(self._ask(list(texts))), dtype=np.float32)
+            answered = self._dialect.rows_of(self._ask(list(texts)))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EmbedderUnavailable(
                 f"{self.name} answered with no vectors", hint=self._dialect.when_silent
             ) from error
-        if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1] or not np.isfinite(rows).all():
-            raise EmbedderUnavailable(f"{self.name} answered with no usable vectors", hint="try another model")
-        if self._dim not in (None, rows.shape[1]):
-            raise EmbedderUnavailable(
-                f"{self.name} changed its dimension", hint="run `mem reembed`, then `mem stop` and `mem start`"
-            )
+        rows = checked(self.name, answered, len(texts), self._dim)
         self._dim = int(rows.shape[1])
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        np.divide(rows, lengths, out=rows, where=lengths > 0)
         return rows
 
     def embed_question(self, text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:  # noqa: ARG002

@@ -150,18 +150,18 @@ class SearchEngine:
         found = {leg: ask() for leg, ask in lexical if weights.of(leg)}
         if not weights.vector or not question.is_telling:
             return found, None, None
-        index = self._index()
-        index.refresh(self._connection, seconds=_READING_SECONDS)
         try:
             vector = self._embed_question(question.text, legs.rarity())
-            if len(index):
-                found["vector"] = legs.vector(index, vector)
+            index = self._index()  # after the question: until a model has answered once, nobody knows its dimension
         except sqlite3.Error:
             raise
         except SiftdError as error:
             return found, None, f"without vectors: {error}" + (f"; {error.hint}" if error.hint else "")
         except Exception as error:  # noqa: BLE001 - whatever an embedder does, search still answers and says so
             return found, None, f"without vectors: the embedder failed ({type(error).__name__})"
+        index.refresh(self._connection, seconds=_READING_SECONDS)
+        if len(index):
+            found["vector"] = legs.vector(index, vector)
         if not len(index) and candidates.has_summaries(self._connection):
             return found, vector, "without vectors: the summaries wait for theirs"
         if not index.is_whole:

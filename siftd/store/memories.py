@@ -38,7 +38,7 @@ PINNED = f"""
 _UNEMBEDDED = """
 SELECT m.id, m.text FROM memories m LEFT JOIN embeddings v
 ON v.owner_kind = 'memory' AND v.owner_id = m.id AND v.embedder = ?
-WHERE v.owner_id IS NULL OR m.words IS NULL ORDER BY m.id DESC LIMIT ?
+WHERE m.id < ? AND (v.owner_id IS NULL OR m.words IS NULL) ORDER BY m.id DESC LIMIT ?
 """
 
 
@@ -219,9 +219,10 @@ def find_hit(connection: sqlite3.Connection, memory_id: int) -> dict[str, Any] |
 # What is derived
 
 
-def list_unembedded(connection: sqlite3.Connection, embedder: str, limit: int) -> list[tuple[int, str]]:
-    """Return (memory id, text) of memories without a vector of `embedder` or without their words, newest first."""
-    return [(int(row[0]), str(row[1])) for row in connection.execute(_UNEMBEDDED, (embedder, limit))]
+def list_unembedded(connection: sqlite3.Connection, embedder: str, below: int, limit: int) -> list[tuple[int, str]]:
+    """Return (memory id, text) of memories below an id without a vector of `embedder` or without their words, newest
+    first."""
+    return [(int(row[0]), str(row[1])) for row in connection.execute(_UNEMBEDDED, (embedder, below, limit))]
 
 
 def insert_vectors(

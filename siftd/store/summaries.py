@@ -38,7 +38,7 @@ _STARTERS = "SELECT id FROM events WHERE session_id = ? AND spawned_agent_id = ?
 _CHILDREN = "SELECT id FROM events WHERE session_id = ? AND agent_id = ?"
 _UNEMBEDDED = """
 SELECT s.id, s.text FROM summaries s LEFT JOIN summary_embeddings v ON v.summary_id = s.id AND v.embedder = ?
-WHERE v.summary_id IS NULL AND NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)
+WHERE s.id < ? AND v.summary_id IS NULL AND NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)
 ORDER BY s.id DESC LIMIT ?
 """
 _EMBED = "INSERT OR REPLACE INTO summary_embeddings (summary_id, dim, vec, embedder) VALUES (?, ?, ?, ?)"
@@ -204,9 +204,9 @@ def retry(connection: sqlite3.Connection, event_id: int | None) -> int:
     return cursor.rowcount
 
 
-def list_unembedded(connection: sqlite3.Connection, embedder: str, limit: int) -> list[tuple[int, str]]:
-    """Return (summary id, text) of live summaries without a vector of `embedder`, newest first."""
-    return [(int(row[0]), str(row[1])) for row in connection.execute(_UNEMBEDDED, (embedder, limit))]
+def list_unembedded(connection: sqlite3.Connection, embedder: str, below: int, limit: int) -> list[tuple[int, str]]:
+    """Return (summary id, text) of live summaries below an id without a vector of `embedder`, newest first."""
+    return [(int(row[0]), str(row[1])) for row in connection.execute(_UNEMBEDDED, (embedder, below, limit))]
 
 
 def insert_vectors(
@@ -234,6 +234,13 @@ def clear_vectors(connection: sqlite3.Connection, since: int) -> int:
         "DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id IN (SELECT id FROM memories WHERE ts >= ?)",
         (since,),
     )
+    return told.rowcount + kept.rowcount
+
+
+def clear_space(connection: sqlite3.Connection, embedder: str) -> int:
+    """Delete every vector that an embedder of this name has made; return how many those were."""
+    told = connection.execute("DELETE FROM summary_embeddings WHERE embedder = ?", (embedder,))
+    kept = connection.execute("DELETE FROM embeddings WHERE embedder = ?", (embedder,))
     return told.rowcount + kept.rowcount
 
 

@@ -23,16 +23,21 @@ async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
 
 
 class Other:
-    """Another embedder, with a space of its own."""
+    """A model, with a space of its own: every text has the same vector."""
 
     name = "other-2"
-    dim = 2
     works = True
+
+    def __init__(self, *vector: float) -> None:
+        self.vector = np.array(vector or (0.6, 0.8), dtype=np.float32)
+        self.dim = len(self.vector)
+        self.known_dim: int | None = None
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if not self.works:
             raise ConnectionError("the words of a summary")
-        return np.ones((len(texts), 2), dtype=np.float32)
+        self.known_dim = self.dim
+        return np.repeat(self.vector[np.newaxis], len(texts), axis=0)
 
     def embed_question(self, text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:
         return self.embed([text])
@@ -90,6 +95,54 @@ async def test_another_embedder_makes_every_vector_anew(bench: Workbench) -> Non
     bench.put_together()
     assert await embed_all(bench) == 2
     assert bench.rows("SELECT DISTINCT embedder FROM summary_embeddings") == [("other-2",)]
+
+
+@pytest.mark.parametrize("vector", [(0.8, -0.6), (1.0, 0.0, 0.0)], ids=["other weights", "another dimension"])
+async def test_what_another_model_made_under_the_same_name_is_made_anew(
+    bench: Workbench, vector: tuple[float, ...]
+) -> None:
+    """Only what it answers tells a model from its successor; after a restart the first answer does."""
+    await bench.tell("one", "two")
+    bench.embedder = Other()  # type: ignore[assignment]
+    bench.put_together()
+    await bench.settle()
+    bench.embedder = Other(*vector)  # type: ignore[assignment]
+    bench.put_together()
+    assert await embed_all(bench) == 0, "nobody has asked it yet"
+    bench.embedder.embed_question("what was one?", {})
+    assert await embed_all(bench) == 2
+    packed = np.array(vector, dtype="<f4").tobytes()
+    assert bench.rows("SELECT DISTINCT vec, dim FROM summary_embeddings") == [(packed, len(vector))]
+
+
+async def test_the_same_model_after_a_restart_makes_nothing_anew(bench: Workbench) -> None:
+    await bench.tell("one")
+    bench.embedder = Other()  # type: ignore[assignment]
+    bench.put_together()
+    await bench.settle()
+    bench.embedder = Other(0.6001, 0.7999)  # type: ignore[assignment]
+    bench.put_together()
+    await bench.tell("two")
+    await bench.settle()
+    assert bench.rows("SELECT summary_id FROM summary_embeddings ORDER BY 1") == [(1,), (2,)]
+    assert bench.rows("SELECT count(DISTINCT vec) FROM summary_embeddings") == [(2,)]
+
+
+async def test_what_is_added_while_others_are_embedded_is_not_left_out(bench: Workbench) -> None:
+    await bench.tell(*(f"call {number}" for number in range(300)))
+    await bench.drain()
+    asked = 0
+
+    def goes_on() -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == 6:
+            bench.by_hand(
+                "INSERT INTO summaries (event_id, ts, model, prompt_hash, text) VALUES (1, 1, 'me', '', 'new')"
+            )
+        return True
+
+    assert await bench.embedding.run(goes_on) == 301
 
 
 async def test_a_hidden_summary_needs_no_vector_until_it_is_brought_back(bench: Workbench) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from siftd.embed import served
 from siftd.embed.embedder import Embedder, make_embedder
-from siftd.embed.served import EmbedderUnavailable
+from siftd.embed.errors import EmbedderUnavailable
 from siftd.errors import ConfigInvalid
 
 
@@ -103,13 +103,13 @@ def test_rows_that_are_no_vectors_are_refused(embedder: Embedder, server: Server
         embedder.embed(["one", "two"])
 
 
-def test_a_model_changed_under_the_same_name_is_told_with_its_remedy(embedder: Embedder, server: Server) -> None:
+def test_a_dimension_that_changes_is_told_with_its_remedy(embedder: Embedder, server: Server) -> None:
     embedder.embed(["one"])
     server.rows = lambda texts: [[1.0, 2.0, 3.0]] * len(texts)
     with pytest.raises(EmbedderUnavailable) as refused:
         embedder.embed(["two"])
     assert "dimension" in str(refused.value)
-    assert "mem reembed" in refused.value.hint
+    assert "mem start" in refused.value.hint
 
 
 def test_a_missing_model_is_named_with_its_remedy(embedder: Embedder, server: Server) -> None:
