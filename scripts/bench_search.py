@@ -1,4 +1,4 @@
-"""A large store for `scripts/bench search`, made through the store's own functions: words as frequent as in a language.
+"""A large store for `scripts/bench search`, words as frequent as in a language.
 
 The words follow Zipf's law over 40,000 names of two to four syllables; a summary has about 16 of them, its event about
 60; 200 events are a session. Vectors are hash-384's own. Made once a size, the same at every run.
@@ -14,19 +14,30 @@ from typing import Any
 
 import numpy as np
 
+from siftd.consolidate.superseding import WATERMARK
 from siftd.embed.hash384 import DIM, NAME, embed
 from siftd.search import vectors
 from siftd.search.vectors import VectorIndex
-from siftd.store import facets, summaries
+from siftd.store import meta
 from siftd.store.connection import open_reader, open_writer
-from siftd.store.facets import Facets
-from siftd.store.summaries import NewSummary
 
 VOCABULARY = 40_000
 QUESTIONS = 100
 _BATCH = 2_000
 _TOOLS = ("Bash", "Edit", "Read", "UserPromptSubmit", "Stop")
 _START_MS = 1_760_000_000_000
+_LATE = ("summaries_inserted", "event_words_inserted")
+"""Triggers that keep full text row by row."""
+_EVENT = """
+INSERT INTO events (id, ts, session_id, tool, input_hash, payload_json, outcome, status)
+VALUES (?, ?, ?, ?, '', '{}', 'ok', 'summarized')
+"""
+_SESSION = "INSERT OR IGNORE INTO sessions (session_id, started_ts, last_ts) VALUES (?, ?, ?)"
+_SUMMARY = """
+INSERT INTO summaries (id, event_id, ts, model, prompt_hash, text, confidence, words)
+VALUES (?, ?, ?, 'bench', '', ?, 0.8, '')
+"""
+_VECTOR = "INSERT INTO summary_embeddings (summary_id, dim, vec, embedder) VALUES (?, ?, ?, ?)"
 
 
 class Language:
@@ -41,41 +52,48 @@ class Language:
         self._upto = np.cumsum(shares / shares.sum())
 
     def text(self, words: int) -> str:
-        drawn = np.searchsorted(self._upto, self._random.random(words))
-        return " ".join(self.words[min(at, VOCABULARY - 1)] for at in drawn)
+        drawn = np.searchsorted(self._upto[:-1], self._random.random(words))
+        return " ".join(map(self.words.__getitem__, drawn.tolist()))
 
 
 def fill(database: Path, count: int) -> None:
-    """Put `count` events with summaries, words and vectors into a fresh store."""
+    """Put `count` events with summaries, words and vectors into a fresh store.
+
+    By plain inserts, full text in one go at the end, and the vectors as if they had been compared with each other:
+    through captures and ticks a million would take hours. What a search reads is the same.
+    """
     connection = open_writer(str(database))
+    late = connection.execute(f"SELECT name, sql FROM sqlite_master WHERE name IN {_LATE}").fetchall()
+    for name, _ in late:
+        connection.execute(f"DROP TRIGGER {name}")
     language = Language(1)
     for start in range(0, count, _BATCH):
         connection.execute("BEGIN IMMEDIATE")
         _fill_batch(connection, language, range(start + 1, min(start + _BATCH, count) + 1))
         connection.execute("COMMIT")
+    for table in ("summaries_fts", "summaries_trigrams", "events_fts"):
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
+    for _, sql in late:
+        connection.execute(sql)
+    meta.put(connection, WATERMARK, str(count))
     connection.close()
 
 
 def _fill_batch(connection: sqlite3.Connection, language: Language, ids: range) -> None:
     texts = [language.text(16) for _ in ids]
     connection.executemany(
-        "INSERT INTO events (id, ts, session_id, tool, input_hash, payload_json, outcome) VALUES (?, ?, ?, ?, '', '{}', 'ok')",
-        [(n, _START_MS + n * 1000, f"session-{n // 200}", _TOOLS[n % len(_TOOLS)]) for n in ids],
+        _EVENT, [(n, _START_MS + n * 1000, f"session-{n // 200}", _TOOLS[n % len(_TOOLS)]) for n in ids]
     )
     connection.executemany(
-        "INSERT OR IGNORE INTO sessions (session_id, started_ts, last_ts) VALUES (?, ?, ?)",
-        [(f"session-{n // 200}", _START_MS + n * 1000, _START_MS + (n + 200) * 1000) for n in ids],
+        _SESSION, [(f"session-{n // 200}", _START_MS + n * 1000, _START_MS + (n + 200) * 1000) for n in ids]
     )
-    new = [NewSummary(n, "bench", "", f"bench-{n}", text, "", 0, 0, 0.8) for n, text in zip(ids, texts, strict=True)]
-    made = summaries.insert_summaries(connection, new, _START_MS)
-    facets.insert(
-        connection,
-        [Facets(n, f"{text} {language.text(44)}", [], []) for n, text in zip(ids, texts, strict=True)],
+    connection.executemany(_SUMMARY, [(n, n, _START_MS, text) for n, text in zip(ids, texts, strict=True)])
+    connection.executemany(
+        "INSERT INTO event_words VALUES (?, ?)",
+        [(n, f"{text} {language.text(44)}") for n, text in zip(ids, texts, strict=True)],
     )
-    packed = embed(texts).astype("<f4")
-    summaries.insert_vectors(
-        connection, NAME, DIM, [(s, row.tobytes(), "") for s, row in zip(made, packed, strict=True)]
-    )
+    vectors = zip(ids, embed(texts).astype("<f4"), strict=True)
+    connection.executemany(_VECTOR, [(n, DIM, vector.tobytes(), NAME) for n, vector in vectors])
 
 
 def questions() -> list[str]:

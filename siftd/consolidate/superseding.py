@@ -20,7 +20,7 @@ from siftd.store.summaries import LiveSummary
 if TYPE_CHECKING:
     from siftd.search.vectors import VectorIndex
 
-_WATERMARK = "superseded_upto_change"
+WATERMARK = "superseded_upto_change"
 """An entry of the journal of vector changes, not a summary's id: an old summary may get its vector late."""
 _SLICE = 16
 _NEAR_MAX = 32
@@ -68,7 +68,7 @@ class Superseder:
 
     def _list_new(self, connection: sqlite3.Connection) -> tuple[list[int], int, int, bool]:
         """Return what is compared next, with how many rows, the watermark when that is done, and whether it is all."""
-        watermark = int(meta.get(connection, _WATERMARK) or 0)
+        watermark = int(meta.get(connection, WATERMARK) or 0)
         if not candidates.has_summaries(connection):
             return [], 0, watermark, True  # the index would load numpy: 20 MB that an idle daemon has no use for
         try:
@@ -118,7 +118,7 @@ class Superseder:
                 older, newer = sorted(live.values(), key=_age)
                 summaries.supersede(connection, newer.id, older.id, round(cosine, 6), now_ms)
                 hidden += 1
-        meta.put(connection, _WATERMARK, str(watermark))
+        meta.put(connection, WATERMARK, str(watermark))
         summaries.trim_vector_changes(connection, watermark)
         return hidden
 

@@ -11,6 +11,7 @@ import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -210,36 +211,35 @@ class SearchEngine:
         if scope.is_open:
             return Answer([], None)
         hits: list[dict[str, Any]] = []
-        for rank, (event_id, ts) in enumerate(candidates.latest(self._connection, scope, K_MAX), start=1):
-            why = {"recent": {"rank": rank, "score": float(ts)}}
-            if len(hits) < k and (row := self._row(event_id, None, filters)) is not None:
-                hits.append(_hit(row, 1 / rank, why))
+        latest = candidates.latest(self._connection, scope, k)
+        for rank, row in enumerate(self._rows_of([(event_id, None) for event_id, _ in latest], filters), start=1):
+            hits.append(_hit(row, 1 / rank, {"recent": {"rank": rank, "score": float(row["ts"])}}))
         for shelf in shelves:
             assert memory_scope is not None
             found = memory_search.latest_leg(shelf.connection, memory_scope, k)
             for rank, (memory_id, _) in enumerate(found, start=1):
-                if (row := memories.find_hit(shelf.connection, memory_id)) is not None:
-                    why = {"recent": {"rank": rank, "score": float(row["ts"])}}
-                    hits.append(_memory_hit(shelf, row, 1 / rank, why))
+                if (told := memories.find_hit(shelf.connection, memory_id)) is not None:
+                    why = {"recent": {"rank": rank, "score": float(told["ts"])}}
+                    hits.append(_memory_hit(shelf, told, 1 / rank, why))
         return Answer(sorted(hits, key=lambda hit: -hit["ts"])[:k], None)
 
     def _hits(
         self, pool: Pool, ranked: Iterable[_Ranked], weights: Weights, k: int, filters: Filters
     ) -> list[dict[str, Any]]:
-        shown: list[dict[str, Any]] = []
-        for each in ranked:
-            if len(shown) == k:
-                break
-            row = self._row(int(pool.events[each.at]), int(pool.summaries[each.at]) or None, filters)
-            if row is not None:
+        best = list(islice(ranked, k))
+        wanted = [(int(pool.events[each.at]), int(pool.summaries[each.at]) or None) for each in best]
+        rows = {row["event_id"]: row for row in self._rows_of(wanted, filters)}
+        shown = []
+        for each, (event_id, _) in zip(best, wanted, strict=True):
+            if (row := rows.get(event_id)) is not None:  # else gone since it was ranked
                 parts = {"own": each.own, "session": each.session, "diversity": -each.less}
                 parts |= self._factors(int(pool.ts[each.at]), float(pool.confidence[each.at]), weights)
                 shown.append(_hit(row, each.score, pool.legs_of(each.at) | _rounded(parts)))
         return shown
 
-    def _row(self, event_id: int, summary_id: int | None, filters: Filters) -> dict[str, Any] | None:
+    def _rows_of(self, wanted: Sequence[tuple[int, int | None]], filters: Filters) -> list[dict[str, Any]]:
         hidden_too = filters.superseded or filters.as_of is not None
-        return read.find_hit(self._connection, event_id, summary_id, superseded=hidden_too)
+        return read.list_hits(self._connection, wanted, superseded=hidden_too)
 
     def _memory_hits(
         self, shelf: Shelf, legs: dict[str, memory_search.Leg], weights: Weights, k: int

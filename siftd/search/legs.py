@@ -72,7 +72,7 @@ class Legs:
 
     def raw(self) -> Found:
         """Events, by the words of what was asked, done and answered."""
-        matches = self._matches("events_fts", "events", self._few)
+        matches = self._matches("events_fts", "events", self._few, lambda: self._rows.superseded()[1])
         ids, shares = self._best(matches.ids, matches.shares, self._events_shown, self._few)
         scores = lexical.shortened(shares, self._rows.events(ids)["size"])
         order = np.lexsort((-ids, -scores))
@@ -111,15 +111,21 @@ class Legs:
 
     @cached_property
     def _told(self) -> Matches:
-        return self._matches("summaries_fts", "summaries", self._few_summaries)
+        return self._matches("summaries_fts", "summaries", self._few_summaries, lambda: self._rows.superseded()[0])
 
-    def _matches(self, table: str, rows_of: str, few: list[int] | None) -> Matches:
+    def _matches(self, table: str, rows_of: str, few: list[int] | None, hidden: Callable[[], Ids]) -> Matches:
         expressions = self._question.expressions
         if not expressions or few == []:
             return lexical.NOTHING
         rows = postings.last_id(self._connection, rows_of)
         among = None if few is None else (min(few), max(few))
-        return lexical.find(self._connection, table, rows, expressions, among)
+        if not self._scope.is_usual:
+            return lexical.find(self._connection, table, rows, expressions, among)
+
+        def is_enough(ids: Ids) -> bool:
+            return len(ids) >= self._depth and int((~np.isin(ids, hidden())).sum()) >= self._depth
+
+        return lexical.find(self._connection, table, rows, expressions, is_enough=is_enough)
 
     def _best(self, ids: Ids, scores: _Scores, shown: _Allowed, few: list[int] | None) -> tuple[Ids, _Scores]:
         """Return the best rows that may be shown, at most as many as the leg is deep."""

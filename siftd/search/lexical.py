@@ -4,17 +4,20 @@ A row's score is bm25's with every term counted once: the weight of the terms th
 frequency), times what its length leaves of it, as a share of the question's whole weight. So 1 is "all of it", and
 the scores of two indexes can be compared and added.
 
-Rare terms go first: of each term the newest postings are read; what is left of the budget then goes to the terms of
-which more are known to be, rarest first. A term that is in every third row or more tells next to nothing and costs
-most: where rarer ones carry the question it is left out.
+Rare terms go first (MaxScore: Turtle and Flood, 1995). As soon as enough rows hold more than all terms that are left
+weigh together, no other row can come before them: of a term that is left only the postings among the rows that hold a
+rarer one are read, by SQLite's own intersection, which takes a fifth to a tenth of the time of reading them all. The
+best rows are those that reading everything would give. A term that is in every third row or more tells next to nothing
+and costs most: where rarer ones carry the question it is left out.
 """
 
 from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +27,7 @@ from siftd.store import postings
 FIRST_POSTINGS = 512
 """Read of every term at once: how densely the newest lie tells how common the term is."""
 POSTINGS_BUDGET = 60_000
-"""Read of all terms together. About 0.15 microseconds each."""
+"""Read of all terms beyond these, the newest. About 0.15 microseconds each."""
 COMMON_SHARE = 1 / 3
 """Of the rows: a term that so many hold is a common one."""
 COMMON_WEIGHT = 0.3
@@ -74,12 +77,16 @@ def find(
     rows: int,
     expressions: Sequence[str],
     among: tuple[int, int] | None = None,
+    is_enough: Callable[[_Ids], bool] = lambda _: False,
 ) -> Matches:
-    """Look the expressions up in one full-text table of about `rows` rows; `among` bounds the ids looked at."""
+    """Look the expressions up in one full-text table of about `rows` rows; `among` bounds the ids looked at.
+
+    `is_enough` says of rows that certainly are the best ones whether the caller needs no others.
+    """
     first, last = among or (0, 2**62)
 
-    def read(expression: str, limit: int) -> _Ids:
-        return _ids(postings.newest(connection, table, expression, limit, first=first, last=last))
+    def read(expression: str, limit: int, upto: int = last) -> _Ids:
+        return _ids(postings.newest(connection, table, expression, limit, first=first, last=upto))
 
     terms = []
     for expression in expressions:
@@ -88,12 +95,25 @@ def find(
         weight = math.log(1 + (max(rows, frequency) - frequency + 0.5) / (frequency + 0.5))
         terms.append(_Term(expression, ids, frequency, weight))
     told = _without_common(terms, rows)
-    budget = POSTINGS_BUDGET - sum(len(term.ids) for term in told)
-    for term in told:
-        if not term.is_whole and budget > 0:
-            term.ids = read(term.expression, FIRST_POSTINGS + budget)
-            budget -= len(term.ids) - FIRST_POSTINGS
+    budget = POSTINGS_BUDGET
+    for at, term in enumerate(told):
+        if term.is_whole:
+            continue
+        rarer = told[:at]
+        if rarer and (budget <= 0 or is_enough(_certain(rarer, sum(each.weight for each in told[at:])))):
+            held = " OR ".join(each.expression for each in rarer)
+            term.ids = read(f"({held}) AND {term.expression}", POSTINGS_BUDGET)
+        else:
+            rest = read(term.expression, budget, int(term.ids[-1]) - 1)
+            term.ids = np.concatenate([term.ids, rest])
+            budget -= len(rest)
     return _added_up(terms, told)
+
+
+def _certain(terms: Sequence[_Term], left: float) -> _Ids:
+    """Return the rows that hold of `terms` what no row without them can hold of all that is `left`."""
+    ids, weights = _sums(terms)
+    return ids[weights >= left]
 
 
 def _without_common(terms: Sequence[_Term], rows: int) -> list[_Term]:
@@ -131,16 +151,20 @@ def _frequency(ids: _Ids, limit: int, rows: int) -> int:
 def _added_up(terms: Sequence[_Term], told: Sequence[_Term]) -> Matches:
     weights = {term.expression: term.weight for term in terms}
     missing = frozenset(term.expression for term in terms if not len(term.ids))
-    every = np.concatenate([_NO_IDS, *(term.ids for term in told)])
+    ids, sums = _sums(told)
+    return Matches(ids, sums / sum(weights.values()), weights, missing)
+
+
+def _sums(terms: Sequence[_Term]) -> tuple[_Ids, NDArray[Any]]:
+    """Return the rows that hold any of the terms, and what those weigh that each holds."""
+    every = np.concatenate([_NO_IDS, *(term.ids for term in terms)])
     if not len(every):
-        return Matches(_NO_IDS, np.empty(0), weights, missing)
-    weight = np.repeat([term.weight for term in told], [len(term.ids) for term in told])
+        return _NO_IDS, np.empty(0)
+    weight = np.repeat([term.weight for term in terms], [len(term.ids) for term in terms])
     lowest = every.min()
     if (span := int(every.max() - lowest) + 1) <= _DENSE * len(every):
         sums = np.bincount(every - lowest, weights=weight, minlength=span)
-        ids = np.flatnonzero(sums)
-        sums, ids = sums[ids], ids + lowest
-    else:
-        ids, where = np.unique(every, return_inverse=True)
-        sums = np.bincount(where, weights=weight)
-    return Matches(ids, sums / sum(weights.values()), weights, missing)
+        held: _Ids = np.flatnonzero(sums)
+        return held + lowest, sums[held]
+    ids, where = np.unique(every, return_inverse=True)
+    return ids, np.bincount(where, weights=weight)

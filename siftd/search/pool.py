@@ -34,6 +34,7 @@ class Pool:
 
     def __init__(self, rows: Rows, legs: Mapping[str, Found], weights: Weights) -> None:
         self._legs = legs
+        self._places: dict[str, Ids] = {}
         found = [each.events for each in legs.values()]
         self.events: Ids = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *found]))
         facts = rows.events(self.events)
@@ -57,9 +58,9 @@ class Pool:
     def legs_of(self, at: int) -> dict[str, dict[str, Any]]:
         """Return by leg how the event in this place was found: its rank, from 1, and how much it answers."""
         found = {}
-        for leg, each in self._legs.items():
-            for place in np.flatnonzero(each.events == self.events[at]).tolist():
-                found[leg] = {"rank": place + 1, "score": round(float(each.scores[place]), 4)}
+        for leg, places in self._places.items():
+            if (place := int(places[at])) >= 0:
+                found[leg] = {"rank": place + 1, "score": round(float(self._legs[leg].scores[place]), 4)}
         return found
 
     def _add(self, leg: str, found: Found, kinds: NDArray[Any], weight: float) -> None:
@@ -67,6 +68,8 @@ class Pool:
         known = np.flatnonzero(at < len(self.events))
         known = known[self.events[at[known]] == found.events[known]]
         at, answers = at[known], weight * found.scores[known]
+        self._places[leg] = places = np.full(len(self.events), -1)
+        places[at] = known
         self.own[at] += answers
         self.summaries[at] = np.where(self.summaries[at] > 0, self.summaries[at], found.summaries[known])
         sides = np.zeros((len(self.sessions), KINDS))

@@ -1,7 +1,8 @@
 """What ranking has to know of a row beside its score, as arrays by id, and which rows are hidden.
 
-An event's session, tool and time and a summary's event are facts that do not change: each is read when a leg first
-finds its row, and kept. What is hidden does change, also by hand: it is read anew whenever anything was written.
+An event's session, tool and time and a summary's event are facts that change by a person's hand only: each is read when
+a leg first finds its row, and kept until `forget`. What is hidden does change: it is looked after whenever anything was
+written.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siftd.store import candidates
+from siftd.store.candidates import Supersedes
 
 Ids = NDArray[np.int64]
-KEPT_MAX = 200_000
-"""Rows of one kind that are kept: about 30 MB."""
+KEPT = 2**18
+"""Rows of one kind that are kept, each in the place that its id's last digits say: about 8 MB."""
+_NOBODY = np.iinfo(np.int64).min
 _KINDS_OF_WORK = {
     "UserPromptSubmit": 1,
     "Stop": 2,
@@ -45,13 +48,18 @@ class Rows:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._events = _Kept(("session", np.int32), ("kind", np.int32), ("ts", np.int64), ("size", np.float64))
-        self._summaries = _Kept(("event", np.int64), ("confidence", np.float64), ("size", np.float64))
         self._numbers: dict[str, int] = {}
         self._names = [""]
         """By number; nothing has 0."""
         self._version: int | None = None
-        self._superseded = _ids("")
+        self._supersedes = Supersedes(0, 0, None)
+        self._superseded = self._doubted = np.empty(0, dtype=np.int64)
+        self.forget()
+
+    def forget(self) -> None:
+        """Read everything anew when it is next asked for: a person has changed something by hand."""
+        self._events = _Kept(("session", np.int32), ("kind", np.int8), ("ts", np.int64), ("size", np.float64))
+        self._summaries = _Kept(("event", np.int64), ("confidence", np.float64), ("size", np.float64))
 
     def events(self, ids: Ids) -> dict[str, NDArray[Any]]:
         """Return `session` (a number), `kind`, `ts` and `size` (words) of events."""
@@ -65,12 +73,26 @@ class Rows:
         return self._names[number]
 
     def superseded(self) -> tuple[Ids, Ids]:
-        """Return the summaries that others supersede, in order, and the events that they tell of."""
+        """Return the summaries that others supersede, and the events that they tell of."""
         version = candidates.data_version(self._connection)
         if version != self._version:
-            self._superseded = _ids(candidates.superseded_summaries(self._connection))
+            self._look_after_superseded()
             self._version = version
-        return self._superseded, self.summaries(self._superseded)["event"]
+        return self._superseded, self._doubted
+
+    def _look_after_superseded(self) -> None:
+        """Take in what is new; where anything is gone, read everything."""
+        now, known = candidates.supersedes(self._connection), self._supersedes
+        if now == known:
+            return
+        new = candidates.superseded_after(self._connection, known.last)
+        if now.count != known.count + len(new) or not candidates.still_holds(self._connection, known):
+            new = candidates.superseded_after(self._connection, 0)
+            self._superseded = self._doubted = np.empty(0, dtype=np.int64)
+        summaries, events = np.array(new, dtype=np.int64).reshape(-1, 2).T
+        self._superseded = np.union1d(self._superseded, summaries)
+        self._doubted = np.union1d(self._doubted, events)
+        self._supersedes = now
 
     def _read_events(self, new: Iterable[int]) -> list[tuple[Any, ...]]:
         found = candidates.event_rows(self._connection, new)
@@ -87,37 +109,35 @@ class Rows:
 
 
 class _Kept:
-    """Columns of rows by id, filled when an id is first asked for. A row that is gone is all zeros."""
+    """Columns of rows by id, filled when an id is asked for. A row that is gone is all zeros."""
 
     def __init__(self, *columns: tuple[str, Any]) -> None:
-        self._types = dict(columns)
-        self._clear()
-
-    def _clear(self) -> None:
-        self._places: dict[int, int] = {}
-        self._columns = {name: np.zeros(1024, dtype=kind) for name, kind in self._types.items()}
+        self._ids = np.full(KEPT, _NOBODY)
+        self._columns = {name: np.zeros(KEPT, dtype=kind) for name, kind in columns}
 
     def take(self, ids: Ids, read: Callable[[list[int]], list[tuple[Any, ...]]]) -> dict[str, NDArray[Any]]:
-        asked = ids.tolist()
-        if new := [each for each in asked if each not in self._places]:
-            if len(self._places) + len(new) > KEPT_MAX:
-                self._clear()
-                new = asked
-            self._add(new, read(new))
-        places = np.array([self._places[each] for each in asked], dtype=np.int64)
-        return {name: column[places] for name, column in self._columns.items()}
+        places = ids % KEPT
+        taken = {name: column[places] for name, column in self._columns.items()}
+        new = np.flatnonzero(self._ids[places] != ids)
+        if len(new):
+            self._add(ids[new], places[new], read, taken, new)
+        return taken
 
-    def _add(self, new: list[int], rows: list[tuple[Any, ...]]) -> None:
-        for each in new:
-            self._places.setdefault(each, len(self._places))
-        while len(self._places) > len(next(iter(self._columns.values()))):
-            self._columns = {name: np.concatenate([each, np.zeros_like(each)]) for name, each in self._columns.items()}
-        if rows:
-            ids, *values = zip(*rows, strict=True)
-            places = [self._places[each] for each in ids]
-            for column, given in zip(self._columns.values(), values, strict=True):
-                column[places] = given
-
-
-def _ids(joined: str) -> Ids:
-    return np.fromstring(joined, dtype=np.int64, sep=",") if joined else np.empty(0, dtype=np.int64)
+    def _add(
+        self,
+        ids: Ids,
+        places: Ids,
+        read: Callable[[list[int]], list[tuple[Any, ...]]],
+        taken: dict[str, NDArray[Any]],
+        where: Ids,
+    ) -> None:
+        """Read rows, give them to whoever asked and keep them; of two for one place the last."""
+        asked, back = np.unique(ids, return_inverse=True)
+        found, *values = zip(*rows, strict=True) if (rows := read(asked.tolist())) else ((), *([()] * len(taken)))
+        at = np.searchsorted(asked, np.array(found, dtype=np.int64))
+        self._ids[places] = ids
+        for name, given in zip(taken, values, strict=True):
+            column = np.zeros(len(asked), dtype=taken[name].dtype)
+            column[at] = given
+            taken[name][where] = column[back]
+            self._columns[name][places] = column[back]

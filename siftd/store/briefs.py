@@ -9,7 +9,7 @@ from typing import Any
 from siftd.config import MS_PER_DAY
 from siftd.store import memories
 from siftd.store.payload import find_object
-from siftd.store.read import find_hit
+from siftd.store.read import list_hits
 from siftd.store.summaries import as_rows
 
 _RECENT = 2_000
@@ -95,9 +95,9 @@ def command_key(command: str) -> str:
 
 def _shown(connection: sqlite3.Connection, event_id: int, ts: int, otherwise: str) -> dict[str, Any]:
     """Return the event by its best live summary, else by its own words."""
-    hit = find_hit(connection, event_id, None)
-    if hit is not None and hit["text"] is not None:
-        return {"id": f"s{hit['summary_id']}", "event_id": event_id, "ts": ts, "text": hit["text"]}
+    for hit in list_hits(connection, [(event_id, None)]):
+        if hit["text"] is not None:
+            return {"id": f"s{hit['summary_id']}", "event_id": event_id, "ts": ts, "text": hit["text"]}
     if not otherwise:
         row = connection.execute("SELECT payload_json FROM events WHERE id = ?", (event_id,)).fetchone()
         payload = (find_object(row[0]) if row else None) or {}

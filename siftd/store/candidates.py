@@ -138,10 +138,40 @@ def event_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[tuple
     return [(*row[:4], _size(row[4])) for row in connection.execute(sql, (_array(ids),))]
 
 
-def superseded_summaries(connection: sqlite3.Connection) -> str:
-    """Return the summaries that others supersede, in order, joined by commas."""
-    sql = "SELECT group_concat(id) FROM (SELECT DISTINCT older_id AS id FROM summary_supersedes ORDER BY 1)"
-    return str(connection.execute(sql).fetchone()[0] or "")
+@dataclass(frozen=True, slots=True)
+class Supersedes:
+    """What the table of superseding held at some moment: equal when nothing was added or taken away."""
+
+    count: int
+    last: int
+    """The highest rowid; it is given again when its row was deleted."""
+    pair: tuple[int, int] | None
+    """Newer and older of that row."""
+
+
+def supersedes(connection: sqlite3.Connection) -> Supersedes:
+    """Return what the table of superseding holds."""
+    count, last = connection.execute("SELECT count(*), coalesce(max(rowid), 0) FROM summary_supersedes").fetchone()
+    return Supersedes(count, last, _pair(connection, last))
+
+
+def still_holds(connection: sqlite3.Connection, known: Supersedes) -> bool:
+    """Whether the last row that was known is there as it was."""
+    return _pair(connection, known.last) == known.pair
+
+
+def _pair(connection: sqlite3.Connection, rowid: int) -> tuple[int, int] | None:
+    row = connection.execute("SELECT newer_id, older_id FROM summary_supersedes WHERE rowid = ?", (rowid,)).fetchone()
+    return row and (int(row[0]), int(row[1]))
+
+
+def superseded_after(connection: sqlite3.Connection, rowid: int) -> list[tuple[int, int]]:
+    """Return (summary, the event that it tells of or 0) of what was superseded after a row of that table."""
+    sql = """
+        SELECT x.older_id, coalesce(s.event_id, 0) FROM summary_supersedes x LEFT JOIN summaries s ON s.id = x.older_id
+        WHERE x.rowid > ?
+    """
+    return connection.execute(sql, (rowid,)).fetchall()
 
 
 def data_version(connection: sqlite3.Connection) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from siftd.store.payload import find_object
@@ -13,14 +14,23 @@ _BEST = """
 (SELECT s.text FROM summaries s WHERE s.event_id = e.id
  ORDER BY EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id), s.confidence DESC, s.id DESC LIMIT 1)
 """
-_HIT = """
-SELECT e.id AS event_id, e.session_id, e.tool, e.ts, e.outcome, substr(e.payload_json, 1, 600) AS payload_head
-FROM events e WHERE e.id = ?
-"""
-_BEST_LIVE = """
-SELECT s.id, s.text, s.confidence, s.model FROM summaries s WHERE s.event_id = ?1
-AND (?2 OR NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id))
-ORDER BY s.confidence DESC, s.id DESC LIMIT 1
+_HITS = """
+WITH wanted AS (
+    SELECT key AS place, json_extract(value, '$[0]') AS event_id, json_extract(value, '$[1]') AS summary_id
+    FROM json_each(?1)
+), chosen AS (
+    SELECT w.place, w.event_id,
+           (SELECT s.id FROM summaries s WHERE s.event_id = w.event_id
+            AND (?2 OR NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id))
+            ORDER BY s.confidence DESC, s.id DESC LIMIT 1) AS best,
+           (SELECT s.id FROM summaries s WHERE s.id = w.summary_id) AS found
+    FROM wanted w
+)
+SELECT e.id AS event_id, e.session_id, e.tool, e.ts, s.id AS summary_id, s.text,
+       CASE WHEN s.id IS NULL THEN substr(e.payload_json, 1, 600) END AS payload_head
+FROM chosen c CROSS JOIN events e ON e.id = c.event_id
+LEFT JOIN summaries s ON s.id = CASE WHEN ?2 THEN coalesce(c.found, c.best) ELSE coalesce(c.best, c.found) END
+ORDER BY c.place
 """
 _LINE = f"""
 SELECT e.id AS event_id, e.session_id, e.tool, e.ts, e.outcome, e.status, {_BEST} AS text,
@@ -76,22 +86,14 @@ def rejections(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     return as_rows(connection.execute("SELECT reason, count, last_ts FROM rejections ORDER BY count DESC"))
 
 
-def find_hit(
-    connection: sqlite3.Connection, event_id: int, summary_id: int | None, *, superseded: bool = False
-) -> dict[str, Any] | None:
-    """Return what a hit shows: the event, and the given or best live summary of it."""
-    rows = as_rows(connection.execute(_HIT, (event_id,)))
-    if not rows:
-        return None
-    best = connection.execute(_BEST_LIVE, (event_id, superseded)).fetchone()
-    if summary_id is not None and (best is None or best[0] != summary_id):
-        chosen = connection.execute(
-            "SELECT id, text, confidence, model FROM summaries WHERE id = ?", (summary_id,)
-        ).fetchone()
-        best = chosen if superseded and chosen else best or chosen
-    if best is None:
-        return rows[0] | {"summary_id": None, "text": None, "confidence": None, "model": None}
-    return rows[0] | {"summary_id": best[0], "text": best[1], "confidence": best[2], "model": best[3]}
+def list_hits(
+    connection: sqlite3.Connection, wanted: Sequence[tuple[int, int | None]], *, superseded: bool = False
+) -> list[dict[str, Any]]:
+    """Return what hits show, in order: each event that exists, with its best live summary, else the one given.
+
+    With `superseded` the one given comes first. Of an event without any, `payload_head` is the payload's beginning.
+    """
+    return as_rows(connection.execute(_HITS, (json.dumps(wanted), superseded)))
 
 
 def find_event(connection: sqlite3.Connection, event_id: int) -> dict[str, Any] | None:

@@ -73,7 +73,7 @@ async def test_of_a_common_word_only_the_newest_rows_are_read_and_of_a_rare_one_
 ) -> None:
     ids = await told_of(bench, "common okapi", *(f"common step {number}" for number in range(30)), "common zebra")
     monkeypatch.setattr(lexical, "FIRST_POSTINGS", 5)
-    monkeypatch.setattr(lexical, "POSTINGS_BUDGET", 10)
+    monkeypatch.setattr(lexical, "POSTINGS_BUDGET", 4)
     monkeypatch.setattr(lexical, "COMMON_SHARE", 2.0)
     found = lexical.find(bench.store.reader, "summaries_fts", len(ids), ['"common"', '"okapi"', '"nowhere"'])
     assert found.ids[found.shares.argmax()] == 1
