@@ -53,8 +53,11 @@ class Consolidator:
         take_spool: Callable[[], Awaitable[None]],
         upkeep: Callable[[], Awaitable[None]],
         at_work: AtWork | None = None,
+        on_edit: Callable[[], None] = lambda: None,
     ) -> None:
+        """`on_edit` is told when a person has written to the database."""
         self._store = store
+        self._on_edit = on_edit
         self._clock = clock
         self._drainer = drainer
         self._embedding = embedding
@@ -212,6 +215,7 @@ class Consolidator:
         version = await self._store.write(summaries.data_version)
         if version != self._seen_version:
             self._seen_version = version
+            self._on_edit()
             await self._store.write(summaries.sweep_orphans)
             await self._indexer.run_all()
 

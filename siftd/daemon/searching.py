@@ -34,13 +34,18 @@ class Searching:
             )
         )
 
+    def forget(self) -> None:
+        """Let the next search read anew what searches keep of rows: a person may have changed it."""
+        self._engine = None
+
     def engine(self, connection: sqlite3.Connection) -> SearchEngine:
         """Return the engine of the reading thread."""
-        if self._engine is None:
+        engine = self._engine
+        if engine is None:
             from siftd.search.engine import SearchEngine
             from siftd.search.weights import of_settings
 
-            self._engine = SearchEngine(
+            engine = self._engine = SearchEngine(
                 connection,
                 self._store.index,
                 self._stock.embedder.embed_question,
@@ -49,7 +54,7 @@ class Searching:
                 self._store.everywhere.connection,
                 lambda: {**(layers := self.scoring_layers(connection))["file"], **layers["project"]},
             )
-        return self._engine
+        return engine
 
     def scoring_layers(self, connection: sqlite3.Connection) -> dict[str, dict[str, float]]:
         """Return this project's numbers by where they come from, what decides first. For the reading thread."""

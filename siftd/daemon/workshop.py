@@ -101,6 +101,7 @@ class Workshop:
             take_spool=Spooled(stock).take,
             upkeep=self._keep_up,
             at_work=stock.at_work,
+            on_edit=self.searching.forget,
         )
 
     async def embed_memories(self) -> None:

@@ -1,8 +1,8 @@
 """What ranking has to know of a row beside its score, as arrays by id, and which rows are hidden.
 
-An event's session, tool and time and a summary's event are facts that change by a person's hand only: each is read when
-a leg first finds its row, and kept until `forget`. What is hidden does change: it is looked after whenever anything was
-written.
+An event's session, tool and time and a summary's event change by a person's hand only, and then these arrays are made
+anew (`Searching.forget`): each is read when a leg first finds its row, and kept. What is hidden does change: it is
+looked after whenever anything was written.
 """
 
 from __future__ import annotations
@@ -54,10 +54,6 @@ class Rows:
         self._version: int | None = None
         self._supersedes = Supersedes(0, 0, None)
         self._superseded = self._doubted = np.empty(0, dtype=np.int64)
-        self.forget()
-
-    def forget(self) -> None:
-        """Read everything anew when it is next asked for: a person has changed something by hand."""
         self._events = _Kept(("session", np.int32), ("kind", np.int8), ("ts", np.int64), ("size", np.float64))
         self._summaries = _Kept(("event", np.int64), ("confidence", np.float64), ("size", np.float64))
 

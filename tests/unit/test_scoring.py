@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -109,3 +111,18 @@ async def test_a_link_in_the_files_place_is_not_followed(shop: Shop, tmp_path: P
     (tmp_path / ".siftd").mkdir()
     (tmp_path / ".siftd" / "config.json").symlink_to(tmp_path / "elsewhere")
     assert (await scoring(shop))["w_fts"] == (1.0, "default")
+
+
+async def test_what_a_person_changes_with_sqlite3_is_followed_by_the_next_search_after_a_sweep(shop: Shop) -> None:
+    async def sureness() -> float:
+        (hit,) = (await shop.ask("search", query="part1", k=1))["hits"]
+        return float(hit["why"]["confidence"])
+
+    await shop.capture(1)
+    await shop.ask("drain")
+    before = await sureness()
+    with closing(sqlite3.connect(shop.workshop.paths.database, isolation_level=None)) as person:
+        person.execute("UPDATE summaries SET confidence = 0.1")
+    shop.clock.at += DAY
+    await shop.ask("drain")
+    assert await sureness() < 0 < before

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from workbench import DAY_MS, NOON_MS, Workbench, told
 
@@ -15,9 +16,11 @@ from siftd.errors import RequestInvalid
 from siftd.messages import Filters
 from siftd.search import lexical
 from siftd.search import query as query_module
+from siftd.search import rows as rows_module
 from siftd.search.engine import SearchEngine
 from siftd.search.query import Question, trigrams_match
 from siftd.search.relevance import inflections
+from siftd.search.rows import Rows
 from siftd.summarise.contract import Summary
 
 
@@ -418,6 +421,34 @@ async def test_a_superseded_summary_and_its_event_are_out_of_every_leg(bench: Wo
     assert set(bench.hits("parseInvoice", superseded=True)) == {newer, older}
     assert bench.hits("", tool="Bash", superseded=True) == [newer, older]
     assert legs(bench, "parseInvoice", older, superseded=True) == {"words", "raw", "vector"}
+
+
+async def test_what_is_superseded_is_followed_whatever_is_added_or_taken_away(bench: Workbench) -> None:
+    await told_of(bench, "mended the parser", "painted the fence", "fed the okapi")
+    rows = Rows(bench.store.reader)
+
+    def hidden_after(*statements: str) -> list[list[int]]:
+        bench.by_hand(*statements)
+        return [ids.tolist() for ids in rows.superseded()]
+
+    hide = "INSERT INTO summary_supersedes (newer_id, older_id) VALUES ({}, {})"
+    take_away = "DELETE FROM summary_supersedes WHERE older_id = {}"
+    events = dict(bench.store.reader.execute("SELECT id, event_id FROM summaries"))
+    assert hidden_after() == [[], []]
+    assert hidden_after(hide.format(3, 1)) == [[1], [events[1]]]
+    assert hidden_after(hide.format(3, 2)) == [[1, 2], [events[1], events[2]]]
+    assert hidden_after(take_away.format(2), hide.format(1, 3)) == [[1, 3], [events[1], events[3]]]
+    assert hidden_after(take_away.format(1)) == [[3], [events[3]]]
+
+
+async def test_rows_that_share_a_place_are_told_apart(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = await told_of(bench, *(f"painted fence {number}" for number in range(9)))
+    monkeypatch.setattr(rows_module, "KEPT", 4)
+    rows = Rows(bench.store.reader)
+    asked = np.array([*ids, 10**15, ids[0]])
+    for _ in range(2):
+        assert rows.events(asked)["ts"].tolist() == [*([NOON_MS] * 9), 0, NOON_MS]
+        assert rows.summaries(np.arange(1, 10))["event"].tolist() == ids
 
 
 async def test_an_event_with_one_live_summary_left_is_shown_with_it(bench: Workbench) -> None:
