@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 BATCH = 128
-_TOP = 2**63 - 1
 _PROBE = "What was done here before, and why?"
 """A text whose vector is kept for each model, to know the model again by it."""
 _PROBE_COSINE = 0.99
@@ -62,12 +61,12 @@ class EmbeddingQueue:
 
     async def _run(self, list_waiting: _ListWaiting, insert: _InsertVectors, goes_on: Callable[[], bool]) -> int:
         """Go down from the newest; then look once more from there, for what was added meanwhile."""
-        embedded, below = 0, _TOP
+        embedded, below = 0, summaries.TOP
         while goes_on():
             waiting = await self._store.read(lambda c, b=below: self._plan(list_waiting, c, b))  # type: ignore[misc]
-            if not waiting and below == _TOP:
+            if not waiting and below == summaries.TOP:
                 break
-            below = min((owner_id for owner_id, _ in waiting), default=_TOP)
+            below = min((owner_id for owner_id, _ in waiting), default=summaries.TOP)
             if waiting:
                 if not await self._told(lambda w=waiting: self._embed(w, insert)):  # type: ignore[misc]
                     break

@@ -195,8 +195,8 @@ class SearchEngine:
             best = np.argsort(-scores, kind="stable")[:_NEIGHBOURLY]
             names = [self._rows.session_name(number) for number in pool.sessions[best].tolist()]
             times = candidates.session_times(self._connection, names)
-            known = best[[name in times for name in names]]
-            started, ended = np.array([times[name] for name in names if name in times], dtype=np.int64).reshape(-1, 2).T
+            places, started, ended = np.array(times, dtype=np.int64).reshape(-1, 3).T
+            known = best[places]
             scores[known] = with_neighbours(scores[known], started, ended, weights.neighbour)
         return scores
 

@@ -22,22 +22,22 @@ KEPT = 2**18
 """Rows of one kind that are kept, each in the place that its id's last digits say: about 8 MB."""
 _NOBODY = np.iinfo(np.int64).min
 _KINDS_OF_WORK = {
-    "UserPromptSubmit": 1,
-    "Stop": 2,
-    "SubagentStop": 2,
-    "Edit": 3,
-    "MultiEdit": 3,
-    "Write": 3,
-    "NotebookEdit": 3,
-    "apply_patch": 3,
-    "Bash": 4,
-    "shell": 4,
-    "Read": 5,
-    "Grep": 5,
-    "Glob": 5,
-    "LS": 5,
-    "WebFetch": 5,
-    "WebSearch": 5,
+    b"UserPromptSubmit": 1,
+    b"Stop": 2,
+    b"SubagentStop": 2,
+    b"Edit": 3,
+    b"MultiEdit": 3,
+    b"Write": 3,
+    b"NotebookEdit": 3,
+    b"apply_patch": 3,
+    b"Bash": 4,
+    b"shell": 4,
+    b"Read": 5,
+    b"Grep": 5,
+    b"Glob": 5,
+    b"LS": 5,
+    b"WebFetch": 5,
+    b"WebSearch": 5,
 }
 """What was asked, told at the end, changed, run, looked at. Plans, tasks and tools of servers are one more kind."""
 KINDS = 6
@@ -48,8 +48,8 @@ class Rows:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._numbers: dict[str, int] = {}
-        self._names = [""]
+        self._numbers: dict[bytes, int] = {}
+        self._names = [b""]
         """By number; nothing has 0."""
         self._version: int | None = None
         self._supersedes = Supersedes(0, 0, None)
@@ -65,7 +65,7 @@ class Rows:
         """Return `event`, `confidence` and `size` (words) of summaries."""
         return self._summaries.take(ids, lambda new: candidates.summary_rows(self._connection, new))
 
-    def session_name(self, number: int) -> str:
+    def session_name(self, number: int) -> bytes:
         return self._names[number]
 
     def superseded(self) -> tuple[Ids, Ids]:
@@ -92,16 +92,13 @@ class Rows:
 
     def _read_events(self, new: Iterable[int]) -> list[tuple[Any, ...]]:
         found = candidates.event_rows(self._connection, new)
+        for session in {row[1] for row in found} - self._numbers.keys():
+            self._numbers[session] = len(self._names)
+            self._names.append(session)
         return [
-            (event_id, self._number(session), _KINDS_OF_WORK.get(tool, 0), ts, size)
+            (event_id, self._numbers[session], _KINDS_OF_WORK.get(tool, 0), ts, size)
             for event_id, session, tool, ts, size in found
         ]
-
-    def _number(self, session: str) -> int:
-        number = self._numbers.setdefault(session, len(self._names))
-        if number == len(self._names):
-            self._names.append(session)
-        return number
 
 
 class _Kept:

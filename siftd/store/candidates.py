@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from siftd.messages import Filters
@@ -129,10 +129,10 @@ def summary_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[tup
     return [(*row[:3], _size(row[3])) for row in connection.execute(sql, (_array(ids),))]
 
 
-def event_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[tuple[int, str, str, int, int]]:
-    """Return (event id, session, tool, time, words that the index holds of it)."""
+def event_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[tuple[int, bytes, bytes, int, int]]:
+    """Return (event id, session, tool, time, words that the index holds of it); texts as bytes: quicker."""
     sql = """
-        SELECT e.id, e.session_id, e.tool, e.ts, d.sz FROM json_each(?) j
+        SELECT e.id, CAST(e.session_id AS BLOB), CAST(e.tool AS BLOB), e.ts, d.sz FROM json_each(?) j
         CROSS JOIN events e ON e.id = j.value LEFT JOIN events_fts_docsize d ON d.id = e.id
     """
     return [(*row[:4], _size(row[4])) for row in connection.execute(sql, (_array(ids),))]
@@ -181,8 +181,10 @@ def data_version(connection: sqlite3.Connection) -> int:
 
 def _size(packed: bytes | None) -> int:
     """Return what FTS5's docsize table says: for each column a big-endian varint of seven bits a byte; 0 for None."""
+    if not packed or packed.isascii():
+        return sum(packed or b"")
     total = count = 0
-    for byte in packed or b"":
+    for byte in packed:
         count = count << 7 | byte & 0x7F
         if byte < 0x80:
             total += count
@@ -222,13 +224,13 @@ def latest(connection: sqlite3.Connection, scope: Scope, limit: int) -> list[tup
     return [(int(event_id), int(ts)) for event_id, ts in connection.execute(sql, (*scope.values, limit))]
 
 
-def session_times(connection: sqlite3.Connection, session_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """Return when each of these sessions began and when it was last seen."""
+def session_times(connection: sqlite3.Connection, sessions: Sequence[bytes]) -> list[tuple[int, int, int]]:
+    """Return (place in `sessions`, when it began, when it was last seen) of those that are there."""
     sql = """
-        SELECT s.session_id, s.started_ts, s.last_ts FROM json_each(?) j
-        CROSS JOIN sessions s ON s.session_id = j.value
+        SELECT j.key, s.started_ts, s.last_ts FROM json_each(?) j CROSS JOIN sessions s ON s.session_id = j.value
     """
-    return {row[0]: (row[1], row[2]) for row in connection.execute(sql, (json.dumps(list(session_ids)),))}
+    names = [session.decode(errors="replace") for session in sessions]
+    return connection.execute(sql, (json.dumps(names, ensure_ascii=False),)).fetchall()
 
 
 def _array(ids: Iterable[int]) -> str:

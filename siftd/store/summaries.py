@@ -41,6 +41,11 @@ SELECT s.id, s.text FROM summaries s LEFT JOIN summary_embeddings v ON v.summary
 WHERE s.id < ? AND v.summary_id IS NULL AND NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)
 ORDER BY s.id DESC LIMIT ?
 """
+TOP = 2**63 - 1
+"""Every id is below it."""
+_LACKS = """
+SELECT (SELECT count(*) FROM summaries) <> (SELECT count(*) FROM summary_embeddings WHERE embedder = ?)
+"""
 _EMBED = "INSERT OR REPLACE INTO summary_embeddings (summary_id, dim, vec, embedder) VALUES (?, ?, ?, ?)"
 
 
@@ -205,7 +210,12 @@ def retry(connection: sqlite3.Connection, event_id: int | None) -> int:
 
 
 def list_unembedded(connection: sqlite3.Connection, embedder: str, below: int, limit: int) -> list[tuple[int, str]]:
-    """Return (summary id, text) of live summaries below an id without a vector of `embedder`, newest first."""
+    """Return (summary id, text) of live summaries below an id without a vector of `embedder`, newest first.
+
+    Below `TOP`, where there are as many vectors as summaries, two indexes tell that none is missing: each tick asks.
+    """
+    if below == TOP and not connection.execute(_LACKS, (embedder,)).fetchone()[0]:
+        return []
     return [(int(row[0]), str(row[1])) for row in connection.execute(_UNEMBEDDED, (embedder, below, limit))]
 
 
