@@ -169,6 +169,12 @@ def resident_kb(pid: int) -> int:
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1])
 
 
+def processor_seconds(pid: int) -> float:
+    """Return the time that all threads of a process have worked."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def wakeups(pid: int) -> int:
     total = 0
     for status in Path(f"/proc/{pid}/task").glob("*/status"):

@@ -78,7 +78,7 @@ def evaluate(dataset: DataSet, scratch: Path, embedders: Sequence[str], *, ablat
                 for _ in range(WARM_UP):  # a search reads vectors for a moment only: after a start they are few
                     if not question({"kind": "search", "query": "warm", "k": 1})["degraded"]:
                         break
-                for name, weights, group in _variants(dataset, embedder, ablate=ablate):
+                for name, weights, group in _variants(dataset, embedder, ablate=ablate, is_first=number == 0):
                     yield from _asked(dataset, scope, name, _searching(dataset, scope, question, weights, group))
     if dataset.unit == "session" and len(homes) > 1:
         for scope, folder in homes.items():
@@ -86,15 +86,20 @@ def evaluate(dataset: DataSet, scratch: Path, embedders: Sequence[str], *, ablat
                 yield from _recalled(dataset, scope, prompts, question, _session_of(bench.database))
 
 
-def _variants(dataset: DataSet, embedder: str, *, ablate: bool) -> Iterator[tuple[str, dict[str, float], str | None]]:
+def _variants(
+    dataset: DataSet, embedder: str, *, ablate: bool, is_first: bool
+) -> Iterator[tuple[str, dict[str, float], str | None]]:
     group = dataset.unit if dataset.unit == "session" else None
     for name, weights in LEGS.items():
-        yield f"{name}, {embedder}" if name != "lexical" else name, weights, group
+        if weights.get("vector") != 0.0:
+            yield f"{name}, {embedder}", weights, group
+        elif is_first:
+            yield name, weights, group
     if ablate:
         for signal in SIGNALS:
-            yield f"fused without {signal}", {signal: 0.0}, group
+            yield f"fused without {signal}, {embedder}", {signal: 0.0}, group
     if group is not None:
-        yield "fused, ten hits ungrouped", {}, None
+        yield f"fused, ten hits ungrouped, {embedder}", {}, None
 
 
 def _searching(
