@@ -211,6 +211,26 @@ async def test_a_query_without_a_word_finds_nothing_and_is_no_error(bench: Workb
     assert bench.search(text).hits == []
 
 
+@pytest.mark.parametrize("text", ["what was it that they did to the", "is it", "the"])
+async def test_a_query_of_nothing_but_stop_words_is_answered(bench: Workbench, text: str) -> None:
+    """With little or nothing, but whole: such words carry no question."""
+    await told_of(bench, "saw an okapi", "painted the fence")
+    answer = bench.search(text)
+    assert (answer.degraded, len(answer.hits) <= 1) == (None, True)
+
+
+async def test_a_script_from_right_to_left_is_found(bench: Workbench) -> None:
+    await told_of(bench, "saw an okapi", "תוקן התור בשרת")
+    assert bench.hits("התור?")[0] == 2
+
+
+async def test_a_filter_that_nothing_matches_finds_nothing(bench: Workbench) -> None:
+    await told_of(bench, "saw an okapi")
+    for filters in ({"file": "nowhere.py"}, {"session": "none"}, {"tool": "NoTool"}, {"since": 2**62}):
+        answer = bench.search("okapi", **filters)
+        assert (answer.hits, answer.degraded) == ([], None), filters
+
+
 async def test_a_query_of_100_kb_is_cut_and_answered(bench: Workbench) -> None:
     (event_id,) = await told_of(bench, "saw an okapi")
     assert bench.hits("okapi " + "lorem ipsum " * 8500) == [event_id]
