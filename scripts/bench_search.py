@@ -1,4 +1,4 @@
-"""A large store for `scripts/bench search`, words as frequent as in a language.
+"""A large store for `scripts/bench scale`, in words as frequent as in a language.
 
 The words follow Zipf's law over 40,000 names of two to four syllables; a summary has about 16 of them, its event about
 60; 200 events are a session. Vectors are hash-384's own. Made once a size, the same at every run.
@@ -6,11 +6,14 @@ The words follow Zipf's law over 40,000 names of two to four syllables; a summar
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in the daemon
 
 import numpy as np
 

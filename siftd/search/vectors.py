@@ -37,6 +37,11 @@ _PIECE = 4_096
 """Rows that are read at once."""
 _BLOCK = 8_192
 """Rows that are compared at once with several vectors: bounds memory."""
+_HEAD_SHARE = 4
+"""Of a vector's dimensions one in so many, the first ones, are enough to rule out nearly every pair of texts."""
+_PAIRS_MAX = 4_096
+"""Pairs of a block that are looked at one by one; of more the whole product is quicker."""
+_ROUNDING = 1e-4
 
 
 class VectorIndex:
@@ -48,6 +53,9 @@ class VectorIndex:
         self._ids = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
         self._matrix = np.zeros((_FIRST_CAPACITY, dim), dtype=np.float32)
         self._bits = Bits(dim, _FIRST_CAPACITY)
+        self._head = dim // _HEAD_SHARE
+        self._tails = np.zeros(_FIRST_CAPACITY, dtype=np.float32)
+        """By row: the length of what comes after the head."""
         self._rows: dict[int, int] = {}
         self._seen: int | None = None
         self._read_down_to: int | None = None
@@ -119,19 +127,31 @@ class VectorIndex:
     ) -> dict[int, list[tuple[int, float]]]:
         """Return for each of `summary_ids` that has a vector the others at `cosine` or nearer, at most `limit`.
 
-        One pass over `rows`, or over all, for all of them, exact.
+        One pass over `rows`, or over all, for all of them, exact: by the heads of two vectors and the lengths of their
+        tails a product cannot be more than so much (Cauchy, Schwarz), and only those that can be near are multiplied.
         """
         asked = [each for each in summary_ids if each in self._rows]
         found: dict[int, list[tuple[int, float]]] = {each: [] for each in asked}
-        vectors = np.ascontiguousarray(self._matrix[[self._rows[each] for each in asked]].T)
+        places = [self._rows[each] for each in asked]
+        vectors, tails = self._matrix[places], self._tails[places]
+        heads = np.ascontiguousarray(vectors[:, : self._head].T)
         first, last = (rows.start, min(rows.stop, len(self))) if rows is not None else (0, len(self))
         for start in range(first, last if asked else first, _BLOCK):
-            scores = self._matrix[start : min(start + _BLOCK, last)] @ vectors
-            for row, column in np.argwhere(scores >= cosine):
+            block = self._matrix[start : min(start + _BLOCK, last)]
+            most = block[:, : self._head] @ heads
+            most += np.outer(self._tails[start : start + len(block)], tails)
+            near, columns = np.nonzero(most >= cosine - _ROUNDING)
+            if len(near) > _PAIRS_MAX:
+                scores = block @ vectors.T
+                near, columns = np.nonzero(scores >= cosine)
+                cosines = scores[near, columns]
+            else:
+                cosines = np.einsum("ij,ij->i", block[near], vectors[columns])
+            for row, column, score in zip(near.tolist(), columns.tolist(), cosines.tolist(), strict=True):
                 other = int(self._ids[start + row])
-                if other != asked[column]:
-                    found[asked[column]].append((other, float(scores[row, column])))
-        return {each: sorted(near, key=lambda one: (-one[1], -one[0]))[:limit] for each, near in found.items()}
+                if score >= cosine and other != asked[column]:
+                    found[asked[column]].append((other, score))
+        return {each: sorted(pairs, key=lambda one: (-one[1], -one[0]))[:limit] for each, pairs in found.items()}
 
     def usual_cosine(self, vector: NDArray[np.float32]) -> float:
         """Return what is far in this space: the mean cosine of rows spread over all, 0 where far is orthogonal."""
@@ -152,11 +172,13 @@ class VectorIndex:
             where.append(row)
         while len(self._rows) > len(self._ids):
             self._ids, self._matrix = doubled(self._ids), doubled(self._matrix)
+            self._tails = doubled(self._tails)
             self._bits.double()
         if piece:
             vectors = np.frombuffer(b"".join(packed for _, packed in piece), dtype="<f4").reshape(len(piece), self.dim)
             self._ids[where] = [summary_id for summary_id, _ in piece]
             self._matrix[where] = vectors
+            self._tails[where] = np.sqrt((vectors[:, self._head :] ** 2).sum(axis=1))
             self._bits.put(where, vectors)
 
     def _remove(self, summary_id: int) -> None:
@@ -165,6 +187,6 @@ class VectorIndex:
         last = len(self._rows)
         if row is not None and row != last:
             moved = int(self._ids[last])
-            self._ids[row], self._matrix[row] = moved, self._matrix[last]
+            self._ids[row], self._matrix[row], self._tails[row] = moved, self._matrix[last], self._tails[last]
             self._bits.move(last, row)
             self._rows[moved] = row

@@ -160,7 +160,9 @@ def test_the_coarse_pass_keeps_what_an_exact_look_finds(monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_those_alike_are_the_same_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("pairs_max", [10**6, 0])
+def test_those_alike_are_the_same_as_one_by_one(monkeypatch: pytest.MonkeyPatch, pairs_max: int) -> None:
+    monkeypatch.setattr(vectors_module, "_PAIRS_MAX", pairs_max)
     connection = many_vectors(500, 96)
     index = VectorIndex(SPACE, 96)
     index.refresh(connection)
