@@ -5,6 +5,7 @@ A question waits some seconds, a batch longer, none for ever; search goes on wit
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 FIRST_SECONDS = 5.0
 SECONDS_A_TEXT = 0.5
 MOST_SECONDS = 60.0
+SILENT_SECONDS = 30.0
+"""After a silence no question waits for so long: the thread that asks serves every other search too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class ServedEmbedder:
         self._url = f"{base_url.rstrip('/')}{dialect.path}"
         self._dim: int | None = None
         self._client: httpx.Client | None = None
+        self._silent_since: float | None = None
 
     @property
     def dim(self) -> int:
@@ -72,6 +76,8 @@ class ServedEmbedder:
 
     def embed_question(self, text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:  # noqa: ARG002
         """Return a question's vector; a model tells by itself which of its words matter."""
+        if self._silent_since is not None and time.monotonic() < self._silent_since + SILENT_SECONDS:
+            raise self._unavailable("is silent")
         row: NDArray[np.float32] = self.embed([text])[0]
         return row
 
@@ -84,11 +90,13 @@ class ServedEmbedder:
         try:
             answer = self._client.post(self._url, json={"model": self._model, "input": texts}, timeout=seconds)
         except httpx.TimeoutException as error:
+            self._silent_since = time.monotonic()
             raise EmbedderUnavailable(
                 f"{self.name} did not answer within {seconds:g} s", hint=self._dialect.when_silent
             ) from error
         except httpx.HTTPError as error:
             raise self._unavailable("does not answer") from error
+        self._silent_since = None
         if answer.status_code == 404:
             hint = self._dialect.when_missing.format(model=self._model)
             raise EmbedderUnavailable(f"the model {self._model} is missing", hint=hint)

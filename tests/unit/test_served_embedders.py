@@ -133,6 +133,23 @@ def test_a_server_that_fails_or_hangs_is_told(
         embedder.embed(["one"])
 
 
+def test_after_a_silence_no_question_waits_until_the_server_has_answered_again(
+    embedder: Embedder, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One search would hold up all others, each for seconds."""
+    with monkeypatch.context() as impatient:
+        impatient.setattr(served, "FIRST_SECONDS", 0.05)
+        impatient.setattr(served, "SECONDS_A_TEXT", 0.0)
+        server.hangs.clear()
+        with pytest.raises(EmbedderUnavailable, match="did not answer within"):
+            embedder.embed_question("one", {})
+    with pytest.raises(EmbedderUnavailable, match="is silent"):
+        embedder.embed_question("one", {})
+    server.hangs.set()
+    embedder.embed(["a batch of the next tick"])
+    assert np.allclose(embedder.embed_question("one", {}), [0.6, 0.8])
+
+
 @pytest.mark.parametrize("spec", ["", "openai:", "ollama", "nothing:at-all"])
 def test_an_unknown_embedder_is_refused(spec: str) -> None:
     with pytest.raises(ConfigInvalid):
