@@ -174,6 +174,10 @@ def kind_of_name(name: str) -> Kind | None:
         return "secret"
     if last == "key" and (owner in _KEY_OWNERS or owner in PROVIDERS or owner.endswith(("secret", "token"))):
         return "secret"
+    if words[-3:] == ["access", "key", "id"] or words[-2:] == ["oauth", "signature"]:
+        return "secret"
+    if last == "id" and owner in PROVIDERS:
+        return "key"
     if last in {"id", "accessid"} and (owner in {"access", "accessid"} or last == "accessid"):
         return "key"
     return "key" if last == "key" and owner not in _HARMLESS_KEYS else None

@@ -55,10 +55,14 @@ _PATH = re.compile(
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
+SHORTEST_NUMBER = 15
+"""Digits from which on a number under a secret's name is one: no count, no port, no time in milliseconds."""
+
+
 def is_plausible_value(kind: Kind, value: str, *, bare: bool = False) -> bool:
     """Decide whether `value` under a name of `kind` is a secret rather than a word, a path or a stand-in."""
     value = value.strip()
-    if is_stand_in(value) or (value.isdigit() and len(value) < 20):
+    if is_stand_in(value) or (value.isdigit() and len(value) < SHORTEST_NUMBER):
         return False
     if not value.isalnum() and (_PATH.search(value[:LONGEST_MEASURED]) or _DATE.match(value)):
         return False
@@ -96,7 +100,18 @@ _FIELD = re.compile(
 def _may_be_key(value: str) -> bool:
     if HASH.fullmatch(value):
         return False
-    return looks_generated(value) or (len(value) >= 32 and value.isalnum() and _is_long_alphabet(value))
+    return (
+        looks_generated(value)
+        or is_spread(value)
+        or (len(value) >= 32 and value.rstrip("=").isalnum() and _is_long_alphabet(value))
+    )
+
+
+def is_spread(value: str) -> bool:
+    """Tell characters of which few come twice from words, which live on a dozen letters."""
+    size = len(value[:LONGEST_MEASURED])
+    is_of_many = len(set(value)) >= size * 0.85 and not _PARTED.search(value)
+    return size >= 24 and (is_of_many or entropy_bits(value) >= 4.8)
 
 
 def _is_long_alphabet(value: str) -> bool:
@@ -106,11 +121,11 @@ def _is_long_alphabet(value: str) -> bool:
 def _may_be_secret(value: str, bare: bool) -> bool:
     digits = digits_in(value)
     if digits == len(value):
-        return digits >= 20
+        return digits >= SHORTEST_NUMBER
     if entropy_bits(value) < 2.8 or (bare and _IDENTIFIER.fullmatch(value)):
         return False
     if _WORDS.fullmatch(value) or not digits or (digits == 1 and _PARTED.search(value)):
-        return looks_generated(value)
+        return looks_generated(value) or is_spread(value)
     return is_mixed(value)
 
 

@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from siftd.redact import checks, encoded, people
-from siftd.redact.providers import KEYED_PROVIDERS, any_of
+from siftd.redact import assigned, checks, encoded, people
+from siftd.redact.providers import KEYED_PROVIDERS, PROVIDERS, any_of
 from siftd.redact.rules.row import HEX, MIXED, Rule
 
 _QUOTE = r"(?:\\{0,4}[\"'`])"
 _NAME = r"(?P<name>[\w.-]{1,64}+(?:[ ](?i:key)\b)?)"
 _TELLING_WORD = (
-    r"(?:(?i:passw(?:or)?d|passphrase|passwort|passcode|pwd|[_.-]pass|\bpass|secret|token|crumb|access[_-]?id|cred(?:ential)?s?|auth|(?:api|access|account|admin|app|auth(?:entication)?|"
+    r"(?:(?i:passw(?:or)?d|passphrase|passwort|passcode|pwd|[_.-]pass|\bpass|secret|token|crumb|access[_-]?id|cred(?:ential)?s?|auth(?:entication)?|oauth_signature|access_key_id|key-id|(?:api|access|account|admin|app|auth(?:entication)?|"
     r"client|consumer|deploy|encrypt(?:ion)?|master|private|project|root|secret|service|session|shared|signing|storage|"
     r"subscription|[a-z0-9][_-])[ _-]?key)|[a-z]Key)"
 )
@@ -31,6 +31,7 @@ _SAID = (
 
 _LONG_NAME = r"(?:\b(?i:key)|(?i:secret|token|passw(?:or)?d|credential|api_?key))[A-Za-z_-]{0,40}"
 _SERVICE = f"(?i:{any_of(KEYED_PROVIDERS)})"
+_OTHER_SERVICE = f"(?i:{any_of(PROVIDERS - KEYED_PROVIDERS)})"
 
 SHAPES: tuple[Rule, ...] = (
     Rule(name="bearer-token", finds="bearer token of a header", docs="https://datatracker.ietf.org/doc/html/rfc6750",
@@ -48,12 +49,20 @@ SHAPES: tuple[Rule, ...] = (
          check=checks.is_basic_auth,
          example="Authorization: Basic " "YWxpY2U6b3Blbi1zZXNhbWU=",
          near_miss="Basic understanding"),
+    Rule(name="url-token", finds="token in the place of a name in a URL", docs="https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/authenticating-as-a-github-app-installation#using-an-installation-access-token-to-authenticate-as-an-app-installation",
+         head=r"://[A-Za-z0-9_-]{20,128}(?::x-oauth-basic)?@", lane="place",
+         general=True,
+         pattern=r"://([\w-]{20,128})(?::x-oauth-basic)?@",
+         group=1,
+         check=assigned.is_url_user,
+         example="git+https://" + MIXED[:40] + ":x-oauth-" "basic@github.com/org/repo.git",
+         near_miss="https://a-user-with-a-rather-long-name@localhost/org/repo.git"),
     Rule(name="url-password", finds="password inside a URL", docs="https://datatracker.ietf.org/doc/html/rfc3986#section-3.2.1",
          head=r"://[^ \t\r\n\x00/\"'`<>]{1,256}@", lane="place",
          general=True,
          pattern=r"://[\w.~%!$&()*+,;=-]{0,64}(?:@[\w.-]{1,64})?:([^\s/@\"'`<>]{1,256})@",
          group=1,
-         check=checks.is_url_password,
+         check=assigned.is_url_password,
          example="postgres://app:s3cr3t-pass" "@db.internal:5432/app",
          near_miss="http://localhost:8080/user@example"),
     Rule(name="curl-user", finds="password of a curl command", docs="https://curl.se/docs/manpage.html#-u",
@@ -61,7 +70,7 @@ SHAPES: tuple[Rule, ...] = (
          general=True,
          pattern=r"-(?:u|-user)[ =]{1,3}[\\\"']{0,4}(?:[^\s\\\"':<]{0,64}[\"']?:[\\\"']{0,4}(?![$({])([^\s\\\"'`]{3,256})(?=[\s\\\"'`]|\Z)|(?![$({])([^\s\\\"'`:$]{8,256}):[\"'])",
          group=-1,
-         check=checks.is_command_password,
+         check=assigned.is_command_password,
          example="curl -u alice:" "open-sesame9 https://host/",
          near_miss="curl -u username:password https://host/"),
     Rule(name="password", finds="value assigned to a name that means a secret", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_password",
@@ -71,7 +80,7 @@ SHAPES: tuple[Rule, ...] = (
          pattern=_NAME + _CLOSE + _OPERATOR + r"(?:[ \t]*+|\s{1,40}(?=[\"'`\w][^\s]{11}))" + _VALUE,
          group=-1,
          rest=r"[^\s\"'`\\]*+",
-         check=checks.is_assigned_secret,
+         check=assigned.is_assigned_secret,
          example='password = "correct-horse-9"',
          near_miss="password = get_password()"),
     Rule(name="password", finds="value assigned to a name that means a secret", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_password",
@@ -80,7 +89,7 @@ SHAPES: tuple[Rule, ...] = (
          pattern=r"(?<![\w-])--?" + _NAME + r"[ \t]{1,4}" + _VALUE,
          group=-1,
          rest=r"[^\s\"'`\\]*+",
-         check=checks.is_assigned_secret,
+         check=assigned.is_assigned_secret,
          example="deploy --api-token " + MIXED[:20],
          near_miss="deploy --api-token $TOKEN"),
     Rule(name="secret", finds="value said to be a secret in plain words", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_password",
@@ -88,7 +97,7 @@ SHAPES: tuple[Rule, ...] = (
          general=True,
          pattern=_SAID + r"([A-Za-z0-9][\w+/.~=-]{11,127})(?![(@])",
          group=1,
-         check=checks.is_said_secret,
+         check=assigned.is_said_secret,
          rest=r"[\w+/.~=-]*+",
          example="the access token " + MIXED[:32],
          near_miss="the token validation_middleware_v2 reads it"),
@@ -98,10 +107,19 @@ SHAPES: tuple[Rule, ...] = (
          pattern=r"(?P<said>[A-Za-z0-9]{2,24}(?:[ _.-]?(?i:api|key|token|tok|secret|id|access|auth|private|user|client|account|password)){0,3})"
                  r"(?P<between>[\"']?[ \t]{0,3}(?:=>|[:=,>-]{1,2})[ \t]{0,3}[\"'`<(]?|[ ]{1,2})(?P<value>[A-Za-z0-9][\w+/.=~-]{15,127})(?![(@])",
          group=3,
-         check=checks.is_providers_value,
+         check=assigned.is_providers_value,
          rest=r"[\w+/.~=-]*+",
          example="restpack: " + MIXED[:32],
          near_miss="restpack: authentication_required"),
+    Rule(name="secret", finds="generated value assigned at the name of a service whose name is a word, or whose business is hashes", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_password",
+         head=_OTHER_SERVICE + r"[A-Za-z_.-]{0,16}[ \t\"'=:>,<(`]{1,6}[A-Za-z0-9]{20}", lane="provider",
+         general=True,
+         pattern=r"[A-Za-z0-9]{2,24}[A-Za-z_.-]{0,16}"
+                 r"(?P<between>[\"']?[ \t]{0,3}(?:=>|[:=,>]{1,2})[ \t]{0,3}[\"'`<(]?)(?P<value>[A-Za-z0-9]{20,127}+)(?![\w(@/.-])",
+         group=2,
+         check=assigned.is_other_providers_value,
+         example='"artifactory", "' + MIXED[:64] + '"',
+         near_miss='"artifactory", "' + HEX[:40] + '"'),
     Rule(name="key", finds="generated value of what is only called key, or of a name in which a telling word is not the last", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_password",
          head=_LONG_NAME + r"[\"']?[ ]{0,3}[:=][ ]{0,3}[\"']{0,3}[A-Za-z0-9][A-Za-z0-9+/_=-]{19}", lane="name",
          general=True,
@@ -121,13 +139,13 @@ SHAPES: tuple[Rule, ...] = (
     Rule(name="jwk", finds="private member of a JSON web key", docs="https://datatracker.ietf.org/doc/html/rfc7518#section-6",
          head=r"[\"'](?:[dkpq]|d[pq]|qi)\\?[\"'][ ]{0,2}:[ ]{0,2}\\?[\"'][A-Za-z0-9_-]{22}", lane="name",
          pattern=r"[\"'](?:[dkpq]|d[pq]|qi)\\?[\"'][ ]{0,2}:[ ]{0,2}\\?[\"']([\w-]{22,2048})(?=[\\\"'])", group=1,
-         check=checks.is_generated,
+         check=checks.is_key_member,
          example='{"kty":"OKP","d":"' + MIXED[:43] + '"}', near_miss='{"d": "documentation_of_the_first_page"}'),
     Rule(name="password", finds="default of a Terraform variable whose name means a secret", docs="https://developer.hashicorp.com/terraform/language/values/variables",
          head=r"variable[ ]{1,2}\\?\"[A-Za-z0-9_-]{0,48}" + _TELLING_WORD, lane="name",
          general=True,
          pattern=r"variable[ ]{1,2}\\?\"(?P<name>[\w-]{1,64})\\?\"[ ]{0,2}\{[^{}]{0,400}?\bdefault[ ]{0,16}=[ ]{0,2}\\?\"([^\"\\\r\n]{4,512})", group=2,
-         check=checks.is_element_value,
+         check=assigned.is_element_value,
          example='variable "db_password" {\n  default = "' 'open-sesame9"\n}', near_miss='variable "db_password" {\n  default = "${var.x}"\n}'),
     Rule(name="email", finds="email address", docs="https://datatracker.ietf.org/doc/html/rfc5322#section-3.4",
          head=r"@[A-Za-z0-9][A-Za-z0-9.-]{0,120}\.[A-Za-z]{2}", lane="place",
@@ -146,32 +164,48 @@ SHAPES: tuple[Rule, ...] = (
     Rule(name="auth-header", finds="credential of an Authorization or API key header", docs="https://datatracker.ietf.org/doc/html/rfc9110#section-11.6.2",
          head=r"(?i:authorization|x-[a-z]{0,16}-?(?:api-?key|auth|token|secret)[a-z-]{0,12})[\\\"']{0,4}[ ]?[:=,]", lane="name", general=True,
          pattern=r"(?i:authorization|x-[a-z]{0,16}-?(?:api-?key|auth|token|secret)[a-z-]{0,12})[\\\"']{0,4}[ ]?[:=,][ ]{0,4}[\\\"'`]{0,4}(?!(?i:bearer|basic)\b)(?:[A-Za-z][A-Za-z0-9-]{1,20}[ ]{1,4})?(?![$<{\[%])([^\s\"'`\\,;<>{}()]{12,1024})",
-         group=1, rest=r"[^\s\"'`\\,;<>{}()]*+", check=checks.is_header_value, example="curl -H 'Authorization: Token " + HEX[:40] + "'", near_miss="Authorization: Bearer $ACCESS_TOKEN"),
+         group=1, rest=r"[^\s\"'`\\,;<>{}()]*+", check=assigned.is_header_value, example="curl -H 'Authorization: Token " + HEX[:40] + "'", near_miss="Authorization: Bearer $ACCESS_TOKEN"),
     Rule(name="cookie", finds="values of a Cookie header", docs="https://datatracker.ietf.org/doc/html/rfc6265#section-4",
          head=r"(?i:cookie)[\\\"']{0,4}[ ]?:[ ]", lane="name", pattern=r"(?i:cookie)[\\\"']{0,4}[ ]?:[ ]{1,2}[\\\"']{0,2}([\w.-]{1,64}=[^\r\n\"'\\]{16,2000})", group=1, rest=r"[^\r\n\"'\\]*+",
-         check=checks.is_cookie, example="Cookie: lang=en; session" "id=" + MIXED[:32], near_miss="Set-Cookie: theme=light-and-friendly; Path=/"),
+         check=assigned.is_cookie, example="Cookie: lang=en; session" "id=" + MIXED[:32], near_miss="Set-Cookie: theme=light-and-friendly; Path=/"),
     Rule(name="netrc", finds="password in .netrc", docs="https://everything.curl.dev/usingcurl/netrc.html",
          head=r"(?:machine[ \t]{1,4}[A-Za-z0-9.-]{1,80}[ \t\r\n]{1,8}|default[ ])login[ \t]", lane="name",
          pattern=r"(?:machine[ \t]{1,4}[A-Za-z0-9.-]{1,80}|default)\s{1,8}login[ \t]{1,4}[^\s]{1,128}\s{1,8}password[ \t]{1,4}([^\s\"'\\]{3,256})", group=1,
-         check=checks.is_url_password, example="machine git.example.com login alice password " "open-sesame", near_miss="machine git.example.com login alice password $TOKEN"),
+         check=assigned.is_url_password, example="machine git.example.com login alice password " "open-sesame", near_miss="machine git.example.com login alice password $TOKEN"),
     Rule(name="pgpass", finds="password in .pgpass", docs="https://www.postgresql.org/docs/current/libpq-pgpass.html",
          head=r":(?:[0-9]{4,5}|\*):[A-Za-z_*][A-Za-z0-9_*-]{0,62}:[A-Za-z_*]", lane="place", reach=".*-_",
          pattern=r"(?:(?<![^\s\"'+=-])|(?<=\\n))[\w.*-]{1,96}:(?:[0-9]{4,5}|\*):[A-Za-z_*][\w*-]{0,62}:[A-Za-z_*][\w.@*-]{0,62}:([^\s\"':/]{4,128})(?=[\s\"']|\Z)", group=1,
-         check=checks.is_url_password, example="db.internal:5432:shop:app:" "open-sesame9", near_miss="main.rs:1042:warning:unused: variable"),
+         check=assigned.is_url_password, example="db.internal:5432:shop:app:" "open-sesame9", near_miss="main.rs:1042:warning:unused: variable"),
+    Rule(name="password", finds="password that SQL gives an account", docs="https://dev.mysql.com/doc/refman/8.4/en/create-user.html",
+         head=r"(?i:identified[ ](?:with[ ][a-z0-9_]{1,40}[ ])?(?:by|as)|(?:with|encrypted|set)[ ]password|password[ ]for[ ][^ \n]{1,80}[ ]?=)[ ]{1,3}[\\]{0,2}[\"']", lane="name", general=True,
+         pattern=r"(?i:identified[ ](?:with[ ][a-z0-9_]{1,40}[ ])?(?:by|as)|(?:with|encrypted|set)[ ]password|password[ ]for[ ][^ \n]{1,80}[ ]?=)[ ]{1,3}[\\]{0,2}[\"']([^\"'\\\r\n]{3,128})[\\]{0,2}[\"']", group=1,
+         check=assigned.is_literal_password, example="CREATE USER app IDENTIFIED BY '" "open-sesame'", near_miss="CREATE USER app IDENTIFIED BY '${PASSWORD}'"),
+    Rule(name="password", finds="password in a credentials block of Gradle", docs="https://docs.gradle.org/current/userguide/supported_repository_protocols.html",
+         head=r"credentials[ ]{0,2}\{", lane="name", general=True,
+         pattern=r"credentials[ ]{0,2}\{[^{}]{0,400}?\bpassword[ ]{0,2}[=(]?[ ]{0,2}\\{0,2}[\"']([^\"'\r\n\\$]{3,128})\\{0,2}[\"']", group=1,
+         check=assigned.is_literal_password, example='credentials {\n  username "u"\n  password "' 'open-sesame"\n}', near_miss='credentials {\n  username "u"\n  password "${token}"\n}'),
+    Rule(name="password", finds="credential that a call of libcurl sets", docs="https://curl.se/libcurl/c/curl_easy_setopt.html",
+         head=r"CURLOPT_(?:XOAUTH2_BEARER|(?:PROXY)?PASSWORD|(?:PROXY)?USERPWD|KEYPASSWD)[ ]{0,2},[ ]{0,2}\\{0,2}[\"']", lane="name", general=True,
+         pattern=r"CURLOPT_(?:XOAUTH2_BEARER|(?:PROXY)?PASSWORD|(?:PROXY)?USERPWD|KEYPASSWD)[ ]{0,2},[ ]{0,2}\\{0,2}[\"']([^\"'\\\r\n]{4,512})", group=1,
+         check=assigned.is_literal_password, example='curl_easy_setopt(curl, CURLOPT_USERPWD, "' 'alice:open-sesame");', near_miss='curl_easy_setopt(curl, CURLOPT_USERPWD, "$user");'),
+    Rule(name="password", finds="password on the command line of a client", docs="https://dev.mysql.com/doc/refman/8.4/en/password-security-user.html",
+         head=r"sshpass[ ]|mysql(?:dump|admin|sh)?[ ]|redis-cli[ ]|-(?:store|key|src|dest)(?:key)?pass(?:wd)?[ ]|docker[ ]login[ ]", lane="name", general=True,
+         pattern=r"(?:sshpass[ ]{1,2}-p[ ]{0,2}|mysql(?:dump|admin|sh)?[ ][^\n|;]{0,80}?[ ]-p(?=[^ ])|redis-cli[ ][^\n|;]{0,80}?-a[ ]{1,2}|-(?:store|key|src|dest)(?:key)?pass(?:wd)?[ ]{1,2}|docker[ ]login[ ][^\n|;]{0,120}?-p[ ]{1,2})[\\\"']{0,3}(?![$<({%-])([^\s\"'`\\<>|;&(),:]{4,128})(?=[\s\"'`\\;|&)]|\Z)", group=1,
+         check=assigned.is_command_password, example="sshpass -p '" "open-sesame9' ssh alice@host", near_miss="sshpass -p $SSHPASS ssh alice@host"),
     Rule(name="password", finds="password of an openssl command", docs="https://docs.openssl.org/master/man1/openssl-passphrase-options/",
          head=r"-pass(?:in|out)?[ =]{1,2}[\"']?pass:", lane="name", pattern=r"-pass(?:in|out)?[ =]{1,2}[\"']?pass:([^\s\"'`]{3,256})", group=1,
-         check=checks.is_url_password, example="openssl rsa -in k.pem -passin pass:" "n4-open-sesame", near_miss="openssl rsa -in k.pem -passin pass:$SECRET"),
+         check=assigned.is_url_password, example="openssl rsa -in k.pem -passin pass:" "n4-open-sesame", near_miss="openssl rsa -in k.pem -passin pass:$SECRET"),
     Rule(name="password", finds="text that PowerShell makes a secure string of", docs="https://learn.microsoft.com/powershell/module/microsoft.powershell.security/convertto-securestring",
          head=r"ConvertTo-SecureString[ ]", lane="name", pattern=r"ConvertTo-SecureString[ ](?:-(?:String|AsPlainText|Force)[ ]){0,3}[\\\"']{0,4}(?![$(-])([^\s\"'`\\]{4,256})", group=1,
-         check=checks.is_url_password, example="ConvertTo-SecureString " "'4yd21JKH~GE8dkd' -AsPlainText", near_miss="ConvertTo-SecureString $password -AsPlainText"),
+         check=assigned.is_url_password, example="ConvertTo-SecureString " "'4yd21JKH~GE8dkd' -AsPlainText", near_miss="ConvertTo-SecureString $password -AsPlainText"),
     Rule(name="password", finds="value of an XML element whose key names a secret", docs="https://learn.microsoft.com/nuget/reference/nuget-config-file#packagesourcecredentials",
          head=r"(?i:key|name)=[\\\"']{1,4}[\w.:-]{0,40}" + _TELLING_WORD + r"[\\\"']{1,4}[ ]{1,4}(?i:value)=", lane="name",
          pattern=r"(?i:key|name)=[\\\"']{1,4}(?P<name>[\w.:-]{1,64})[\\\"']{1,4}[ ]{1,4}(?i:value)=[\\\"']{1,4}([^\"'\\<>]{4,512})", group=2,
-         check=checks.is_element_value, example='<add key="ClearTextPassword" value="' 'open-sesame9" />', near_miss='<add key="ApiToken" value="%TOKEN%" />'),
+         check=assigned.is_element_value, example='<add key="ClearTextPassword" value="' 'open-sesame9" />', near_miss='<add key="ApiToken" value="%TOKEN%" />'),
     Rule(name="kubernetes-secret", finds="data of a Kubernetes Secret", docs="https://kubernetes.io/docs/concepts/configuration/secret/",
          head=r"(?:string)?[dD]ata[\"']?:[ ]?(?:\\n|[\r\n{])", lane="name",
          pattern=r"(?<![A-Za-z])(?:string)?[dD]ata[\"']?:[ ]?\{?((?:(?:\\n|\r?\n)(?:[ \t]|\\t){1,12}(?:#[^\r\n\\]{0,300}|[\"']?[\w./-]{1,100}[\"']?:[ ]{0,4}(?:[|>][+-]?)?[^\r\n\\]{0,4096}|[A-Za-z0-9+/=]{4,4096}))++)", group=1,
-         check=checks.is_kubernetes_secret, example="kind: Secret\ndata:\n  key: " "bXlwYXNzd29yZA==\n", near_miss="kind: ConfigMap\ndata:\n  key: bXlwYXNzd29yZA==\n"),
+         check=assigned.is_kubernetes_secret, example="kind: Secret\ndata:\n  key: " "bXlwYXNzd29yZA==\n", near_miss="kind: ConfigMap\ndata:\n  key: bXlwYXNzd29yZA==\n"),
     Rule(name="encoded", finds="secret of another rule in base64", docs="https://datatracker.ietf.org/doc/html/rfc4648#section-4",
          head=r"[A-Za-z0-9+/_-]{44}", lane="run", pattern=r"(?<![A-Za-z0-9+/_-])(?:(?<=\\)[nrt])?([A-Za-z0-9+/_-]{44,65536}+={0,2})", group=1, check=checks.always, decode=encoded.from_base64,
          example="Z2l0aHViIHRva2VuIGlzIGdo" "cF9hQjNkRTVnSDdqSzltTjFwUTRzVDZ2Vzh5WjBiQzJmRzRoSjYgbm93", near_miss="aW4gdGhpcyB0ZXh0IG5vIHRva2VuIG9mIGFueSBraW5kIGlzIGhpZGRlbg=="),

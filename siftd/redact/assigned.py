@@ -1,0 +1,201 @@
+"""As `checks`, for values that are secrets by what stands around them: a name, a word, a header, a command.
+
+These are weak forms, so every check errs towards leaving text alone, and each is linear in the length of its match.
+"""
+
+from __future__ import annotations
+
+import re
+
+from siftd.redact.checks import Match
+from siftd.redact.names import kind_of_name, names_provider
+from siftd.redact.plausible import (
+    HASH,
+    LONGEST_MEASURED,
+    digits_in,
+    is_mixed,
+    is_plausible_value,
+    is_spread,
+    is_stand_in,
+    looks_generated,
+)
+
+
+def is_command_password(match: Match) -> bool:
+    """Accept the password of `name:password` on a command line, unless it is the word for one."""
+    value = match[match.lastindex or 0]
+    return not is_stand_in(value) and value.lower() not in _NO_PASSWORDS | {"pass", "pwd", "token", "key", "yyy"}
+
+
+def is_said_secret(match: Match) -> bool:
+    """Accept what follows a telling word in prose, the more readily the more is said.
+
+    A hash or a UUID is a secret where a service is named, the words shout (`SECRET 5f…`) or are two (`access token`).
+    """
+    value, said = match[1], match.string[match.start() : match.start(1)]
+    if not digits_in(value) and not value.isalnum():
+        return False
+    is_of_provider = _is_of_provider(match, said)
+    if is_of_provider and said[:3].isupper() and len(value) >= 16 and value.isalnum():
+        return True
+    if not is_plausible_value("secret", value, bare=True):
+        return False
+    if not is_of_provider and len(value) < 16:
+        return False
+    is_loud = (
+        said[:3].isupper()
+        or match.string.endswith("define ", 0, match.start())
+        or len(_WORDS_SAID.findall(said)) > 1
+        or " is" in said
+    )
+    if HASH.fullmatch(value):
+        return is_of_provider or is_loud
+    if is_of_provider:
+        return digits_in(value) >= 1 and (is_mixed(value) or len(value) >= 20)
+    if is_loud:
+        return digits_in(value) >= 3 and is_mixed(value) and "." not in value[:-8]
+    return said[:3].lower() != "key" and looks_generated(value)
+
+
+def is_providers_value(match: Match) -> bool:
+    """Accept what stands at the name of a service that keys are said of: generated, or a hash that is assigned."""
+    if not names_provider(match["said"]):
+        return False
+    value, is_assigned = match["value"], not match["between"].isspace() and match["between"] != "-"
+    if is_stand_in(value) or digits_in(value) < 2 or value.isdigit():
+        return False
+    if HASH.fullmatch(value):
+        return is_assigned or (match["between"].isspace() and "-" not in value)
+    is_long = value.isalnum() and len(value) >= 20
+    return (
+        looks_generated(value) or is_spread(value) or (is_assigned and is_long and is_plausible_value("secret", value))
+    )
+
+
+_WORDS_SAID = re.compile(r"(?i)secret|token|private|access|key|code|api")
+
+
+def _is_of_provider(match: Match, said: str) -> bool:
+    return names_provider(match.string[max(0, match.start() - 24) : match.start()] + said)
+
+
+def is_other_providers_value(match: Match) -> bool:
+    """As `is_providers_value`, where hashes are a service's own business or its name is a word: assigned, no hash."""
+    value, is_assigned = match["value"], not match["between"].isspace() and match["between"] != "-"
+    return (
+        is_assigned
+        and value.isalnum()
+        and len(value) >= 20
+        and digits_in(value) >= 3
+        and looks_generated(value)
+        and not HASH.fullmatch(value)
+        and not is_stand_in(value)
+    )
+
+
+def is_literal_password(match: Match) -> bool:
+    """Accept any text that the form itself makes a password, words too, unless it stands for one."""
+    value = match[match.lastindex or 0]
+    return not is_stand_in(value) and not value.startswith(("$", "%", "#{", "@"))
+
+
+def is_url_user(match: Match) -> bool:
+    """Accept a token in the place of a name in a URL."""
+    return looks_generated(match[1]) and digits_in(match[1]) >= 3 and not is_stand_in(match[1])
+
+
+def is_url_password(match: Match) -> bool:
+    """Refuse variables and placeholders in the password of a URL."""
+    return not is_stand_in(match[1])
+
+
+def is_assigned_secret(match: Match) -> bool:
+    """Accept a value assigned to a name that means a secret, when it looks like one."""
+    kind = kind_of_name(match["name"])
+    if kind is None or _is_listed(match):
+        return False
+    if match["name"].lower() == "pass" and match["bare"]:
+        return False  # the word of a test that went well
+    quoted = next((match[group] for group in ("double", "single", "back", "escaped") if match[group]), None)
+    if quoted is not None:
+        return is_plausible_value(kind, quoted) or (kind == "password" and _is_beside_user(match, quoted))
+    bare = match["bare"]
+    between = match.string[match.end("name") : match.start("bare")]
+    if "," in between and "\n" in between:
+        return False  # the next line of a list
+    if kind == "password" and _is_configured(match, bare):
+        is_word = bare.lower() in _NO_PASSWORDS - {"secret"} or (bare == "secret" and not _is_between_semicolons(match))
+        return len(bare) >= 4 and not is_stand_in(bare) and not is_word
+    return (not _CODE.search(bare) or (digits_in(bare) >= 4 and looks_generated(bare))) and is_plausible_value(
+        kind, bare, bare=True
+    )
+
+
+def _is_listed(match: Match) -> bool:
+    """Whether the name is itself a value that a comma parts from the next key: `"kind": "api-key", "3f…": …`."""
+    after = match.string[match.end("name") : match.end("name") + 3]
+    return "," in after and match.string[max(0, match.start() - 4) : match.start()].rstrip(" \"'\\").endswith(":")
+
+
+def _is_between_semicolons(match: Match) -> bool:
+    """Whether it stands in a connection string."""
+    return match.string[max(0, match.start() - 1) : match.start()] == ";" and match.string[match.end() :][:1] == ";"
+
+
+def _is_beside_user(match: Match, quoted: str) -> bool:
+    """Whether two words in quotes follow a name in quotes: `user = 'ann'` and `password = 'open sesame'`."""
+    before = match.string[max(0, match.start() - 80) : match.start()]
+    return _TWO_WORDS.fullmatch(quoted) is not None and _USER_BEFORE.search(before) is not None
+
+
+_TWO_WORDS = re.compile(r"[a-z]{3,16} [a-z]{3,16}")
+
+
+_USER_BEFORE = re.compile(r"(?i)\b(?:user(?:_?name)?|login)[\"']? ?[:=] ?[\"'][^\"'\n ]{1,40}[\"'][,;]?\s{1,8}$")
+
+
+def _is_configured(match: Match, bare: str) -> bool:
+    """Whether a word without quotes is a value and not code: `DB_PASSWORD=blue`, `Uid=a;Pwd=blue;`."""
+    if not bare.isalnum() or match.string[match.start("bare") - 1] != "=":
+        return False
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    return (match["name"].isupper() and "_" in match["name"]) or before == ";" or match.string[match.end() :][:1] == ";"
+
+
+_NO_PASSWORDS = frozenset(
+    ["password", "passwd", "secret", "true", "false", "null", "none", "string", "undefined", "required"]
+)
+
+
+_CODE = re.compile(r"[(){}\[\]]|^[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)+[;,]?$|^[@*&!]|::|->|^\d{1,15}[a-z]{0,2}$")
+"""Calls, attribute chains, pointers, plain numbers: what an unquoted value in code is."""
+
+
+def is_header_value(match: Match) -> bool:
+    """Accept what a header carries, unless it is a word or a variable."""
+    return is_plausible_value("secret", match[1], bare=True) and not match[1].startswith(("http", "function"))
+
+
+def is_cookie(match: Match) -> bool:
+    """Accept cookies of which one is generated; a theme and a language are none of our business."""
+    values = [part.partition("=")[2].strip().partition(" ")[0] for part in match[1][:LONGEST_MEASURED].split(";")]
+    return any(len(value) >= 16 and is_plausible_value("secret", value, bare=True) for value in values)
+
+
+def is_element_value(match: Match) -> bool:
+    """As `is_assigned_secret`, for `<add key="…" value="…"/>`, where a password may be a plain word."""
+    kind = kind_of_name(match["name"].rpartition(":")[2])
+    value = match[2]
+    if kind == "password":
+        return len(value) >= 5 and not is_stand_in(value) and value.lower() not in _NO_PASSWORDS
+    return kind is not None and is_plausible_value(kind, value)
+
+
+def is_kubernetes_secret(match: Match) -> bool:
+    """Whether the block belongs to a document of kind Secret, which may be said before or after it."""
+    before = match.string[max(0, match.start() - 2048) : match.start()].rpartition("\n---")[2]
+    after = match.string[match.end() : match.end() + 1024].partition("\n---")[0]
+    return _KIND_SECRET.search(before + " " + match[0] + " " + after) is not None and "[REDACTED:" not in match[1]
+
+
+_KIND_SECRET = re.compile(r"(?i)(?:\b|\\n)kind[\"']?:[ ]?[\"']?secret\b")
