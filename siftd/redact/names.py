@@ -166,7 +166,7 @@ def kind_of_name(name: str) -> Kind | None:
     if not words:
         return None
     last, owner = words[-1], words[-2] if len(words) > 1 else ""
-    if last.endswith(_PASSWORDS) or last == "pass":
+    if last.endswith(_PASSWORDS) or last in {"pass", "pw"}:
         return "password"
     if owner in _HARMLESS_OWNERS:
         return None

@@ -23,7 +23,7 @@ CHAT: tuple[Rule, ...] = (
     Rule(name="discord-token", finds="token of a Discord bot", docs="https://discord.com/developers/docs/reference#authentication",
          head=r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{8}", lane="place", reach="_-", pattern=LEFT + r"[MNO][A-Za-z][\w-]{21,28}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])", check=checks.has_digit, example="M" + MIXED[:23] + "." + MIXED[:6] + "." + MIXED[:27], near_miss="M" + MIXED[:23] + "." + MIXED[:6] + "." + MIXED[:4]),
     Rule(name="telegram-token", finds="token of a Telegram bot", docs="https://core.telegram.org/bots/api#authorizing-your-bot",
-         head=r"[0-9]{5}:[A-Za-z0-9_-]{12}", lane="place", reach="", pattern=r"(?:(?<![A-Za-z0-9])|(?<=/bot)|(?<=\\[nrt]))(?:[0-9]{5,16}:A[\w-]{34}|[0-9]{8,10}:[\w-]{35})(?![\w-])", check=checks.has_digit, example="517" "2839406:AA" + MIXED[:33], near_miss="5172839406:AA"),
+         head=r"[0-9]{5}:[A-Za-z0-9_-]{12}", lane="place", reach="", pattern=LEFT + r"(?:bot)?([0-9]{5,16}:A[\w-]{33,34}|[0-9]{8,10}:[\w-]{35})(?![\w-])", group=1, check=checks.has_digit, example="517" "2839406:AA" + MIXED[:33], near_miss="5172839406:AA"),
     token("twilio-key", "Twilio SID of an account, a key or what belongs to one", r"=(?:A[CDL]|C[AFLNR]|FW|IP|KS|MM|NO|P[KN]|QU|RE|S[CDKM]|TR|UT|X[ER])[0-9a-fA-F]{8}", r"(?:A[CDL]|C[AFLNR]|FW|IP|KS|MM|NO|P[KN]|QU|RE|S[CDKM]|TR|UT|X[ER])[0-9a-fA-F]{32}" + END,
           "S" "K" + HEX[:32], "S" "K" + HEX[:20],
           "https://www.twilio.com/docs/iam/api-keys", checks.has_digit),

@@ -57,7 +57,7 @@ HOSTING: tuple[Rule, ...] = (
           "BB" "DC-" + MIXED[:44], "BB" "DC-" + MIXED[:9],
           "https://confluence.atlassian.com/bitbucketserver/http-access-tokens-939515499.html", checks.has_digit),
     Rule(name="atlassian-token", finds="personal access token of Jira or Confluence", docs="https://confluence.atlassian.com/enterprise/using-personal-access-tokens-1026032365.html",
-         head=r"[MNO][DTjz][A-Za-z0-9][0-9w-z][MNO][DTjz][A-Za-z0-9][0-9w-z][MNO][DTjz]", pattern=LEFT + r"(?:[MNO][DTjz][AEIMQUYcgk][0-5w-z]){4}O[g-v][A-Za-z0-9+/_-]{26}(?![A-Za-z0-9+/=])", check=checks.is_numbered_token,
+         head=r"(?:M[DTjz]|N[DTjz]|O[DT])[A-Za-z0-9][0-9w-z][MNO][DTjz][A-Za-z0-9][0-9w-z][MNO][DTjz]", pattern=LEFT + r"(?:[MNO][DTjz][AEIMQUYcgk][0-5w-z]){4}O[g-v][A-Za-z0-9+/_-]{26}(?![A-Za-z0-9+/=])", check=checks.is_numbered_token,
          example="MTIzNDU2Nzg5MDEyOpV8" "n3b1c5d7e9f0a2b4c6d8e0f2", near_miss="MTIzNDU2Nzg5MDEyLXRoaXMtaXMtbm8tdG9rZW4tYXQt"),
     prefixed("docker-swarm-key", "unlock key of a Docker swarm", "SWMKEY-1-", "[A-Za-z0-9]", 43, 43, "https://docs.docker.com/engine/swarm/swarm_manager_locking/"),
     token("docker-swarm-token", "join token of a Docker swarm", "SWMTKN-", r"SWMTKN-[12]-[0-9a-z]{50}-[0-9a-z]{25}" + END,

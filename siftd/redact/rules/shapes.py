@@ -11,7 +11,7 @@ from siftd.redact.rules.row import HEX, MIXED, Rule
 _QUOTE = r"(?:\\{0,4}[\"'`])"
 _NAME = r"(?P<name>[\w.-]{1,64}+(?:[ ](?i:key)\b)?)"
 _TELLING_WORD = (
-    r"(?:(?i:passw(?:or)?d|passphrase|passwort|passcode|pwd|[_.-]pass|\bpass|secret|token|crumb|access[_-]?id|cred(?:ential)?s?|auth(?:entication)?|oauth_signature|access_key_id|key-id|(?:api|access|account|admin|app|auth(?:entication)?|"
+    r"(?:(?i:passw(?:or)?d|passphrase|passwort|passcode|pwd|[_.-]pass|\bpass|[_.-]pw|\bpw|secret|token|crumb|access[_-]?id|cred(?:ential)?s?|auth(?:entication)?|oauth_signature|access_key_id|key-id|(?:api|access|account|admin|app|auth(?:entication)?|"
     r"client|consumer|deploy|encrypt(?:ion)?|master|private|project|root|secret|service|session|shared|signing|storage|"
     r"subscription|[a-z0-9][_-])[ _-]?key)|[a-z]Key)"
 )
