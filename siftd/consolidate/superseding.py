@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 WATERMARK = "superseded_upto_change"
 """An entry of the journal of vector changes, not a summary's id: an old summary may get its vector late."""
-_SLICE = 16
+_SLICE_MIN = 16
+_SLICE_MAX = 128
+"""New summaries that are compared at once: the more, the fewer live ones there are, at the same work in a turn. What
+they hide is written in one transaction, which a capture may have to wait for."""
 _NEAR_MAX = 32
 """Neighbours of one summary that are looked at. A repeat is among the nearest."""
 _ROWS = 32_768
@@ -78,9 +81,10 @@ class Superseder:
         index.refresh(connection, seconds=_READING_SECONDS)
         if not index.is_whole:
             return [], 0, watermark, False
-        new = candidates.vector_changes_after(connection, watermark, _SLICE)
+        most = max(_SLICE_MIN, min(_SLICE_MIN * _ROWS // max(1, len(index)), _SLICE_MAX))
+        new = candidates.vector_changes_after(connection, watermark, most)
         asked = list(dict.fromkeys(summary_id for _, summary_id in new))
-        return asked, len(index) if asked else 0, new[-1][0] if new else watermark, len(new) < _SLICE
+        return asked, len(index) if asked else 0, new[-1][0] if new else watermark, len(new) < most
 
     def _alike(self, asked: list[int], start: int) -> dict[int, list[tuple[int, float]]]:
         return self._index().alike(asked, self._cosine, _NEAR_MAX, range(start, start + _ROWS))

@@ -94,7 +94,10 @@ async def test_superseding_is_done_at_most_once_in_its_period(bench: Workbench) 
     assert await drained() == 5
 
 
-async def test_superseding_that_needs_more_than_its_share_of_a_tick_goes_on_at_the_next(bench: Workbench) -> None:
+async def test_superseding_that_needs_more_than_its_share_of_a_tick_goes_on_at_the_next(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("siftd.consolidate.superseding._SLICE_MAX", 16)
     await bench.tell(*["the same"] * 40)
     superseder = bench.consolidator._superseder
     find_pairs = superseder._find_pairs
