@@ -89,6 +89,9 @@ class _Armed:
             start -= len(before) - len(before.rstrip(self._reach))
         pattern = self._pattern_at_seam if start == floor and self._has_left else self._pattern
         match = pattern.match(text, start)
+        if match is None and self._reach is not None and text.startswith("-", start):  # the mark of a removed line
+            start += 1
+            match = pattern.match(text, start)
         if match is None or (text.startswith("[REDACTED:", match.end()) and text[match.end() - 1] not in _APART):
             return None
         if not self.rule.check(match):

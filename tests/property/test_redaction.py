@@ -74,6 +74,12 @@ FORMS = {
 """How tools show a secret. A form that changes the secret's own lines is the redactor's own test."""
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_every_rule_takes_its_example_in_every_form(form: str) -> None:
+    left = [rule.name for rule in SPECIFIC if rule.example in FAST.text(FORMS[form].format(rule.example))]
+    assert left == []
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(SPECIFIC),

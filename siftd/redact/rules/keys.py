@@ -70,7 +70,7 @@ KEYS: tuple[Rule, ...] = (
           "k4" ".secret." + MIXED, "k4" ".local.key",
           "https://github.com/paseto-standard/paserk"),
     Rule(name="otp-secret", finds="shared secret of one-time passwords", docs="https://datatracker.ietf.org/doc/html/rfc4226#section-4",
-         head=r"[A-Z2-7]{16}", lane="run", pattern=r"(?<![\w+/=.%-])((?:[A-Z2-7]{16}){1,2})(?![\w+/=.%-])", group=1, check=checks.is_base32_secret,
+         head=r"[A-Z2-7]{16}", lane="run", pattern=r"(?:(?<![\w+/.%-])|(?<=\n[+-])|(?<=\A[+-]))((?:[A-Z2-7]{16}){1,2})(?![\w+/=.%-])", group=1, check=checks.is_base32_secret,
          example="WXFEN7QNTET5DQYC" "JBSW4ZDPEH2K6LMT", near_miss="INTERNATIONALIZE"),
     token("putty-key", "PuTTY private key", "PuTTY-User-Key-File-", r"PuTTY-User-Key-File-[23]:(?:(?!Private-MAC|PuTTY-User)[^\x00]){20,8000}?Private-MAC:[ ]?[a-f0-9]{40,64}",
           "PuTTY-User-Key" "-File-3: ssh-ed25519\nEncryption: none\nPrivate-Lines: 1\n" + MIXED[:48] + "\nPrivate-MAC: " + HEX[:64], "PuTTY-User-Key" "-File-3: the first line",

@@ -60,7 +60,7 @@ MODELS: tuple[Rule, ...] = (
           "ap" "k_" + MIXED, "ap" "k_" + MIXED[:9],
           "https://docs.devin.ai/api-reference/authentication"),
     Rule(name="openai-key", finds="OpenAI API key, by the signature within", docs="https://platform.openai.com/docs/api-reference/authentication",
-         keywords="T3BlbkFJ 9wZW5BS PcGVuQU", lane="place", reach="_-", pattern=r"sk-[\w-]{16,90}?(?:T3BlbkFJ|9wZW5BS|PcGVuQU)[\w-]{16,160}",
+         keywords="T3BlbkFJ 9wZW5BS PcGVuQU", lane="place", reach="_-", pattern=r"[\w-]{0,40}?(sk-[\w-]{16,90}?(?:T3BlbkFJ|9wZW5BS|PcGVuQU)[\w-]{16,160})", group=1,
          example="sk" "-" + MIXED[:12] + "_" + MIXED[:10] + "T3Blbk" "FJ" + MIXED[:20], near_miss="sk" "-" + "T3Blbk" "FJ"),
     token("brave-key", "Brave Search API key", "=BSA[A-Za-z0-9_-]{8}", r"BSA[A-Za-z0-9_-]{24,40}(?![\w+/=-])",
           "BS" "A" + MIXED[:28], "BS" "A_" + "LICENSE_NUMBER_MISSING",
