@@ -279,6 +279,8 @@ def test_a_silent_client_between_two_frames_is_left_alone(place: Place) -> None:
 @pytest.mark.slow
 def test_a_client_that_never_reads_is_dropped_within_bounded_memory(place: Place) -> None:
     pid = place.pid()
+    place.ask("drain")
+    place.ask("search", query="word")  # or numpy is imported meanwhile
     before = resident_bytes(pid)
     event_id = place.capture(payload={"tool_input": {"text": "word " * 40_000}})["eventId"]
     question = encode_json({"kind": "show", "id": f"e{event_id}"}) * 100
@@ -296,7 +298,7 @@ def test_a_client_that_never_reads_is_dropped_within_bounded_memory(place: Place
             with contextlib.suppress(TimeoutError, OSError):
                 client.socket.send(question)
         assert is_dropped()
-    assert resident_bytes(pid) - before < 64 * 1024 * 1024
+    assert resident_bytes(pid) - before < 96 * 1024 * 1024, "thrice what may be in flight, of gigabytes"
 
 
 def test_pipelined_requests_are_answered_in_their_order(place: Place) -> None:
