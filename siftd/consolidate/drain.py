@@ -35,9 +35,6 @@ CONDEMNED = "working on it ended the daemon twice"
 _PLAN_SIZE = 256
 _PLAN_SECONDS = 1.0
 """Raw ids are read ahead, and again after this: what a live session adds soon comes first, however slow the backend."""
-_FREE_BATCH = 64
-"""Of a backend that costs nothing and answers at once, so many events share a transaction and the changes of thread: a
-fifth less processor time than with 16. A capture that comes meanwhile waits some 10 ms for its turn."""
 SESSION_IDLE_MS = 900_000
 """After so long without an event a session gets its summary: before an idle daemon ends."""
 
@@ -96,7 +93,7 @@ class Drainer:
         self._backend = backend
         self.circuit = circuit
         self._clock = clock
-        self._batch_size = max(batch_size, _FREE_BATCH) if backend.is_free else batch_size
+        self._batch_size = batch_size
         self._noted_away = circuit.away_since_ms
         self._asker = Asker(backend, circuit, clock, limits)
         self._at_work = at_work or AtWork()
