@@ -11,6 +11,8 @@ import stat
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from siftd.file_identity import identify
+
 LINE_BYTES_MAX = 32 * 1024 * 1024
 """A line beyond this is passed over. Twice the largest payload: a line tells a tool's answer twice."""
 
@@ -19,7 +21,7 @@ class FileChanged(OSError):
     """The file is not, or no longer, the one that was opened: what was read of it may not belong together."""
 
     def __init__(self) -> None:
-        super().__init__(None, "it was cut or replaced while it was read")
+        super().__init__(None, "it was cut, replaced or deleted while it was read")
 
 
 def open_regular(path: str) -> BinaryIO:
@@ -79,7 +81,6 @@ class Lines:
 
     def _check(self) -> None:
         now = os.fstat(self._file.fileno())
-        named = os.stat(self._path)  # noqa: PTH116
-        is_same = (named.st_dev, named.st_ino) == (now.st_dev, now.st_ino)
+        is_same = identify(self._path) == identify(self._file.fileno())
         if now.st_size < self._opened.st_size or not is_same:
             raise FileChanged

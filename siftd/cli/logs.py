@@ -11,6 +11,7 @@ from pathlib import Path
 
 from siftd.cli.context import Context
 from siftd.cli.output import clean, paint, say, tell
+from siftd.file_identity import FileIdentity, identify
 
 FOLLOW_SECONDS = 0.2
 _LEVEL_STYLES = {"warning": "yellow", "error": "red"}
@@ -51,7 +52,7 @@ def iter_added(path: str, pause: Callable[[], object]) -> Iterator[str]:
     rest = b""
     try:
         while True:
-            found = _identity(path)  # before reading: once another file has the name, nothing more comes into this one
+            found = identify(path)  # before reading: once another file has the name, nothing more comes into this one
             while descriptor >= 0 and (data := os.read(descriptor, 1 << 16)):
                 *whole, rest = (rest + data).split(b"\n")
                 for line in whole:
@@ -87,19 +88,10 @@ def _format_value(value: object) -> str:
     return value if isinstance(value, str) and " " not in value else json.dumps(value, ensure_ascii=False)
 
 
-def _open_at_end(path: str) -> tuple[int, tuple[int, int] | None]:
+def _open_at_end(path: str) -> tuple[int, FileIdentity | None]:
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return -1, None
     os.lseek(descriptor, 0, os.SEEK_END)
-    found = os.fstat(descriptor)
-    return descriptor, (found.st_dev, found.st_ino)
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        found = Path(path).stat()
-    except FileNotFoundError:
-        return None
-    return found.st_dev, found.st_ino
+    return descriptor, identify(descriptor)

@@ -7,13 +7,13 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from siftd.daemon.commit import Committer
 from siftd.embed.embedder import Embedder
 from siftd.embed.errors import EmbedderUnavailable
 from siftd.errors import StoreError
+from siftd.file_identity import FileIdentity, identify
 from siftd.store.connection import open_reader, translate
 
 if TYPE_CHECKING:
@@ -77,18 +77,16 @@ class SharedReader:
     def __init__(self, database: str | None) -> None:
         self._database = database
         self._connection: sqlite3.Connection | None = None
-        self._file: tuple[int, int] | None = None
+        self._file: FileIdentity | None = None
 
     def connection(self) -> sqlite3.Connection | None:
         """Return the connection; None while there is no database, or none that can be read."""
         if self._database is None:
             return None
-        try:
-            found = Path(self._database).stat()
-        except OSError:
+        file = identify(self._database)
+        if file is None:
             self.close()
             return None
-        file = found.st_dev, found.st_ino
         if file != self._file:  # it was rebuilt
             self.close()
             with suppress(StoreError):

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import uuid
-from pathlib import Path
 
 from siftd.at_work import AtWork
 from siftd.clock import Clock
@@ -21,6 +20,7 @@ from siftd.config import Settings
 from siftd.daemon.commit import Committer
 from siftd.daemon.opening import open_store
 from siftd.embed.embedder import make_embedder
+from siftd.file_identity import identify
 from siftd.home import LoadedSettings, ensure_secret, read_api_key
 from siftd.intake import Intake
 from siftd.log.writer import LogWriter
@@ -54,7 +54,7 @@ class Stock:
         self.at_work = AtWork(paths)
         opened = open_store(paths, self.at_work, secret=self.secret, now_ms=clock.now_ms())
         self.connection: sqlite3.Connection = opened.connection
-        self._database_file = _find_file(paths.database)
+        self._database_file = identify(paths.database)
         self.tombstones = opened.tombstones
         self.recovery = opened.recovery
         writer = LogWriter(paths.wal, store=self._identify(), now_ms=clock.now_ms())
@@ -66,7 +66,7 @@ class Stock:
 
     def is_database_in_place(self) -> bool:
         """Whether the database under its path is the open one: nobody deleted or replaced it, or moved the home."""
-        return _find_file(self.paths.database) == self._database_file
+        return identify(self.paths.database) == self._database_file
 
     async def close(self) -> None:
         """Finish the captures in flight and close log and database."""
@@ -80,12 +80,3 @@ class Stock:
         if "[REDACTED:" not in (meta.get(self.connection, "root") or ""):  # a scrub's word stands
             meta.put(self.connection, "root", self.workspace.root)
         return known
-
-
-def _find_file(path: str) -> tuple[int, int] | None:
-    """Return what tells a file from every other one; None where there is none."""
-    try:
-        found = Path(path).stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
