@@ -35,3 +35,17 @@ def test_a_schema_that_is_not_even_text_is_damage_too(open_it: Callable[[str], o
         connection.execute("UPDATE sqlite_master SET name = CAST(X'61CB' AS TEXT), sql = 'CREATE TABLE'")
     with pytest.raises(StoreCorrupt):
         open_it(str(database))
+
+
+def test_a_new_database_has_pages_that_vectors_fill_and_an_older_one_keeps_its_own(tmp_path: Path) -> None:
+    older = tmp_path / "older.sqlite"
+    with contextlib.closing(sqlite3.connect(older)) as connection:
+        connection.execute("CREATE TABLE a (x)")
+    assert page_bytes(tmp_path / "new.sqlite") == 8192
+    assert page_bytes(older) == 4096
+
+
+def page_bytes(database: Path) -> int:
+    with contextlib.closing(open_writer(str(database))) as connection:
+        found: int = connection.execute("PRAGMA page_size").fetchone()[0]
+        return found
