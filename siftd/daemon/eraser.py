@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from siftd.daemon import traces
-from siftd.daemon.heap import give_back
 from siftd.daemon.logs import unname_sessions
 from siftd.log import sealing
 from siftd.paths import WorkspacePaths
@@ -52,7 +51,6 @@ class Eraser:
                 return self._erase(connection, now_ms)
             finally:
                 connection.close()
-                give_back()
         except sqlite3.Error as error:
             raise translate(error) from error
 

@@ -1,7 +1,7 @@
-"""Giving memory back to the system after heavy work.
+"""Giving memory back to the system.
 
-What a forget needs while it reads every record lies about in pieces afterwards, of which the C library returns only
-those at the end of its heaps: a daemon of 90,000 events kept 5 to 8 MB more after each.
+What captures, ticks and a forget need for a moment lies about in pieces afterwards, of which the C library returns only
+those at the end of its heaps: in `scripts/soak` what was in use grew by 6 MB in six minutes, what was free by 35.
 """
 
 from __future__ import annotations

@@ -22,7 +22,6 @@ from siftd.admission import Admission, Redacted, RedactedSessionChange
 from siftd.clock import Clock
 from siftd.daemon import traces
 from siftd.daemon.commit import Committer
-from siftd.daemon.heap import give_back
 from siftd.daemon.logs import unname_sessions
 from siftd.errors import SiftdError
 from siftd.log import sealing
@@ -91,7 +90,6 @@ class Scrubber:
                 return self._scrub_files(connection, seq, scrubbed)
             finally:
                 connection.close()
-                give_back()
         except sqlite3.Error as error:
             raise translate(error) from error
 

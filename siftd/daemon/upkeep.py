@@ -1,9 +1,10 @@
 """The long life of log and store: compressing, snapshots, retention, what is still to be erased, and the repository's
-root commit. At every tick."""
+root commit; and memory that is needed no more. At every tick."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import structlog
 from siftd.clock import Clock
 from siftd.config import MS_PER_DAY, Settings
 from siftd.daemon.forgetting import Forgetter
+from siftd.daemon.heap import give_back
 from siftd.daemon.reading import StoreAccess
 from siftd.daemon.scrubbing import Scrubber
 from siftd.errors import SiftdError, StoreCorrupt
@@ -24,6 +26,8 @@ log = structlog.get_logger()
 
 SNAPSHOT_MS = MS_PER_DAY
 """How often a store that changes is copied, counted from its making."""
+GIVE_BACK_SECONDS = 30
+"""How often free memory goes back at most: the default period of ticks, which may be set to a fraction of a second."""
 
 
 class Upkeep:
@@ -48,6 +52,7 @@ class Upkeep:
         self._end = end
         self._store = store
         self._has_asked_git = False
+        self._gave_back_at = -math.inf
         self._paths = paths
         self._folder = paths.snapshots
         self._keep_ms: int | None = settings["log.keepDays"] and settings["log.keepDays"] * MS_PER_DAY
@@ -77,6 +82,9 @@ class Upkeep:
             Path(self._paths.rebuild).touch(mode=0o600)
         except (SiftdError, OSError) as error:
             log.warning("upkeep_failed", error=type(error).__name__)
+        if (now := self._clock.monotonic()) - self._gave_back_at >= GIVE_BACK_SECONDS:
+            self._gave_back_at = now
+            await asyncio.to_thread(give_back)
 
     async def prune_log(self) -> int:
         """Remove the segments that are older than `log.keepDays` now; return how many."""
