@@ -12,12 +12,14 @@ A stored vector names this space by `NAME`: whoever changes a weight, a feature 
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise, starmap
+from struct import Struct
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -84,72 +86,82 @@ def embed_question(text: str, weights: Mapping[str, float]) -> NDArray[np.float3
     told = [word for word in words if word not in _STOP_WORDS]
     features += [(_pair_feature(*pair), min(weights[each] for each in pair)) for pair in pairwise(told)]
     sums = np.zeros(DIM)
-    for (slot, value), weight in features:
-        np.add.at(sums, slot, value * weight)
+    for feature, weight in features:
+        slots, values = _unpacked(feature)
+        np.add.at(sums, slots, values * weight)
     length = math.sqrt(float(sums @ sums))
     return (sums / length if length else sums).astype(np.float32)
 
 
 def _sums(texts: Sequence[str]) -> NDArray[np.float64]:
     """Add up the features of each text. Every addend is a whole number, so the order of addition cannot matter."""
-    slots: list[NDArray[np.int64]] = []
-    values: list[NDArray[np.float64]] = []
-    rows: list[int] = []
+    features: list[bytes] = []
     weights: list[int] = []
-    for row, text in enumerate(texts):
+    counts: list[int] = []
+    for text in texts:
         words = split_words(text)[:_WORDS_MAX]
-        features: list[tuple[_Feature, int]] = [(_word_feature(word), n) for word, n in Counter(words).items()]
-        told = [word for word in words if word not in _STOP_WORDS]
-        pairs = Counter(pairwise(told))
-        features += [(_pair_feature(*pair), n) for pair, n in pairs.items()]
-        for (slot, value), n in features:
-            slots.append(slot)
-            values.append(value)
-            rows.append(row * DIM)
-            weights.append(_frequency_weight(n))
-    if not slots:
-        return np.zeros((len(texts), DIM))
-    sizes = [len(slot) for slot in slots]
-    where = np.concatenate(slots) + np.repeat(rows, sizes)
-    what = np.concatenate(values) * np.repeat(weights, sizes)
-    sums = np.bincount(where, weights=what, minlength=len(texts) * DIM).astype(np.float64, copy=False)
+        said = Counter(words)
+        pairs = Counter(pairwise([word for word in words if word not in _STOP_WORDS]))
+        features += map(_word_feature, said)
+        features += starmap(_pair_feature, pairs)
+        weights += map(_frequency_weight, said.values())
+        weights += map(_frequency_weight, pairs.values())
+        counts.append(len(said) + len(pairs))
+    slots, values = _unpacked(b"".join(features))
+    sizes = np.fromiter(map(len, features), np.int64, len(features)) // _ADDEND.size
+    rows = np.repeat(np.repeat(np.arange(len(texts)) * DIM, counts), sizes)
+    what = values * np.repeat(weights, sizes)
+    sums = np.bincount(rows + slots, weights=what, minlength=len(texts) * DIM).astype(np.float64, copy=False)
     return sums.reshape(len(texts), DIM)
 
 
-_Feature = tuple["NDArray[np.int64]", "NDArray[np.float64]"]
-"""The dimensions a feature touches, and the whole number it adds to each."""
-
-
+@cache
 def _frequency_weight(n: int) -> int:
     """Sub-linear: said ten times is a little more than three times said once."""
     return 8 if n == 1 else round(8 * (1 + math.log(n)))
 
 
+# A feature is kept packed: for each dimension that it touches `dimension + _STEP * number`, where the number is what it
+# adds there. Tens of thousands are kept, most new ones are a pair of words, and an array for each cost more than its
+# hashing.
+
+_STEP = 512
+_ADDEND = Struct("i")
+_pack = _ADDEND.pack
+
+
 @lru_cache(maxsize=16_384)
-def _word_feature(word: str) -> _Feature:
+def _word_feature(word: str) -> bytes:
     """A word and its character n-grams, weighted by how much the word tells."""
     factor = _factor(word)
     spread = _spread("w:" + word, _WORD_WEIGHT * factor, _WORD_SLOTS)
     grams = _grams(word) if word not in _STOP_WORDS else []
     if grams:
-        each = max(1, round(_GRAMS_WEIGHT * factor / math.sqrt(len(grams))))
-        spread += [(slot, each * sign) for slot, sign in map(_gram_slot, grams)]
-    return _packed(spread)
+        each = _STEP * max(1, round(_GRAMS_WEIGHT * factor / math.sqrt(len(grams))))
+        spread += [slot + each * sign for slot, sign in map(_gram_slot, grams)]
+    return array("i", spread).tobytes()
 
 
 @lru_cache(maxsize=16_384)
 def _gram_slot(gram: str) -> tuple[int, int]:
     """The dimension and the sign of a gram: new words are made of known ones (half of the time of a new word)."""
-    [(slot, sign)] = _spread("g:" + gram, 1, 1)
-    return slot, sign
+    return _slot("g:" + gram)
 
 
 @lru_cache(maxsize=16_384)
-def _pair_feature(first: str, second: str) -> _Feature:
+def _pair_feature(first: str, second: str) -> bytes:
     """Two neighbouring words: the only feature that knows an order."""
-    return _packed(_spread(f"p:{first} {second}", _PAIR_WEIGHT * min(_factor(first), _factor(second)), 1))
+    slot, sign = _slot(f"p:{first} {second}")
+    return _pack(slot + _STEP * sign * max(1, round(_PAIR_WEIGHT * min(_factor(first), _factor(second)))))
 
 
+def _unpacked(feature: bytes) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return the dimensions that are touched, and the whole number that is added to each."""
+    packed = np.frombuffer(feature, dtype=np.intc)
+    return packed % _STEP, (packed // _STEP).astype(np.float64)
+
+
+@lru_cache(maxsize=16_384)
 def _factor(word: str) -> float:
     if word in _STOP_WORDS:
         return _STOP_FACTOR
@@ -170,14 +182,15 @@ def _grams(word: str) -> list[str]:
     return [edged[at : at + size] for size in (3, 4) for at in range(len(edged) - size + 1)]
 
 
-def _spread(feature: str, weight: float, slots: int) -> list[tuple[int, int]]:
-    """Choose `slots` dimensions with a sign each; together they weigh `weight`."""
+def _spread(feature: str, weight: float, slots: int) -> list[int]:
+    """Choose `slots` dimensions with a sign each; together they weigh `weight`. Returns packed addends."""
     digest = blake2b(feature.encode(), digest_size=2 * slots).digest()
-    each = max(1, round(weight / math.sqrt(slots)))
+    each = _STEP * max(1, round(weight / math.sqrt(slots)))
     drawn = (int.from_bytes(digest[at : at + 2], "little") for at in range(0, 2 * slots, 2))
-    return [((number >> 1) % DIM, each if number & 1 else -each) for number in drawn]
+    return [(number >> 1) % DIM + (each if number & 1 else -each) for number in drawn]
 
 
-def _packed(spread: list[tuple[int, int]]) -> _Feature:
-    slots: Any = np.array([slot for slot, _ in spread], dtype=np.int64)
-    return slots, np.array([value for _, value in spread], dtype=np.float64)
+def _slot(feature: str) -> tuple[int, int]:
+    """Return the one dimension of a feature that is spread over no more, and its sign."""
+    number = int.from_bytes(blake2b(feature.encode(), digest_size=2).digest(), "little")
+    return (number >> 1) % DIM, 1 if number & 1 else -1
