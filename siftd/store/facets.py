@@ -6,7 +6,9 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_WORDS = "INSERT INTO event_words VALUES (?, ?) ON CONFLICT (event_id) DO UPDATE SET words = excluded.words"
+from siftd.store.rows import insert_rows
+
+_UPSERT = "ON CONFLICT (event_id) DO UPDATE SET words = excluded.words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,9 @@ class Facets:
     words: str
     files: list[str]
     symbols: list[str]
+
+    def values(self) -> list[tuple[str, str]]:
+        return [("file", each) for each in self.files] + [("symbol", each) for each in self.symbols]
 
 
 def list_unindexed_after(connection: sqlite3.Connection, event_id: int, limit: int) -> list[int]:
@@ -50,15 +55,14 @@ def insert(connection: sqlite3.Connection, rows: Iterable[Facets]) -> None:
 
     An upsert, not a REPLACE: that one fires no delete trigger, and full text would keep the old words.
     """
-    for row in sorted(rows, key=lambda row: row.event_id):  # newest first would leave pages half empty
-        if connection.execute("SELECT 1 FROM events WHERE id = ?", (row.event_id,)).fetchone() is None:
-            continue
-        connection.execute(_WORDS, (row.event_id, row.words))
-        for facet, values in (("file", row.files), ("symbol", row.symbols)):
-            connection.executemany(
-                "INSERT OR IGNORE INTO event_facets VALUES (?, ?, ?)",
-                [(facet, value, row.event_id) for value in values],
-            )
+    there = "SELECT 1 FROM events WHERE id = ?"
+    kept = [row for row in rows if connection.execute(there, (row.event_id,)).fetchone()]
+    kept.sort(key=lambda row: row.event_id)  # newest first would leave pages half empty
+    insert_rows(connection, "INSERT INTO event_words", 2, [(row.event_id, row.words) for row in kept], _UPSERT)
+    connection.executemany(
+        "INSERT OR IGNORE INTO event_facets VALUES (?, ?, ?)",
+        [(facet, value, row.event_id) for row in kept for facet, value in row.values()],
+    )
 
 
 def _ids(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]) -> list[int]:

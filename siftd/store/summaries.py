@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from siftd.store.rows import insert_rows
 from siftd.store.stories import cite
 
 _RAW_IDS = """
@@ -24,8 +25,8 @@ FROM events e LEFT JOIN sessions s USING (session_id) WHERE e.id = ?
 _INSERT = """
 INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, words, scope,
                        waits_for)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_INSERT_COLUMNS = 11
 _CACHE = """
 INSERT OR REPLACE INTO summary_cache (cache_key, text, tokens_in, tokens_out, confidence, ts, model)
 VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -130,26 +131,33 @@ def find_cached(connection: sqlite3.Connection, cache_key: str) -> Cached | None
 
 def insert_summaries(connection: sqlite3.Connection, new: Sequence[NewSummary], now_ms: int) -> list[int]:
     """Store summaries, flip their events' status and fill the cache; return the new summary ids."""
-    ids = []
-    for each in new:
-        flipped = connection.execute(
-            "UPDATE events SET status = 'summarized', last_error = NULL WHERE id = ? AND status = 'raw'",
-            (each.event_id,),
-        )
-        if flipped.rowcount:  # else deleted, or summarised by hand meanwhile
-            ids.append(insert_summary(connection, each, now_ms))
-    return ids
+    flip = "UPDATE events SET status = 'summarized', last_error = NULL WHERE id = ? AND status = 'raw'"
+    # One that is not flipped was deleted, or summarised by hand meanwhile.
+    return _insert(connection, [each for each in new if connection.execute(flip, (each.event_id,)).rowcount], now_ms)
 
 
 def insert_summary(connection: sqlite3.Connection, new: NewSummary, now_ms: int) -> int:
     """Store a summary of an event that exists, what it cites, and its place in the cache; return its id."""
-    tokens = new.tokens_in, new.tokens_out, new.confidence
-    row = (new.event_id, now_ms, new.model, new.prompt_hash, new.text, *tokens, new.words, new.scope, new.waits_for)
-    summary_id = int(connection.execute(_INSERT, row).lastrowid or 0)
-    cite(connection, summary_id, new.cites, now_ms)
-    if new.waits_for is None:
-        connection.execute(_CACHE, (new.cache_key, new.text, *tokens, now_ms, new.model))
-    return summary_id
+    return _insert(connection, [new], now_ms)[0]
+
+
+def _insert(connection: sqlite3.Connection, new: Sequence[NewSummary], now_ms: int) -> list[int]:
+    """Store summaries in one statement, what they cite, and their places in the cache; return their ids."""
+    rows = [
+        (each.event_id, now_ms, each.model, each.prompt_hash, *_told(each), each.words, each.scope, each.waits_for)
+        for each in new
+    ]
+    ids = insert_rows(connection, _INSERT, _INSERT_COLUMNS, rows)
+    for summary_id, each in zip(ids, new, strict=True):
+        if each.cites:
+            cite(connection, summary_id, each.cites, now_ms)
+    kept = [(each.cache_key, *_told(each), now_ms, each.model) for each in new if each.waits_for is None]
+    connection.executemany(_CACHE, kept)
+    return ids
+
+
+def _told(new: NewSummary) -> tuple[str, int, int, float]:
+    return new.text, new.tokens_in, new.tokens_out, new.confidence
 
 
 def has_event(connection: sqlite3.Connection, event_id: int) -> bool:

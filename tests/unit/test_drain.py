@@ -41,6 +41,14 @@ async def test_a_backend_gets_batches_of_the_configured_size(tmp_path: Path) -> 
         assert [len(batch) for batch in bench.backend.batches] == [3, 3, 2]
 
 
+async def test_full_text_takes_a_batch_as_one_segment(bench: Workbench) -> None:
+    """Row by row each is a segment of its own, to be merged: three times the work."""
+    await bench.tell(*(f"call {number}" for number in range(16)))
+    await bench.drain()
+    for table in ("summaries_fts", "summaries_trigrams"):
+        assert bench.rows(f"SELECT count(DISTINCT segid) FROM {table}_idx") == [(1,)]
+
+
 async def test_a_limit_bounds_the_number_and_none_means_all(bench: Workbench) -> None:
     await bench.tell(*(f"call {number}" for number in range(40)))
     assert (await bench.drain(0)).processed == 0
