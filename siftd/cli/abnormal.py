@@ -108,6 +108,10 @@ def _database(state: dict[str, Any]) -> Iterator[Finding]:
     made_anew = state.get("recovery", {}).get("databaseMadeAnewTs")
     if made_anew is not None and time.time() * 1000 - made_anew < RECENT_MS:
         yield Finding("database", "note", f"was missing, and was made anew from the log: {format_time(made_anew)}")
+    log_lost = state.get("recovery", {}).get("logLostTs")
+    if log_lost is not None and time.time() * 1000 - log_lost < RECENT_MS:
+        message = f"was deleted; what it held is in the database and in a snapshot of it: {format_time(log_lost)}"
+        yield Finding("log", "note", message)
     if state["marks"]["damagedDatabases"]:
         message = f"{count(state['marks']['damagedDatabases'], 'damaged database')} set aside and rebuilt from the log"
         yield Finding("database", "problem", message, f"remove {state['database']}.damaged-* once you miss nothing")

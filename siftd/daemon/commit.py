@@ -139,6 +139,21 @@ class Committer:
         """Seal the log's active segment between two groups. Raises StoreError while a person holds the lock."""
         await self.run(lambda _: self._log.seal())
 
+    async def leave_lost_log(self) -> bool:
+        """Begin a new segment if somebody deleted or replaced the active one; return whether that was so.
+
+        What only the lost one held, the database has. Raises StoreError while a person holds the lock.
+        """
+
+        def leave(connection: sqlite3.Connection) -> bool:
+            if self._log.is_in_place:
+                return False
+            self._log.seal()
+            events.note_lost_log(connection, self._clock.now_ms())
+            return True
+
+        return await self.run(leave)
+
     @property
     def is_behind(self) -> bool:
         """Whether the log holds records that the database does not have yet."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 async def info(shop: Workshop) -> dict[str, Any]:
     """Return the state of everything."""
     stock, paths = shop.stock, shop.paths
-    made_anew = await shop.store.read(lambda c: meta.get(c, "made_anew"))
+    made_anew, log_lost = await shop.store.read(lambda c: (meta.get(c, "made_anew"), meta.get(c, "log_lost_ts")))
     counts, counters, redactions, rejections, parked, tokens, paused, applied, unerased = await shop.store.read(
         lambda c: (
             read.counts(c),
@@ -81,6 +81,7 @@ async def info(shop: Workshop) -> dict[str, Any]:
             "tornBytes": recovery.torn_bytes,
             "corruptLines": recovery.corrupt_lines,
             "databaseMadeAnewTs": made_anew and int(made_anew),
+            "logLostTs": log_lost and int(log_lost),
         },
     }
 

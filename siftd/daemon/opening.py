@@ -47,7 +47,8 @@ class OpenedStore:
 def open_store(paths: WorkspacePaths, at_work: AtWork, *, secret: bytes, now_ms: int) -> OpenedStore:
     """Open the database and bring it up to the log; may take as long as replaying the log does."""
     mark = Path(paths.rebuild)
-    is_missing = not Path(paths.database).exists() and bool(segments(paths.wal))
+    has_log = bool(segments(paths.wal))
+    is_missing = not Path(paths.database).exists() and has_log
     if mark.exists():
         log.info("rebuild_asked")
         set_database_aside(paths, now_ms)
@@ -64,6 +65,9 @@ def open_store(paths: WorkspacePaths, at_work: AtWork, *, secret: bytes, now_ms:
     if is_missing:
         log.warning("database_missing", hint="it was made anew, with every event under its id")
         meta.put(opened.connection, "made_anew", str(now_ms))
+    if not has_log and events.applied_seq(opened.connection):
+        log.warning("log_missing", hint="the database is copied at the next tick")
+        events.note_lost_log(opened.connection, now_ms)
     _finish_forgetting(Eraser(paths, secret), paths, now_ms)
     return opened
 

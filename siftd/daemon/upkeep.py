@@ -12,6 +12,7 @@ import structlog
 
 from siftd.clock import Clock
 from siftd.config import MS_PER_DAY, Settings
+from siftd.daemon.commit import Committer
 from siftd.daemon.forgetting import Forgetter
 from siftd.daemon.heap import give_back
 from siftd.daemon.reading import StoreAccess
@@ -41,6 +42,7 @@ class Upkeep:
         settings: Settings,
         clock: Clock,
         store: StoreAccess,
+        committer: Committer,
         forgetter: Forgetter,
         scrubber: Scrubber,
         is_database_in_place: Callable[[], bool],
@@ -51,6 +53,7 @@ class Upkeep:
         self._is_database_in_place = is_database_in_place
         self._end = end
         self._store = store
+        self._committer = committer
         self._has_asked_git = False
         self._gave_back_at = -math.inf
         self._paths = paths
@@ -71,6 +74,8 @@ class Upkeep:
             self._end()
             return
         try:
+            if await self._committer.leave_lost_log():
+                log.warning("log_gone", hint="a new one is begun, and what it held is copied with the database")
             await asyncio.to_thread(self._keep_log)
             await asyncio.to_thread(self._keep_snapshot)
             await self._forgetter.prune_if_due()
@@ -120,11 +125,16 @@ class Upkeep:
         return sealing.prune(self._paths.wal, old, covering.seq)
 
     def _keep_snapshot(self) -> None:
-        """Copy the store once a day while it changes, so that a rebuild has little to recompute."""
+        """Copy the store once a day while it changes, so that a rebuild has little to recompute.
+
+        And at once when the log was lost: a rebuild finds what it held nowhere else.
+        """
         newest = snapshots.list_snapshots(self._folder)[:1]
-        applied, made_at = snapshots.read_state(self._paths.database)
-        since = newest[0].modified_ms if newest else made_at
-        is_changed = not newest or newest[0].seq < applied
-        if applied and is_changed and self._clock.now_ms() - since >= SNAPSHOT_MS:
+        state = snapshots.read_state(self._paths.database)
+        since = newest[0].modified_ms if newest else state.made_at
+        is_changed = not newest or newest[0].seq < state.applied
+        is_due = self._clock.now_ms() - since >= SNAPSHOT_MS
+        is_alone = (newest[0].seq if newest else 0) < state.lost_seq
+        if state.applied and is_changed and (is_due or is_alone):
             snapshot = snapshots.make_snapshot(self._paths.database, self._folder)
             log.info("snapshot_made", seq=snapshot.seq)

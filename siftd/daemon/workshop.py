@@ -83,6 +83,7 @@ class Workshop:
             settings=self.settings,
             clock=self.clock,
             store=self.store,
+            committer=self.committer,
             forgetter=self.forgetter,
             scrubber=self.scrubber,
             is_database_in_place=stock.is_database_in_place,

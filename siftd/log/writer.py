@@ -10,6 +10,7 @@ from pathlib import Path
 
 from siftd.admission import Redacted
 from siftd.errors import DiskFull, LogBroken
+from siftd.file_identity import identify
 from siftd.log.files import LogFile, RealLogFile, sync_folder
 from siftd.log.record import Record, encode, encode_segment, record_of
 from siftd.log.sealing import seal_file
@@ -49,6 +50,7 @@ class LogWriter:
         self._seal_bytes = SEAL_BYTES if seal_bytes is None else seal_bytes
         self._size = Path(path).stat().st_size if Path(path).exists() else 0
         self._file: LogFile | None = opener(path)
+        self._identity = identify(path)
         if self._size == 0:
             self._write(b"")
             self._sync()
@@ -58,6 +60,11 @@ class LogWriter:
     def size(self) -> int:
         """Bytes in the active segment."""
         return self._size
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the file under the segment's name is the one that is written, if any is: nobody deleted it."""
+        return self._file is None or identify(self._path) == self._identity
 
     def append(self, entries: Iterable[Entry]) -> list[Record]:
         """Write one record for each entry and return them once they would survive a power cut.
@@ -126,6 +133,7 @@ class LogWriter:
             if active.exists() and active.stat().st_size:
                 active.rename(name_for_broken(active))
             self._file = self._opener(self._path)
+            self._identity = identify(self._path)
             self._size = 0
             sync_folder(str(active.parent))
         except OSError as error:

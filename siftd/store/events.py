@@ -98,6 +98,12 @@ def applied_seq(connection: sqlite3.Connection) -> int:
     return int(row[0]) if row else 0
 
 
+def note_lost_log(connection: sqlite3.Connection, now_ms: int) -> None:
+    """Note that the log was lost: up to the seq that is applied now, records are in this database alone."""
+    meta.put(connection, "log_lost_ts", str(now_ms))
+    meta.put(connection, "log_lost_seq", str(applied_seq(connection)))
+
+
 def apply_records(connection: sqlite3.Connection, records: Sequence[Record]) -> None:
     """Make the records' rows and move `applied_seq`. Records are in seq order, and nobody has taken their seqs:
     the caller's transaction began before they were given.

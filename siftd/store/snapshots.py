@@ -14,10 +14,12 @@ import shutil
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from siftd.errors import StoreCorrupt, StoreError
 from siftd.home import ensure_folder
 from siftd.log.files import sync_folder
+from siftd.store import meta
 from siftd.store.connection import open_reader, translate
 from siftd.store.events import applied_seq
 
@@ -55,12 +57,22 @@ def list_snapshots(folder: str) -> list[Snapshot]:
     return sorted(found, key=lambda each: each.seq, reverse=True)
 
 
-def read_state(database: str) -> tuple[int, int]:
-    """Return (applied seq, when it was made) of a database. Raises StoreError."""
+class State(NamedTuple):
+    """What decides whether a database is to be copied."""
+
+    applied: int
+    made_at: int
+    """Milliseconds since the epoch."""
+    lost_seq: int
+    """Up to this seq the log was lost: the database alone has what it held; 0 if it never was."""
+
+
+def read_state(database: str) -> State:
+    """Return the state of a database. Raises StoreError."""
     connection = open_reader(database)
     try:
         made_at = connection.execute("SELECT min(ts) FROM migrations").fetchone()[0]
-        return applied_seq(connection), int(made_at or 0)
+        return State(applied_seq(connection), int(made_at or 0), int(meta.get(connection, "log_lost_seq") or 0))
     except sqlite3.Error as error:
         raise translate(error) from error
     finally:

@@ -69,6 +69,7 @@ def prune(paths: WorkspacePaths) -> None:
         settings=Settings({"log.keepDays": 1}),
         clock=SystemClock(),
         store=None,  # type: ignore[arg-type]
+        committer=None,  # type: ignore[arg-type]
         forgetter=None,  # type: ignore[arg-type]
         scrubber=None,  # type: ignore[arg-type]
         is_database_in_place=bool,

@@ -107,3 +107,39 @@ async def test_a_database_that_is_deleted_while_it_is_used_comes_back_from_the_l
         found = await shop.rows(EVERYTHING)
         assert found[:6] == before
         assert [row[0] for row in found] == [1, 2, 3, 4, 5, 6, 7]
+
+
+async def test_a_log_that_is_deleted_while_it_is_used_is_begun_anew_and_what_it_held_copied_at_once(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as shop:
+        before = await fill(shop, has_snapshot=True)
+        assert await shop.capture(8) == 7, "after the snapshot: in the log and the database only"
+        delete_log(paths_of(tmp_path))
+        await shop.workshop._upkeep.run()
+        assert (await shop.ask("info"))["recovery"]["logLostTs"] == NOW
+        assert await shop.capture(9) == 8, "in a log that has a name again"
+        await shop.workshop._upkeep.run()
+        assert [each.seq for each in snapshots.list_snapshots(shop.workshop.paths.snapshots)] == [7, 6], "once"
+        whole = await shop.rows(EVERYTHING)
+    assert whole[:6] == before
+    await rebuilt(tmp_path)
+    async with opened(tmp_path) as shop:
+        assert await shop.rows(EVERYTHING) == whole
+
+
+async def test_a_log_that_is_deleted_between_two_daemons_is_told_and_what_it_held_copied(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        before = await fill(shop, has_snapshot=False)
+    delete_log(paths_of(tmp_path))
+    async with opened(tmp_path) as shop:
+        assert (await shop.ask("info"))["recovery"]["logLostTs"] == NOW
+        await shop.workshop._upkeep.run()
+    await rebuilt(tmp_path)
+    async with opened(tmp_path) as shop:
+        assert await shop.rows(EVERYTHING) == before
+
+
+def delete_log(paths: WorkspacePaths) -> None:
+    for segment in Path(paths.folder).glob("wal*ndjson*"):
+        segment.unlink()

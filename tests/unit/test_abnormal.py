@@ -206,3 +206,6 @@ def test_a_well_daemon_has_nothing_abnormal_and_history_is_no_problem() -> None:
     assert (finding.link, finding.state) == ("database", "note")
     assert "made anew from the log" in finding.message
     assert list(find_abnormal(WELL | {"recovery": {"databaseMadeAnewTs": 1}})) == []
+    [finding] = find_abnormal(WELL | {"recovery": {"logLostTs": NOW_MS}})
+    assert (finding.link, finding.state) == ("log", "note")
+    assert "is in the database" in finding.message
