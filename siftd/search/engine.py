@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,8 @@ _NEIGHBOURLY = 100
 """Sessions, the best ones, that get a share of their neighbours."""
 _PLACES_MAX = 5
 """From the fifth better one of its session on a hit loses no more."""
+_MANY_SESSIONS = 10
+"""Where fewer hold anything of the question a hit loses less: the first ten must come from the same ones anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,8 @@ class SearchEngine:
         if not question.text:
             return self._latest(scope, memory_scope, shelves, k, filters)
         weighed = self._weighed(weights or {})
+        if group is not None:  # how surely its best event is told says nothing of a session
+            weighed = replace(weighed, confidence=0.0)
         found, vector, degraded = self._ask(question, scope, weighed, group)
         pool = Pool(self._rows, found, weighed)
         ranked = self._ranked(pool, weighed, group)
@@ -180,7 +184,8 @@ class SearchEngine:
         else:
             order, places = order[starts], np.zeros_like(starts)
             own, share = np.zeros(len(starts)), sessions
-        less = weights.diversity * np.minimum(places, _PLACES_MAX) * own
+        crowd = min(1.0, len(pool.sessions) / _MANY_SESSIONS)
+        less = weights.diversity * crowd * np.minimum(places, _PLACES_MAX) * own
         ages = np.maximum(0, self._now_ms() - pool.ts[order]) / _MS_PER_DAY
         lift = weights.recency * 0.5 ** (ages / weights.half_life)
         lift += weights.confidence * (pool.confidence[order] - 0.5)

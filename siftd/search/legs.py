@@ -19,6 +19,7 @@ from siftd.search import lexical
 from siftd.search.descending import descending
 from siftd.search.lexical import Matches
 from siftd.search.query import Question, quoted, trigrams_match
+from siftd.search.relevance import answered
 from siftd.search.rows import Ids, Rows
 from siftd.store import candidates, postings
 from siftd.store.candidates import Scope
@@ -89,7 +90,7 @@ class Legs:
         return self._summaries(ids[:TRIGRAM_DEPTH], scores[:TRIGRAM_DEPTH])
 
     def vector(self, index: VectorIndex, vector: NDArray[np.float32]) -> Found:
-        """Summaries whose vector is nearer than most, by how much nearer."""
+        """Summaries whose vector is nearer than most, by how much of the question that answers."""
         usual = index.usual_cosine(vector)
         found: list[tuple[Ids, _Scores]] = []
         for ids, cosines in index.windows(vector, self._few_summaries):
@@ -102,7 +103,7 @@ class Legs:
         if not found:
             return self._summaries(np.empty(0, dtype=np.int64), np.empty(0))
         every, scores = (np.concatenate(each)[: self._depth] for each in zip(*found, strict=True))
-        return self._summaries(every, scores)
+        return self._summaries(every, answered(scores))
 
     def rarity(self) -> dict[str, float]:
         """Return how rare each telling word of the question is among the summaries."""

@@ -33,8 +33,10 @@ COMMON_SHARE = 1 / 3
 COMMON_WEIGHT = 0.3
 """Of the question's weight: what common terms that are left out have together at most. On the recorded sessions
 leaving them out moved no figure by more than 0.005."""
-K1 = 0.9
-B = 0.5
+K1 = 1.5
+B = 0.75
+"""How much a row's length takes from what it holds. With 0.9 and 0.5 long answers that name every word in passing come
+before the short ones that are about it: R@1 is 0.01 less on the recorded sessions, 0.025 less on long chats."""
 
 _DENSE = 16
 """Ids that are this close together are added up by their place; counting is quicker than sorting."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from siftd.search.query import Question, any_of, quoted, trigrams_match
-from siftd.search.relevance import Relevance
+from siftd.search.relevance import Relevance, answered
 from siftd.store import memories, postings
 from siftd.store.memories import MemoryScope
 
@@ -103,7 +103,8 @@ class Shelf:
         """Return what each leg finds: by the question's words, where these are asked for, and by its vector."""
         legs = {} if question is None else lexical_legs(self.connection, question, scope)
         if vector is not None:
-            legs["vector"] = self._vectors.nearest(self.connection, scope, index().embedder, vector)
+            nearest = self._vectors.nearest(self.connection, scope, index().embedder, vector)
+            legs["vector"] = [(memory_id, answered(cosine)) for memory_id, cosine in nearest]
         return legs
 
 

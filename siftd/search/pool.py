@@ -23,8 +23,10 @@ NEAREST = 3.0
 _MS_PER_HOUR = 3_600_000
 _NEIGHBOURS_MAX = 8
 """Sessions after one that are looked at: in a crowd nobody tells who goes on with whose work."""
-_NEAR_HOURS = 6
-"""A session further away in time is no neighbour. One that ends or begins an hour away counts half."""
+_NEAR_HOURS = 24
+"""A session further away in time is no neighbour."""
+_HALF_HOURS = 4
+"""One that ends or begins so far away counts half: work goes on after a break, and the next morning."""
 
 _Scores = NDArray[np.float64]
 
@@ -85,7 +87,7 @@ def with_neighbours(scores: _Scores, started: Ids, ended: Ids, weight: float) ->
     sorted_scores, shares = scores[order], np.zeros(len(scores))
     for step in range(1, min(_NEIGHBOURS_MAX, len(scores) - 1) + 1):
         hours = np.maximum(0, started[order[step:]] - ended[order[:-step]]) / _MS_PER_HOUR
-        near = np.where(hours <= _NEAR_HOURS, weight * 0.5**hours, 0.0)
+        near = np.where(hours <= _NEAR_HOURS, weight * 0.5 ** (hours / _HALF_HOURS), 0.0)
         shares[step:] = np.maximum(shares[step:], near * sorted_scores[:-step])
         shares[:-step] = np.maximum(shares[:-step], near * sorted_scores[step:])
     summed = scores.copy()

@@ -13,7 +13,7 @@ from siftd.messages import Filters
 from siftd.search.block import NOTHING, Block, Given, Piece, harmless
 from siftd.search.engine import SearchEngine
 from siftd.search.query import Question
-from siftd.search.relevance import Relevance
+from siftd.search.relevance import Relevance, answered
 from siftd.store.ledger import SessionState
 
 CANDIDATES = 24
@@ -66,8 +66,8 @@ def _is_relevant(relevance: Relevance, hit: dict[str, Any]) -> bool:
     share = relevance.share(hit["text"])
     if relevance.weight(hit["text"]) < (MIN_WEIGHT_OF_ALL if share >= ALL else MIN_WEIGHT):
         return False
-    cosine = hit["why"].get("vector", {}).get("score", 0.0)
-    return share >= MIN_SHARE or (share >= MIN_SHARE_WHEN_NEAR and cosine >= NEAR_COSINE)
+    by_vector = hit["why"].get("vector", {}).get("score", 0.0)
+    return share >= MIN_SHARE or (share >= MIN_SHARE_WHEN_NEAR and by_vector >= answered(NEAR_COSINE))
 
 
 def _found_by(hit: dict[str, Any]) -> dict[str, Any]:

@@ -9,11 +9,18 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from siftd.embed.words import split_words
 from siftd.search.query import Question, quoted
 from siftd.store import postings
 from siftd.store.memories import count_texts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_Nearness = TypeVar("_Nearness", "float", "NDArray[np.float64]")
 
 _SMALL_STORE = 200
 """Rows that a store is taken to have at least, so that a word's rarity means something in a small one."""
@@ -52,6 +59,8 @@ _COUNTED_MAX = 2_000
 """Rows that are counted of one term: a word in so many tells little in any store."""
 _INFLECTED_CHARS = 4
 _ENDINGS = ("ing", "ed", "es", "s", "e")
+_SHARPNESS = 1.5
+"""With 1 the many rows that are a little near outweigh words: R@10 is 0.005 less on the recorded sessions."""
 
 
 class Relevance:
@@ -91,6 +100,13 @@ class Relevance:
         """Return the terms that the text holds, in one form or another."""
         words = set(split_words(text))
         return [term for term in self._weights if term in words or not words.isdisjoint(inflections(term))]
+
+
+def answered(nearness: _Nearness) -> _Nearness:
+    """Return how much of a question a text answers whose vector is so near, from 0 to 1: twice as near is more than
+    twice as good."""
+    answer: _Nearness = nearness**_SHARPNESS
+    return answer
 
 
 def inflections(word: str) -> list[str]:

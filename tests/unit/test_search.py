@@ -367,6 +367,7 @@ async def test_hits_can_be_grouped_by_session(bench: Workbench) -> None:
     await bench.settle()
     grouped = bench.engine.search("okapi", 10, Filters(), group="session").hits
     assert [hit["sessionId"] for hit in grouped] == ["many", "one"]
+    assert [hit["why"]["confidence"] for hit in grouped] == [0, 0]
     assert grouped[0]["eventId"] in first
     assert grouped[1]["eventId"] == other
     with pytest.raises(RequestInvalid):
