@@ -43,7 +43,7 @@ async def test_a_backend_gets_batches_of_the_configured_size(tmp_path: Path) -> 
 
 async def test_full_text_takes_a_batch_as_one_segment(bench: Workbench) -> None:
     """Row by row each is a segment of its own, to be merged: three times the work."""
-    await bench.tell(*(f"call {number}" for number in range(16)))
+    await bench.tell(*(f"call {number}" for number in range(3)))
     await bench.drain()
     for table in ("summaries_fts", "summaries_trigrams"):
         assert bench.rows(f"SELECT count(DISTINCT segid) FROM {table}_idx") == [(1,)]
