@@ -16,7 +16,7 @@ from siftd.model import Scope
 from siftd.store import rewriting, stories, summaries
 from siftd.store.payload import find_object
 from siftd.store.stories import StoryEvent
-from siftd.store.summaries import RawEvent
+from siftd.store.summaries import Cached, RawEvent
 from siftd.summarise.contract import Backend, Item, Summary, cache_key
 from siftd.summarise.extractive import is_telling
 from siftd.summarise.salience import trivial_because
@@ -35,27 +35,30 @@ class Planned:
 
 def plan_events(connection: sqlite3.Connection, backend: Backend, ids: Sequence[int]) -> list[Planned]:
     """Return the plans for those of these events that are still raw."""
-    found = (summaries.find_raw_event(connection, event_id) for event_id in ids)
-    return [_plan(connection, backend, raw, _item(connection, raw, backend)) for raw in found if raw is not None]
+    raw = summaries.list_raw_events(connection, ids)
+    return _plan(connection, backend, [(each, _item(connection, each, backend)) for each in raw])
 
 
 def plan_sessions(connection: sqlite3.Connection, backend: Backend, last_ids: Sequence[int]) -> list[Planned]:
     """Return the plans for the summaries of the sessions that end with these events."""
     found = (summaries.find_event(connection, event_id) for event_id in last_ids)
-    return [_plan(connection, backend, raw, _session_item(connection, raw)) for raw in found if raw is not None]
+    told = [(raw, _session_item(connection, raw)) for raw in found if raw is not None]
+    return _plan(connection, backend, told)
 
 
 def plan_again(
     connection: sqlite3.Connection, backend: Backend, summary_ids: Sequence[int]
 ) -> list[tuple[int, Planned]]:
     """Return (summary, the plan for a better one) for those of these summaries that are still there."""
-    planned = []
+    waiting, told = [], []
     for summary_id in summary_ids:
         if (found := rewriting.find_told(connection, summary_id)) is not None:
             raw, scope = found
-            item = _session_item(connection, raw) if scope == "session" else _item(connection, raw, backend)
-            planned.append((summary_id, _plan(connection, backend, raw, item)))
-    return planned
+            waiting.append(summary_id)
+            told.append(
+                (raw, _session_item(connection, raw) if scope == "session" else _item(connection, raw, backend))
+            )
+    return list(zip(waiting, _plan(connection, backend, told), strict=True))
 
 
 def salience(connection: sqlite3.Connection, event_id: int) -> str | None:
@@ -66,7 +69,7 @@ def salience(connection: sqlite3.Connection, event_id: int) -> str | None:
 
 def as_item(raw: RawEvent, scope: Scope = "event", story: Sequence[StoryEvent] = ()) -> Item:
     """Return the event as a backend sees it. A payload that a person has broken by hand becomes an empty one."""
-    prompt = (find_object(raw.prompt_json or "") or {}).get("prompt")
+    prompt = (find_object(raw.prompt_json) or {}).get("prompt") if raw.prompt_json else None
     return Item(
         event_id=raw.id,
         tool=raw.tool,
@@ -115,14 +118,24 @@ def _told(event: StoryEvent, cwd: str | None) -> Item:
     )
 
 
-def _plan(connection: sqlite3.Connection, backend: Backend, raw: RawEvent, item: Item) -> Planned:
-    prompt_hash = backend.prompt_hash(item)
-    key = cache_key(backend.name, prompt_hash, raw.input_hash)
-    found = summaries.find_cached(connection, key)
-    if found is None:
-        return Planned(raw, item, prompt_hash, key, None)
-    tokens = found.tokens_in or 0, found.tokens_out or 0
-    cached = Summary(
-        text=found.text, confidence=found.confidence, tokens_in=tokens[0], tokens_out=tokens[1], model=found.model
+def _plan(connection: sqlite3.Connection, backend: Backend, told: Sequence[tuple[RawEvent, Item]]) -> list[Planned]:
+    """Put to each item what it is asked with, and what the cache has."""
+    hashes = [backend.prompt_hash(item) for _, item in told]
+    keys = [
+        cache_key(backend.name, prompt_hash, raw.input_hash) for (raw, _), prompt_hash in zip(told, hashes, strict=True)
+    ]
+    found = summaries.find_cached(connection, keys)
+    return [
+        Planned(raw, item, prompt_hash, key, _summary(found[key]) if key in found else None)
+        for (raw, item), prompt_hash, key in zip(told, hashes, keys, strict=True)
+    ]
+
+
+def _summary(cached: Cached) -> Summary:
+    return Summary(
+        text=cached.text,
+        confidence=cached.confidence,
+        tokens_in=cached.tokens_in or 0,
+        tokens_out=cached.tokens_out or 0,
+        model=cached.model,
     )
-    return Planned(raw, item, prompt_hash, key, cached)

@@ -124,7 +124,7 @@ def insert_summary(connection: sqlite3.Connection, payload: dict[str, Any], reco
     if find_summary(connection, event_id, text_hash(text)) is not None:
         return
     scope = payload.get("scope", "event")
-    raw = summaries.find_raw_event(connection, event_id)
+    raw = next(iter(summaries.list_raw_events(connection, [event_id])), None)
     if raw is not None:
         summaries.insert_edges(connection, [raw], record.ts)
     inserted = connection.execute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,19 +15,22 @@ _RAW_IDS = """
 SELECT e.id FROM events e LEFT JOIN sessions s USING (session_id) WHERE e.status = 'raw'
 ORDER BY coalesce(s.last_ts, e.ts) DESC, e.session_id, e.id LIMIT ?
 """
-_EVENT = """
+_EVENTS = """
 SELECT e.id, e.ts, e.session_id, e.tool, e.payload_json, e.input_hash, e.outcome, e.agent_id, e.spawned_agent_id,
-       e.attempts, s.cwd, e.prompt_id, (SELECT p.payload_json FROM events p WHERE p.session_id = e.session_id
-       AND p.prompt_id = e.prompt_id AND p.tool = 'UserPromptSubmit' AND p.id <> e.id LIMIT 1),
-       (SELECT p.id FROM events p WHERE p.session_id = e.session_id
-       AND p.prompt_id = e.prompt_id AND p.tool = 'UserPromptSubmit' AND p.id <> e.id LIMIT 1)
-FROM events e LEFT JOIN sessions s USING (session_id) WHERE e.id = ?
+       e.attempts, s.cwd, e.prompt_id, p.payload_json, p.id
+FROM json_each(?) j CROSS JOIN events e ON e.id = j.value LEFT JOIN sessions s ON s.session_id = e.session_id
+LEFT JOIN events p ON p.id = (SELECT q.id FROM events q WHERE q.session_id = e.session_id
+    AND q.prompt_id = e.prompt_id AND q.tool = 'UserPromptSubmit' AND q.id <> e.id LIMIT 1)
 """
 _INSERT = """
 INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, words, scope,
                        waits_for)
 """
 _INSERT_COLUMNS = 11
+_CACHED = """
+SELECT c.cache_key, c.text, c.tokens_in, c.tokens_out, c.confidence, c.model
+FROM json_each(?) j CROSS JOIN summary_cache c ON c.cache_key = j.value
+"""
 _CACHE = """
 INSERT OR REPLACE INTO summary_cache (cache_key, text, tokens_in, tokens_out, confidence, ts, model)
 VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -110,23 +114,22 @@ def list_raw_ids(connection: sqlite3.Connection, limit: int) -> list[int]:
     return [int(row[0]) for row in connection.execute(_RAW_IDS, (limit,))]
 
 
-def find_raw_event(connection: sqlite3.Connection, event_id: int) -> RawEvent | None:
-    """Return the event if it is still raw."""
-    row = connection.execute(f"{_EVENT} AND e.status = 'raw'", (event_id,)).fetchone()
-    return RawEvent(*row) if row else None
+def list_raw_events(connection: sqlite3.Connection, event_ids: Iterable[int]) -> list[RawEvent]:
+    """Return those of these events that are still raw, in this order."""
+    rows = connection.execute(f"{_EVENTS} WHERE e.status = 'raw'", (json.dumps(list(event_ids)),))
+    return [RawEvent(*row) for row in rows]
 
 
 def find_event(connection: sqlite3.Connection, event_id: int) -> RawEvent | None:
     """Return an event as it is summarised, whatever its status."""
-    row = connection.execute(_EVENT, (event_id,)).fetchone()
+    row = connection.execute(_EVENTS, (f"[{event_id}]",)).fetchone()
     return RawEvent(*row) if row else None
 
 
-def find_cached(connection: sqlite3.Connection, cache_key: str) -> Cached | None:
-    row = connection.execute(
-        "SELECT text, tokens_in, tokens_out, confidence, model FROM summary_cache WHERE cache_key = ?", (cache_key,)
-    ).fetchone()
-    return Cached(*row) if row else None
+def find_cached(connection: sqlite3.Connection, cache_keys: Iterable[str]) -> dict[str, Cached]:
+    """Return what the cache holds under these keys."""
+    rows = connection.execute(_CACHED, (json.dumps(list(cache_keys)),))
+    return {row[0]: Cached(*row[1:]) for row in rows}
 
 
 def insert_summaries(connection: sqlite3.Connection, new: Sequence[NewSummary], now_ms: int) -> list[int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from siftd.summarise.contract import Cannot, Item, Purse, Summary, Verdict, story_hashes
 from siftd.summarise.extractive import files, lookups, planning, shell, story, words
@@ -116,8 +117,9 @@ class Extractive:
     def prompt_hash(self, item: Item) -> str:
         """Cover all that decides a text: the renderers, the tool, the outcome, the folder, a turn's request."""
         request = item.request if item.tool == "Stop" else None
-        deciding = json.dumps([NAME, item.tool, item.outcome, item.cwd, request, *story_hashes(item)])
-        return hashlib.sha256(deciding.encode()).hexdigest()
+        if item.story or request is not None:
+            return _hash(item.tool, item.outcome, item.cwd, request, *story_hashes(item))
+        return _common_hash(item.tool, item.outcome, item.cwd, None)
 
     async def summarise(self, batch: Sequence[Item], purse: Purse) -> list[Verdict]:  # noqa: ARG002 - it costs nothing
         return self.summarise_now(batch)
@@ -125,6 +127,14 @@ class Extractive:
     def summarise_now(self, batch: Sequence[Item]) -> list[Verdict]:
         """Render a batch. A fault of ours costs one event, not the batch."""
         return [_verdict(item) for item in batch]
+
+
+def _hash(*deciding: str | None) -> str:
+    return hashlib.sha256(json.dumps([NAME, *deciding]).encode()).hexdigest()
+
+
+_common_hash = lru_cache(maxsize=256)(_hash)
+"""Where no text is in it: most events of a session share theirs."""
 
 
 def _verdict(item: Item) -> Verdict:
