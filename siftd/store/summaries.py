@@ -51,6 +51,7 @@ TOP = 2**63 - 1
 _LACKS = """
 SELECT (SELECT count(*) FROM summaries) <> (SELECT count(*) FROM summary_embeddings WHERE embedder = ?)
 """
+_WORDS = "SELECT s.id, s.words FROM json_each(?) j CROSS JOIN summaries s ON s.id = j.value"
 _EMBED = "INSERT OR REPLACE INTO summary_embeddings (summary_id, dim, vec, embedder) VALUES (?, ?, ?, ?)"
 
 
@@ -237,11 +238,11 @@ def insert_vectors(
 
     In the order of their ids: in the queue's, newest first, a page would hold one vector instead of two.
     """
-    for summary_id, vector, words in sorted(rows):
-        if connection.execute("SELECT 1 FROM summaries WHERE id = ?", (summary_id,)).fetchone() is None:
-            continue
-        connection.execute("UPDATE summaries SET words = ?1 WHERE id = ?2 AND words IS NOT ?1", (words, summary_id))
-        connection.execute(_EMBED, (summary_id, dim, vector, embedder))
+    known = dict(connection.execute(_WORDS, (json.dumps([row[0] for row in rows]),)).fetchall())
+    there = [row for row in sorted(rows) if row[0] in known]
+    anew = [(words, summary_id) for summary_id, _, words in there if words != known[summary_id]]
+    connection.executemany("UPDATE summaries SET words = ? WHERE id = ?", anew)
+    connection.executemany(_EMBED, [(summary_id, dim, vector, embedder) for summary_id, vector, _ in there])
 
 
 def clear_vectors(connection: sqlite3.Connection, since: int) -> int:
