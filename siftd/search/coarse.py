@@ -1,12 +1,14 @@
-"""A coarse view of many vectors: one bit a dimension, its sign, to leave out most of them before an exact look.
+"""A coarse view of many vectors: two bits a dimension, to leave out most of them before an exact look.
 
-A question's vector is known in full: only the dimensions in which it has weight are compared, and those in which it
-has most count twice. The words lie column by column, so that each step runs along memory.
+One bit is the sign, the other whether the value is large: half of what a hashed text has is nothing or next to it, and
+a sign of nothing is noise. A question's vector is known in full: only the dimensions in which it has weight are
+compared, and those in which it has most count twice. The words lie column by column, so that each step runs along
+memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +22,11 @@ _WORD_BITS = 64
 _WEIGHTY = 0.5
 _WEIGHTIEST = 1.2
 """Of the mean size of a dimension that is not zero: from there on it is compared, and counts twice."""
-_BLOCK = 65_536
+_LARGE = 0.7
+"""Of the mean (root of squares) of a vector's values: from there on one is large."""
+_BLOCK = 32_768
+_GROWTH = 8
+"""The next rows are so many times as many."""
 
 
 def doubled(array: NDArray[Any], *, axis: int = 0) -> NDArray[Any]:
@@ -36,40 +42,60 @@ def doubled(array: NDArray[Any], *, axis: int = 0) -> NDArray[Any]:
 
 
 class Bits:
-    """The signs of vectors, by row."""
+    """The signs of vectors of length 1, and which of their values are large, by row."""
 
     def __init__(self, dim: int, capacity: int) -> None:
         self._dim = dim
-        self._words = np.zeros((-(-dim // _WORD_BITS), capacity), dtype=np.uint64)
+        self._signs = np.zeros((-(-dim // _WORD_BITS), capacity), dtype=np.uint64)
+        self._large = np.zeros_like(self._signs)
 
     def double(self) -> None:
         """Make room for as many rows again."""
-        self._words = doubled(self._words, axis=1)
+        self._signs, self._large = doubled(self._signs, axis=1), doubled(self._large, axis=1)
 
     def put(self, rows: Sequence[int], vectors: NDArray[np.float32]) -> None:
-        self._words[:, rows] = self._packed(vectors > 0).T
+        self._signs[:, rows] = self._packed(vectors > 0).T
+        self._large[:, rows] = self._packed(np.abs(vectors) > _LARGE / self._dim**0.5).T
 
     def move(self, source: int, target: int) -> None:
-        self._words[:, target] = self._words[:, source]
+        self._signs[:, target] = self._signs[:, source]
+        self._large[:, target] = self._large[:, source]
 
-    def nearest(self, vector: NDArray[np.float32], count: int, wanted: int) -> NDArray[np.int64]:
-        """Return, of the first `count` rows, about `wanted` that differ least from `vector`; at least so many."""
+    def nearest(self, vector: NDArray[np.float32], count: int, wanted: int) -> Iterator[NDArray[np.int64]]:
+        """Yield the first `count` rows: about `wanted` that agree most with `vector`, then always more of the next."""
+        distances = self._distances(vector, count)
+        upto, nearer = np.cumsum(np.bincount(distances)), -1
+        while nearer + 1 < len(upto):
+            cut = int(np.searchsorted(upto, min(wanted, count)))
+            yield np.flatnonzero((distances > nearer) & (distances <= cut))
+            nearer, wanted = cut, wanted * _GROWTH
+
+    def _distances(self, vector: NDArray[np.float32], count: int) -> NDArray[np.int16]:
+        """Return, from 0 on, in how many more dimensions a row's large values differ from `vector` than agree."""
         size = np.abs(vector)
         mean = float(size[size > 0].mean()) if size.any() else 0.0
         masks = self._packed(np.stack([size > _WEIGHTY * mean, size > _WEIGHTIEST * mean]))
         signs = self._packed(vector[None] > 0)[0]
-        distances = np.zeros(count, dtype=np.uint16)
+        distances = np.full(count, 2 * self._dim, dtype=np.int16)
         for start in range(0, count, _BLOCK):
-            end = min(start + _BLOCK, count)
-            for word, sign, weighty, weightiest in zip(self._words, signs, *masks, strict=True):
-                differs = word[start:end] ^ sign
-                distances[start:end] += np.bitwise_count(differs & weighty)
-                distances[start:end] += np.bitwise_count(differs & weightiest)
-        cut = int(np.searchsorted(np.cumsum(np.bincount(distances)), min(wanted, count)))
-        return np.flatnonzero(distances <= cut)
+            far = distances[start : start + _BLOCK]
+            block = slice(start, start + len(far))
+            for word, large, sign, weighty, weightiest in zip(self._signs, self._large, signs, *masks, strict=True):
+                told = large[block] & weighty
+                differs = (word[block] ^ sign) & told
+                agrees = told ^ differs
+                far += _balance(differs, agrees)
+                far += _balance(differs & weightiest, agrees & weightiest)
+        return distances
 
     def _packed(self, signs: NDArray[np.bool_]) -> NDArray[np.uint64]:
-        padded = np.zeros((len(signs), len(self._words) * _WORD_BITS), dtype=np.bool_)
+        padded = np.zeros((len(signs), len(self._signs) * _WORD_BITS), dtype=np.bool_)
         padded[:, : self._dim] = signs
         packed: NDArray[np.uint64] = np.packbits(padded, axis=1).view(np.uint64)
         return packed
+
+
+def _balance(more: NDArray[np.uint64], less: NDArray[np.uint64]) -> NDArray[np.int8]:
+    """Return how many bits more are set in the one than in the other."""
+    balance: NDArray[np.int8] = np.bitwise_count(more).view(np.int8) - np.bitwise_count(less).view(np.int8)
+    return balance

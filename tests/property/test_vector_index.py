@@ -150,7 +150,6 @@ def test_the_coarse_pass_keeps_what_an_exact_look_finds(monkeypatch: pytest.Monk
     questions = [index.vector_of(number) for number in range(1, 6_000, 199)]
     exact = [[each for each, _ in islice(index.nearest(asked), 10)] for asked in questions]
     monkeypatch.setattr(vectors_module, "COARSE_FROM", 100)
-    monkeypatch.setattr(vectors_module, "_KEPT_LEAST", 600)
     coarse = [[each for each, _ in islice(index.nearest(asked), 10)] for asked in questions]
     kept = sum(len(set(one) & set(other)) for one, other in zip(exact, coarse, strict=True))
     assert kept >= 0.98 * 10 * len(questions)
