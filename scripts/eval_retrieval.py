@@ -33,7 +33,9 @@ LEGS: dict[str, dict[str, float]] = {
     "vectors": OFF,
     "summaries alone": {"raw": 0.0},
 }
-SIGNALS = ("words", "raw", "vector", "trigram", "session", "neighbour", "recency", "confidence", "diversity")
+SIGNALS = (
+    "words", "raw", "vector", "trigram", "session", "neighbour", "recency", "confidence", "prompt", "diversity",
+)  # fmt: skip
 PROMPTS = 100
 WARM_UP = 50
 """Searches, at most, that are asked until every vector is read."""

@@ -76,6 +76,7 @@ KEYS: tuple[Key, ...] = (
     Key("search.weights.neighbour", 0.25, "float", "what a session shortly before or after holds", 0, 10),
     Key("search.weights.recency", 0.05, "float", "how much newer lifts a hit", 0, 10),
     Key("search.weights.confidence", 0.1, "float", "how much a surer summary lifts a hit", 0, 10),
+    Key("search.weights.prompt", 0.5, "float", 'how much being typed lifts a hit, if a question says "I"', 0, 10),
     Key("search.weights.diversity", 0.15, "float", "what a hit loses for each better one of its session", 0, 10),
     Key("recall.maxTokens", 800, "int", "the most that is given back for one prompt; 0 gives nothing", 0, 2_400),
     Key("recall.briefTokens", 600, "int", "the most that is given at a session's start; 0 gives nothing", 0, 2_400),

@@ -23,7 +23,7 @@ _LEGS = {
     "recent": "being recent",
 }
 _PARTS = ("own", "session", "diversity")
-_LIFTS = ("recency", "confidence", "importance")
+_LIFTS = ("recency", "confidence", "prompt", "importance")
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -7,7 +7,6 @@ share of what its session does. A leg that is missing is said in `degraded`, nev
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from siftd.messages import Filters
 from siftd.scoring import Scoring
 from siftd.search import memories as memory_search
 from siftd.search.legs import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
+from siftd.search.lifts import lifts
 from siftd.search.memories import Shelf, Shelves
 from siftd.search.pool import NEAREST, Pool, with_neighbours
 from siftd.search.query import Question
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 K_MAX = 200
 GROUPS = ("session",)
 IMPORTANCE_WEIGHT = 0.05
-_MS_PER_DAY = 86_400_000
 _PREVIEW_CHARS = 300
 _READING_SECONDS = 0.05
 """Of reading vectors that one search gives itself after a start."""
@@ -123,8 +122,10 @@ class SearchEngine:
         if not question.text:
             return self._latest(scope, memory_scope, shelves, k, filters)
         weighed = self._weighed(weights or {})
-        if group is not None:  # how surely its best event is told says nothing of a session
-            weighed = replace(weighed, confidence=0.0)
+        if group is not None:  # what its best event is, and how surely it is told, says nothing of a session
+            weighed = replace(weighed, confidence=0.0, prompt=0.0)
+        elif not question.is_about_asker:
+            weighed = replace(weighed, prompt=0.0)
         found, vector, degraded = self._ask(question, scope, weighed, group)
         pool = Pool(self._rows, found, weighed)
         ranked = self._ranked(pool, weighed, group)
@@ -186,10 +187,8 @@ class SearchEngine:
             own, share = np.zeros(len(starts)), sessions
         crowd = min(1.0, len(pool.sessions) / _MANY_SESSIONS)
         less = weights.diversity * crowd * np.minimum(places, _PLACES_MAX) * own
-        ages = np.maximum(0, self._now_ms() - pool.ts[order]) / _MS_PER_DAY
-        lift = weights.recency * 0.5 ** (ages / weights.half_life)
-        lift += weights.confidence * (pool.confidence[order] - 0.5)
-        scores = (own + share - less) * (1 + lift)
+        lift = lifts(self._now_ms() - pool.ts[order], pool.confidence[order], pool.is_prompt[order], weights)
+        scores = (own + share - less) * (1 + sum(lift.values()))
         for at in np.lexsort((-pool.events[order], -scores)).tolist():
             yield _Ranked(int(order[at]), float(scores[at]), float(own[at]), float(share[at]), float(less[at]))
 
@@ -204,10 +203,6 @@ class SearchEngine:
             known = best[places]
             scores[known] = with_neighbours(scores[known], started, ended, weights.neighbour)
         return scores
-
-    def _factors(self, ts: int, confidence: float | None, weights: Weights) -> dict[str, float]:
-        """Return by what share each thing that is known of a row itself lifts its score."""
-        return {"recency": _recency(self._now_ms() - ts, weights), "confidence": _sureness(confidence, weights)}
 
     def _latest(
         self, scope: Scope, memory_scope: MemoryScope | None, shelves: Sequence[Shelf], k: int, filters: Filters
@@ -238,7 +233,8 @@ class SearchEngine:
         for each, (event_id, _) in zip(best, wanted, strict=True):
             if (row := rows.get(event_id)) is not None:  # else gone since it was ranked
                 parts = {"own": each.own, "session": each.session, "diversity": -each.less}
-                parts |= self._factors(int(pool.ts[each.at]), float(pool.confidence[each.at]), weights)
+                age_ms = self._now_ms() - int(pool.ts[each.at])
+                parts |= lifts(age_ms, pool.confidence[each.at], pool.is_prompt[each.at], weights)
                 shown.append(_hit(row, each.score, pool.legs_of(each.at) | _rounded(parts)))
         return shown
 
@@ -263,23 +259,14 @@ class SearchEngine:
                 parts = {"own": own, "session": weights.session * (own + nearest)}
                 said = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
                 importance = IMPORTANCE_WEIGHT * (row["importance"] - 3)
-                factors = self._factors(row["ts"], said, weights) | {"importance": importance}
+                factors = lifts(self._now_ms() - row["ts"], said, False, weights) | {"importance": importance}
                 score = sum(parts.values()) * (1 + sum(factors.values()))
                 hits.append(_memory_hit(shelf, row, score, why | _rounded(parts | factors)))
         return sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
 
 
-def _recency(age_ms: int, weights: Weights) -> float:
-    age_days = max(0.0, age_ms / _MS_PER_DAY)
-    return weights.recency * math.pow(0.5, age_days / weights.half_life)
-
-
-def _sureness(confidence: float | None, weights: Weights) -> float:
-    return weights.confidence * ((0.5 if confidence is None else confidence) - 0.5)
-
-
 def _rounded(parts: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(value, 6) for name, value in parts.items()}
+    return {name: round(float(value), 6) for name, value in parts.items()}
 
 
 def _hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, Any]:

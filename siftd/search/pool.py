@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siftd.search.legs import Found
-from siftd.search.rows import KINDS, Ids, Rows
+from siftd.search.rows import KINDS, PROMPT, Ids, Rows
 from siftd.search.weights import Weights
 
 NEAREST = 3.0
@@ -44,6 +44,7 @@ class Pool:
             self.events = self.events[facts["session"] > 0]
             facts = rows.events(self.events)
         self.ts: Ids = facts["ts"]
+        self.is_prompt: NDArray[np.bool_] = facts["kind"] == PROMPT
         self.own: _Scores = np.zeros(len(self.events))
         """What an event answers by itself: its legs' answers, each with its weight, added up."""
         self.summaries: Ids = np.zeros_like(self.events)

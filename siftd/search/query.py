@@ -24,6 +24,9 @@ _STOP_WORDS = frozenset(
     " your".split()
 )
 
+_ASKER = frozenset("i my we our".split())
+_ASKED = frozenset("you your".split())
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -41,6 +44,11 @@ class Question:
     def is_telling(self) -> bool:
         """Whether it has any word that not every question has."""
         return any(term not in _STOP_WORDS for term in self.terms)
+
+    @property
+    def is_about_asker(self) -> bool:
+        """Whether it asks for what the person did or said ("when did I"), and not what the agent did ("did you")."""
+        return not _ASKER.isdisjoint(self.terms) and _ASKED.isdisjoint(self.terms)
 
     @property
     def expressions(self) -> list[str]:

@@ -17,6 +17,8 @@ from siftd.search.relevance import Relevance, answered
 from siftd.store.ledger import SessionState
 
 CANDIDATES = 24
+_WEIGHTS = {"prompt": 0.0}
+"""Who says "I want" to an agent does not ask what they typed before."""
 MIN_SHARE = 0.5
 """What an item answers of the prompt's weight at least, when its vector says nothing."""
 MIN_SHARE_WHEN_NEAR = 0.3
@@ -51,7 +53,7 @@ def recall(
     block = Block(max_tokens)
     told = state.told if state else frozenset()
     fresh_since = state.compacted_ts if state else 0
-    for hit in engine.search(prompt, CANDIDATES, Filters()).hits:
+    for hit in engine.search(prompt, CANDIDATES, Filters(), weights=_WEIGHTS).hits:
         is_fresh = session_id is not None and hit["sessionId"] == session_id and hit["ts"] >= fresh_since
         is_told = bool(told & {hit["id"], f"e{hit['eventId']}"})
         if hit["kind"] == "event" or is_fresh or is_told or not _is_relevant(relevance, hit):

@@ -21,8 +21,9 @@ Ids = NDArray[np.int64]
 KEPT = 2**18
 """Rows of one kind that are kept, each in the place that its id's last digits say: about 8 MB."""
 _NOBODY = np.iinfo(np.int64).min
+PROMPT = 1
 _KINDS_OF_WORK = {
-    b"UserPromptSubmit": 1,
+    b"UserPromptSubmit": PROMPT,
     b"Stop": 2,
     b"SubagentStop": 2,
     b"Edit": 3,

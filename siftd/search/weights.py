@@ -31,6 +31,8 @@ class Weights:
     """What a session shortly before or after holds of it."""
     recency: float = 0.05
     confidence: float = 0.1
+    prompt: float = 0.5
+    """What a person typed, where the question is about what they did or said."""
     diversity: float = 0.15
     """What a hit loses for each better one of its session."""
     half_life: float = HALF_LIFE_DAYS

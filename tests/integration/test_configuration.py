@@ -344,6 +344,7 @@ WEIGHTS = {
     "search.weights.neighbour": 0.125,
     "search.weights.recency": 0.75,
     "search.weights.confidence": 1.5,
+    "search.weights.prompt": 0.375,
     "search.weights.diversity": 0.0625,
 }
 
@@ -373,6 +374,10 @@ def test_each_weight_is_what_its_signal_counts(desk: Callable[..., Desk]) -> Non
     assert why[1]["session"] == pytest.approx(one + 0.125 * two, rel=0.01)
     nearest = NEAREST * by_leg["vector"] * why[3]["vector"]["score"]
     assert two == pytest.approx(0.25 * (why[3]["own"] + nearest), rel=0.01)
+    weighed.capture(tool="UserPromptSubmit", payload={"prompt": "a quagga please"})
+    weighed.mem("drain")
+    for query, lift in (("when did I want a quagga", 0.375), ("did you see a quagga", 0), ("quagga", 0)):
+        assert weighed.ask({"kind": "search", "query": query})["hits"][0]["why"]["prompt"] == lift, query
     (piece, *_) = weighed.ask({"kind": "search", "query": "zebr"})["hits"]
     assert piece["why"]["own"] >= 4.0 * piece["why"]["trigram"]["score"] > 0
 
