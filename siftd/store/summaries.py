@@ -11,10 +11,18 @@ from typing import Any
 from siftd.store.rows import insert_rows
 from siftd.store.stories import cite
 
-_RAW_IDS = """
-SELECT e.id FROM events e LEFT JOIN sessions s USING (session_id) WHERE e.status = 'raw'
-ORDER BY coalesce(s.last_ts, e.ts) DESC, e.session_id, e.id LIMIT ?
+_RAW_SESSIONS = """
+WITH RECURSIVE raw (session_id) AS (
+    SELECT min(session_id) FROM events WHERE status = 'raw' UNION ALL
+    SELECT (SELECT min(e.session_id) FROM events e WHERE e.status = 'raw' AND e.session_id > raw.session_id) FROM raw
+    WHERE raw.session_id IS NOT NULL)
+SELECT s.last_ts AS moment, s.session_id, NULL FROM raw JOIN sessions s ON s.session_id = raw.session_id
+UNION ALL
+SELECT e.ts, e.session_id, e.id FROM raw CROSS JOIN events e ON e.session_id = raw.session_id AND e.status = 'raw'
+WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.session_id = raw.session_id)
+ORDER BY moment DESC, 2, 3
 """
+_RAW_OF_SESSION = "SELECT id FROM events WHERE session_id = ? AND status = 'raw' ORDER BY id LIMIT ?"
 _EVENTS = """
 SELECT e.id, e.ts, e.session_id, e.tool, e.payload_json, e.input_hash, e.outcome, e.agent_id, e.spawned_agent_id,
        e.attempts, s.cwd, e.prompt_id, p.payload_json, p.id
@@ -110,9 +118,18 @@ class Cached:
 def list_raw_ids(connection: sqlite3.Connection, limit: int) -> list[int]:
     """Return the ids of raw events, newest sessions first, in order within a session.
 
-    An event that a person inserted for a session that is not there counts as a session of its own.
+    An event that a person inserted for a session that is not there counts as a session of its own. Session by session
+    in the index of raw events, so that a large backlog is not sorted for each piece of it.
     """
-    return [int(row[0]) for row in connection.execute(_RAW_IDS, (limit,))]
+    ids: list[int] = []
+    for _, session_id, event_id in connection.execute(_RAW_SESSIONS):
+        if len(ids) >= limit:
+            break
+        if event_id is not None:
+            ids.append(event_id)
+        else:
+            ids += [row[0] for row in connection.execute(_RAW_OF_SESSION, (session_id, limit - len(ids)))]
+    return ids
 
 
 def list_raw_events(connection: sqlite3.Connection, event_ids: Iterable[int]) -> list[RawEvent]:
