@@ -314,3 +314,7 @@ END;
 CREATE TRIGGER embeddings_deleted AFTER DELETE ON summary_embeddings BEGIN
     INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
 END;
+-- What nothing hides any more may lack a vector, and is compared anew.
+CREATE TRIGGER supersedes_gone AFTER DELETE ON summary_supersedes BEGIN
+    INSERT INTO vector_changes (summary_id) VALUES (old.older_id);
+END;

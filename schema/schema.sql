@@ -338,3 +338,7 @@ BEGIN
     SELECT min(a.event_id, b.event_id), max(a.event_id, b.event_id) FROM summaries a, summaries b
     WHERE a.id = old.newer_id AND b.id = old.older_id;
 END;
+
+CREATE TRIGGER supersedes_gone AFTER DELETE ON summary_supersedes BEGIN
+    INSERT INTO vector_changes (summary_id) VALUES (old.older_id);
+END;

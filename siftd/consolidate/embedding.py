@@ -19,7 +19,8 @@ from siftd.consolidate.drain import Store
 from siftd.embed.embedder import Embedder
 from siftd.embed.words import index_words
 from siftd.errors import SiftdError
-from siftd.store import memories, meta, summaries
+from siftd.store import memories, meta, vectors
+from siftd.store.vectors import Mark
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,6 +47,8 @@ class EmbeddingQueue:
         self._at_work = at_work or AtWork()
         self.embedder = embedder
         self.last_error: str | None = None
+        self._complete: Mark | None = None  # the last time that no live summary lacked a vector
+        self._lowest = vectors.BOTTOM
         self._is_same_model = embedder.known_dim is not None  # the built-in one is named anew when it changes
 
     async def run(self, goes_on: Callable[[], bool]) -> int:
@@ -53,7 +56,7 @@ class EmbeddingQueue:
         if self.embedder.known_dim is not None and goes_on():  # a question has asked it, if nothing else has
             await self._told(self._check_model)
         await self.run_memories(goes_on)
-        return await self._run(summaries.list_unembedded, summaries.insert_vectors, goes_on)
+        return await self._run(self._list_summaries, vectors.insert_vectors, goes_on)
 
     async def run_memories(self, goes_on: Callable[[], bool]) -> int:
         """Embed the memories only: there are few, and each is wanted at once."""
@@ -61,17 +64,29 @@ class EmbeddingQueue:
 
     async def _run(self, list_waiting: _ListWaiting, insert: _InsertVectors, goes_on: Callable[[], bool]) -> int:
         """Go down from the newest; then look once more from there, for what was added meanwhile."""
-        embedded, below = 0, summaries.TOP
+        embedded, below = 0, vectors.TOP
         while goes_on():
             waiting = await self._store.read(lambda c, b=below: self._plan(list_waiting, c, b))  # type: ignore[misc]
-            if not waiting and below == summaries.TOP:
+            if not waiting and below == vectors.TOP:
                 break
-            below = min((owner_id for owner_id, _ in waiting), default=summaries.TOP)
+            below = min((owner_id for owner_id, _ in waiting), default=vectors.TOP)
             if waiting:
                 if not await self._told(lambda w=waiting: self._embed(w, insert)):  # type: ignore[misc]
                     break
                 embedded += len(waiting)
         return embedded
+
+    def _list_summaries(self, connection: sqlite3.Connection, embedder: str, below: int, limit: int) -> _Waiting:
+        """Look from the newest down to the lowest that may have come to lack a vector: every tick asks, also of a store
+        with a million summaries of which the superseded ones lack theirs for ever."""
+        now = vectors.mark(connection)
+        if below == vectors.TOP:
+            known = self._complete
+            self._lowest = vectors.BOTTOM if known is None else vectors.lowest_since(connection, known)
+        waiting = vectors.list_unembedded(connection, embedder, below, limit, lowest=self._lowest)
+        if below == vectors.TOP and not waiting:
+            self._complete = now
+        return waiting
 
     async def _told(self, work: Callable[[], Awaitable[None]]) -> bool:
         """Do what may fail as an embedder does; return whether it went well, and keep for `info` why it did not."""
@@ -102,8 +117,7 @@ class EmbeddingQueue:
         await self._store.write(lambda c: insert(c, self.embedder.name, self.embedder.dim, rows))
 
     def _rows(self, waiting: _Waiting) -> list[tuple[int, bytes, str]]:
-        vectors = self.embedder.embed([text for _, text in waiting])
-        packed = vectors.astype("<f4", copy=False)
+        packed = self.embedder.embed([text for _, text in waiting]).astype("<f4", copy=False)
         return [(owner_id, packed[row].tobytes(), index_words(text)) for row, (owner_id, text) in enumerate(waiting)]
 
     async def _check_model(self) -> None:
@@ -120,7 +134,7 @@ class EmbeddingQueue:
         if kept is None or not _is_near(vector, b64decode(kept)):
             meta.put(connection, key, b64encode(vector.astype("<f4").tobytes()).decode())
             if kept is not None:
-                log.warning("embedder_changed", embedder=name, cleared=summaries.clear_space(connection, name))
+                log.warning("embedder_changed", embedder=name, cleared=vectors.clear_space(connection, name))
 
 
 def _is_near(vector: NDArray[np.float32], packed: bytes) -> bool:

@@ -14,7 +14,7 @@ from siftd.clock import Clock
 from siftd.consolidate.drain import Store
 from siftd.consolidate.sameness import says_the_same
 from siftd.embed.errors import EmbedderUnavailable
-from siftd.store import candidates, meta, summaries
+from siftd.store import candidates, meta, summaries, vectors
 from siftd.store.summaries import LiveSummary
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Superseder:
                 summaries.supersede(connection, newer.id, older.id, round(cosine, 6), now_ms)
                 hidden += 1
         meta.put(connection, WATERMARK, str(watermark))
-        summaries.trim_vector_changes(connection, watermark)
+        vectors.trim_vector_changes(connection, watermark)
         return hidden
 
 

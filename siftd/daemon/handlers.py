@@ -16,7 +16,7 @@ from siftd.daemon.memory_requests import MemoryRequests
 from siftd.daemon.remembering import Remembering
 from siftd.errors import RequestInvalid
 from siftd.messages import progress
-from siftd.store import ledger, memories, opt_outs, read, rewriting, summaries
+from siftd.store import ledger, memories, opt_outs, read, rewriting, summaries, vectors
 
 if TYPE_CHECKING:
     from siftd.backfill.result import BackfillResult
@@ -188,7 +188,7 @@ class Handlers:
 
     async def _reembed(self, request: messages.Reembed) -> dict[str, Any]:
         since = -(2**62) if request.since is None else request.since
-        cleared = await self._shop.store.write(lambda c: summaries.clear_vectors(c, since))
+        cleared = await self._shop.store.write(lambda c: vectors.clear_vectors(c, since))
         return {"cleared": cleared, "embedded": await self._shop.consolidator.embed()}
 
     async def _retry(self, request: messages.Retry) -> dict[str, Any]:

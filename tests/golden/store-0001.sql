@@ -267,7 +267,10 @@ END;
 CREATE TRIGGER embeddings_deleted AFTER DELETE ON summary_embeddings BEGIN
     INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
 END;
-INSERT INTO migrations VALUES (1,'0001_store','a5891196b9130de1f2714c8c7b1b1ce395fce2aea2c904e6b0e91fa799f26260',1);
+CREATE TRIGGER supersedes_gone AFTER DELETE ON summary_supersedes BEGIN
+    INSERT INTO vector_changes (summary_id) VALUES (old.older_id);
+END;
+INSERT INTO migrations VALUES (1,'0001_store','ab6f73c409081578c60f21a048627f5f526c84adfcc7b0526148edd5540f01b2',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);

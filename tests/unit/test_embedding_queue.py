@@ -11,6 +11,7 @@ import pytest
 from workbench import Workbench
 
 from siftd.embed.hash384 import embed
+from siftd.store import vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -152,6 +153,25 @@ async def test_a_hidden_summary_needs_no_vector_until_it_is_brought_back(bench: 
     assert await embed_all(bench) == 1
     bench.by_hand("DELETE FROM summary_supersedes")
     assert await embed_all(bench) == 1
+
+
+async def test_only_what_has_changed_since_nothing_was_missing_is_looked_at(bench: Workbench) -> None:
+    """Each tick asks, and a store may have a million summaries."""
+    await bench.tell("said twice", "said twice", "another thing")
+    await bench.settle()
+    bench.by_hand("DELETE FROM summary_embeddings WHERE summary_id = 1")
+    assert await embed_all(bench) == 0, "the first is hidden by the second"
+    known = vectors.mark(bench.store.reader)
+    assert vectors.lowest_since(bench.store.reader, known) == 4
+    for undone, lowest in (
+        ("DELETE FROM summary_embeddings WHERE summary_id = 3", 3),
+        ("UPDATE summaries SET text = 'said thrice' WHERE id = 2", 2),
+        ("DELETE FROM summary_supersedes", 1),
+        ("DELETE FROM vector_changes", vectors.BOTTOM),
+    ):
+        bench.by_hand(undone)
+        assert vectors.lowest_since(bench.store.reader, known) == lowest
+    assert await embed_all(bench) == 3
 
 
 async def test_the_newest_are_embedded_first(bench: Workbench) -> None:
