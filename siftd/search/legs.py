@@ -73,7 +73,7 @@ class Legs:
 
     def raw(self) -> Found:
         """Events, by the words of what was asked, done and answered."""
-        matches = self._matches("events_fts", "events", self._few, lambda: self._rows.superseded()[1])
+        matches = self._matches("events_fts", "events", self._few, lambda: self._superseded[1])
         ids, shares = self._best(matches.ids, matches.shares, self._events_shown, self._few)
         scores = lexical.shortened(shares, self._rows.events(ids)["size"])
         order = np.lexsort((-ids, -scores))
@@ -111,8 +111,12 @@ class Legs:
         return {term: weights[expression] for term in self._question.terms if (expression := quoted(term)) in weights}
 
     @cached_property
+    def _superseded(self) -> tuple[Ids, Ids]:
+        return self._rows.superseded()
+
+    @cached_property
     def _told(self) -> Matches:
-        return self._matches("summaries_fts", "summaries", self._few_summaries, lambda: self._rows.superseded()[0])
+        return self._matches("summaries_fts", "summaries", self._few_summaries, lambda: self._superseded[0])
 
     def _matches(self, table: str, rows_of: str, few: list[int] | None, hidden: Callable[[], Ids]) -> Matches:
         expressions = self._question.expressions
@@ -146,12 +150,12 @@ class Legs:
     def _summaries_shown(self, ids: Ids) -> NDArray[np.bool_]:
         if not self._scope.is_usual:
             return np.isin(ids, candidates.shown_summaries(self._connection, ids.tolist(), self._scope))
-        return ~np.isin(ids, self._rows.superseded()[0])
+        return ~np.isin(ids, self._superseded[0])
 
     def _events_shown(self, ids: Ids) -> NDArray[np.bool_]:
         if not self._scope.is_usual:
             return np.isin(ids, candidates.shown_events(self._connection, ids.tolist(), self._scope))
-        doubted = np.isin(ids, self._rows.superseded()[1])
+        doubted = np.isin(ids, self._superseded[1])
         if doubted.any():
             shown = candidates.shown_events(self._connection, ids[doubted].tolist(), self._scope)
             return ~doubted | np.isin(ids, shown)

@@ -64,6 +64,7 @@ NOTHING = Matches(_NO_IDS, np.empty(0), {})
 class _Term:
     expression: str
     ids: _Ids
+    """Each once, newest first."""
     frequency: int
     weight: float
 
@@ -159,14 +160,17 @@ def _added_up(terms: Sequence[_Term], told: Sequence[_Term]) -> Matches:
 
 def _sums(terms: Sequence[_Term]) -> tuple[_Ids, NDArray[Any]]:
     """Return the rows that hold any of the terms, and what those weigh that each holds."""
-    every = np.concatenate([_NO_IDS, *(term.ids for term in terms)])
-    if not len(every):
+    found = [term for term in terms if len(term.ids)]
+    if not found:
         return _NO_IDS, np.empty(0)
-    weight = np.repeat([term.weight for term in terms], [len(term.ids) for term in terms])
-    lowest = every.min()
-    if (span := int(every.max() - lowest) + 1) <= _DENSE * len(every):
-        sums = np.bincount(every - lowest, weights=weight, minlength=span)
+    lowest, highest = min(int(term.ids[-1]) for term in found), max(int(term.ids[0]) for term in found)
+    if (span := highest - lowest + 1) <= _DENSE * sum(len(term.ids) for term in found):
+        sums = np.zeros(span)
+        for term in found:
+            sums[term.ids - lowest] += term.weight
         held: _Ids = np.flatnonzero(sums)
         return held + lowest, sums[held]
-    ids, where = np.unique(every, return_inverse=True)
-    return ids, np.bincount(where, weights=weight)
+    ids, where = np.unique(np.concatenate([term.ids for term in found]), return_inverse=True)
+    return ids, np.bincount(
+        where, weights=np.repeat([term.weight for term in found], [len(term.ids) for term in found])
+    )

@@ -86,11 +86,13 @@ def with_neighbours(scores: _Scores, started: Ids, ended: Ids, weight: float) ->
     """Return the sessions' scores, each with a share of the best one near it in time."""
     order = np.lexsort((ended, started))
     sorted_scores, shares = scores[order], np.zeros(len(scores))
-    for step in range(1, min(_NEIGHBOURS_MAX, len(scores) - 1) + 1):
-        hours = np.maximum(0, started[order[step:]] - ended[order[:-step]]) / _MS_PER_HOUR
-        near = np.where(hours <= _NEAR_HOURS, weight * 0.5 ** (hours / _HALF_HOURS), 0.0)
-        shares[step:] = np.maximum(shares[step:], near * sorted_scores[:-step])
-        shares[:-step] = np.maximum(shares[:-step], near * sorted_scores[step:])
+    earlier = np.repeat(np.arange(len(order)), _NEIGHBOURS_MAX)
+    later = earlier + np.tile(np.arange(1, _NEIGHBOURS_MAX + 1), len(order))
+    earlier, later = earlier[later < len(order)], later[later < len(order)]
+    hours = np.maximum(0, started[order[later]] - ended[order[earlier]]) / _MS_PER_HOUR
+    near = np.where(hours <= _NEAR_HOURS, weight * 0.5 ** (hours / _HALF_HOURS), 0.0)
+    np.maximum.at(shares, later, near * sorted_scores[earlier])
+    np.maximum.at(shares, earlier, near * sorted_scores[later])
     summed = scores.copy()
     summed[order] += shares
     return summed
