@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _TEXT_MAX_CHARS = 4096
 """Ten summaries' length. Longer texts are compared verbatim."""
@@ -62,8 +63,12 @@ def says_the_same(newer: str, older: str) -> bool:
     )
 
 
+@lru_cache(maxsize=64)
 def _told(text: str) -> tuple[list[str], list[float]]:
-    """What a text tells, in order, and apart from it how long its runs took, in seconds."""
+    """What a text tells, in order, and apart from it how long its runs took, in seconds.
+
+    A text is compared with several others in a row.
+    """
     text = _STAMP.sub(" ", unicodedata.normalize("NFC", text))
     durations = [
         float(found["number"]) * (0.001 if found["unit"].lower() == "ms" else 1.0) for found in _DURATION.finditer(text)
@@ -78,6 +83,7 @@ def _are_alike(one: float, other: float) -> bool:
     return most < _SHORT_SECONDS or most <= least * _DURATION_RATIO
 
 
+@lru_cache(maxsize=4096)
 def _normal(piece: str) -> str:
     """The form in which a piece of text is compared; empty when it says nothing.
 

@@ -35,6 +35,11 @@ INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens
                        waits_for)
 """
 _INSERT_COLUMNS = 11
+_LIVE = """
+SELECT s.id, s.event_id, e.ts, s.text, e.outcome
+FROM json_each(?) j CROSS JOIN summaries s ON s.id = j.value JOIN events e ON e.id = s.event_id
+WHERE NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)
+"""
 _CACHED = """
 SELECT c.cache_key, c.text, c.tokens_in, c.tokens_out, c.confidence, c.model
 FROM json_each(?) j CROSS JOIN summary_cache c ON c.cache_key = j.value
@@ -242,16 +247,8 @@ class LiveSummary:
 
 def find_live(connection: sqlite3.Connection, summary_ids: Iterable[int]) -> dict[int, LiveSummary]:
     """Return those of `summary_ids` that exist and are not superseded, by id."""
-    found = {}
-    for summary_id in summary_ids:
-        row = connection.execute(
-            "SELECT s.id, s.event_id, e.ts, s.text, e.outcome FROM summaries s JOIN events e ON e.id = s.event_id"
-            " WHERE s.id = ? AND NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)",
-            (summary_id,),
-        ).fetchone()
-        if row:
-            found[summary_id] = LiveSummary(*row)
-    return found
+    rows = connection.execute(_LIVE, (json.dumps(list(summary_ids)),))
+    return {row[0]: LiveSummary(*row) for row in rows}
 
 
 def are_kept_apart(connection: sqlite3.Connection, a_event: int, b_event: int) -> bool:
