@@ -8,7 +8,7 @@ or after has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ _HALF_HOURS = 4
 """One that ends or begins so far away counts half: work goes on after a break, and the next morning."""
 
 _Scores = NDArray[np.float64]
+_NONE: Ids = np.empty(0, dtype=np.int64)
 
 
 class Pool:
@@ -36,50 +37,50 @@ class Pool:
 
     def __init__(self, rows: Rows, legs: Mapping[str, Found], weights: Weights) -> None:
         self._legs = legs
-        self._places: dict[str, Ids] = {}
-        found = [each.events for each in legs.values()]
-        self.events: Ids = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *found]))
+        events = np.concatenate([_NONE, *(each.events for each in legs.values())])
+        is_there = rows.events(events)["session"] > 0  # else gone since its index was asked
+        leg_of, place = _numbered([len(each.events) for each in legs.values()])
+        leg_of, place = leg_of[is_there], place[is_there]
+        self.events, at = np.unique(events[is_there], return_inverse=True)
         facts = rows.events(self.events)
-        if not facts["session"].all():  # some are gone since their index was asked
-            self.events = self.events[facts["session"] > 0]
-            facts = rows.events(self.events)
         self.ts: Ids = facts["ts"]
         self.is_prompt: NDArray[np.bool_] = facts["kind"] == PROMPT
-        self.own: _Scores = np.zeros(len(self.events))
+        self._places = np.full((len(legs), len(self.events)), -1)
+        self._places[leg_of, at] = place
+        weighed = [weights.of(leg) * each.scores for leg, each in legs.items()]
+        answers = np.concatenate([np.empty(0), *weighed])[is_there]
+        self.own: _Scores = np.bincount(at, answers, len(self.events)).astype(np.float64, copy=False)
         """What an event answers by itself: its legs' answers, each with its weight, added up."""
         self.summaries: Ids = np.zeros_like(self.events)
         """What is shown of it: the summary that the first leg found, 0 for the event itself."""
+        summaries = np.concatenate([_NONE, *(each.summaries for each in legs.values())])[is_there]
+        told = np.flatnonzero(summaries)[::-1]
+        self.summaries[at[told]] = summaries[told]  # the first leg is the last that is written
         self.sessions, self.session_of = np.unique(facts["session"], return_inverse=True)
         """The sessions' numbers, and by event the place of its session there."""
-        self.session_scores: _Scores = np.zeros(len(self.sessions))
-        for leg, each in legs.items():
-            self._add(leg, each, facts["kind"], weights.of(leg))
+        sides = np.zeros((len(legs), len(self.sessions), KINDS))
+        np.maximum.at(sides, (leg_of, self.session_of[at], facts["kind"][at]), answers)
+        self.session_scores: _Scores = sides.sum(axis=2).sum(axis=0)
+        if "vector" in legs:
+            self.session_scores += NEAREST * sides[list(legs).index("vector")].max(axis=1)
         self.confidence: _Scores = np.full(len(self.events), 0.5)
-        told = self.summaries > 0
-        self.confidence[told] = rows.summaries(self.summaries[told])["confidence"]
+        has_summary = self.summaries > 0
+        self.confidence[has_summary] = rows.summaries(self.summaries[has_summary])["confidence"]
 
     def legs_of(self, at: int) -> dict[str, dict[str, Any]]:
         """Return by leg how the event in this place was found: its rank, from 1, and how much it answers."""
         found = {}
-        for leg, places in self._places.items():
-            if (place := int(places[at])) >= 0:
-                found[leg] = {"rank": place + 1, "score": round(float(self._legs[leg].scores[place]), 4)}
+        for (leg, each), place in zip(self._legs.items(), self._places[:, at].tolist(), strict=True):
+            if place >= 0:
+                found[leg] = {"rank": place + 1, "score": round(float(each.scores[place]), 4)}
         return found
 
-    def _add(self, leg: str, found: Found, kinds: NDArray[Any], weight: float) -> None:
-        at = np.searchsorted(self.events, found.events)
-        known = np.flatnonzero(at < len(self.events))
-        known = known[self.events[at[known]] == found.events[known]]
-        at, answers = at[known], weight * found.scores[known]
-        self._places[leg] = places = np.full(len(self.events), -1)
-        places[at] = known
-        self.own[at] += answers
-        self.summaries[at] = np.where(self.summaries[at] > 0, self.summaries[at], found.summaries[known])
-        sides = np.zeros((len(self.sessions), KINDS))
-        np.maximum.at(sides, (self.session_of[at], kinds[at]), answers)
-        self.session_scores += sides.sum(axis=1)
-        if leg == "vector":
-            self.session_scores += NEAREST * sides.max(axis=1)
+
+def _numbered(sizes: Sequence[int]) -> tuple[Ids, Ids]:
+    """Return, for lists of these sizes one after the other, the number of each row's list and its place there."""
+    number = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.concatenate([_NONE, *map(np.arange, sizes)])
+    return number, place
 
 
 def with_neighbours(scores: _Scores, started: Ids, ended: Ids, weight: float) -> _Scores:
