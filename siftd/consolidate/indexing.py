@@ -37,15 +37,21 @@ class RawIndexer:
 
     async def run(self) -> int:
         """Index one batch of what was captured since the last call; return how many events that were."""
-        ids = await self._store.read(lambda c: facets.list_unindexed_after(c, self._upto, BATCH))
-        return await self._index(ids)
+        ids: list[int] = []
+        before = -1
+        while not ids and before < self._upto:
+            before = self._upto
+            ids, upto = await self._store.read(lambda c, b=before: facets.list_unindexed_after(c, b, BATCH))  # type: ignore[misc]
+            await self._index(ids)
+            self._upto = max(self._upto, upto)
+        return len(ids)
 
     async def run_all(self) -> None:
         """Index everything that is not, what a person changed by hand included."""
         while ids := await self._store.read(lambda c: facets.list_unindexed(c, BATCH)):
             await self._index(ids)
 
-    async def _index(self, ids: list[int]) -> int:
+    async def _index(self, ids: list[int]) -> None:
         for batch in self._at_work.split("index", ids, BATCH):
             if self._at_work.is_condemned("index", batch[0]):
                 rows = [Facets(batch[0], "", [], [])]
@@ -53,9 +59,6 @@ class RawIndexer:
                 with self._at_work.on("index", batch):
                     rows = await self._store.read(lambda c, b=batch: _rows(c, b))  # type: ignore[misc]
             await self._store.write(lambda c, r=rows: facets.insert(c, r))  # type: ignore[misc]
-        if ids:
-            self._upto = max(self._upto, *ids)
-        return len(ids)
 
 
 def _rows(connection: sqlite3.Connection, ids: list[int]) -> list[Facets]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from siftd.store.rows import insert_rows
 
+SPAN = 10_000
+"""Events that are looked at in one turn of the reading thread: some 10 ms."""
 _UPSERT = "ON CONFLICT (event_id) DO UPDATE SET words = excluded.words"
 
 
@@ -24,14 +26,20 @@ class Facets:
         return [("file", each) for each in self.files] + [("symbol", each) for each in self.symbols]
 
 
-def list_unindexed_after(connection: sqlite3.Connection, event_id: int, limit: int) -> list[int]:
-    """Return events after `event_id` that are not indexed, in order. Cheap: the common case."""
-    return _ids(
+def list_unindexed_after(connection: sqlite3.Connection, event_id: int, limit: int) -> tuple[list[int], int]:
+    """Return events after `event_id` that are not indexed, in order, and the id up to which that is all of them.
+
+    Looks at `SPAN` ids at most: the daemon's first tick goes through the whole store, and searches wait meanwhile.
+    """
+    newest = connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0]
+    upto = min(event_id + SPAN, max(event_id, newest))
+    ids = _ids(
         connection,
-        "SELECT id FROM events e WHERE id > ? AND NOT EXISTS (SELECT 1 FROM event_words w WHERE w.event_id = e.id)"
-        " ORDER BY id LIMIT ?",
-        (event_id, limit),
+        "SELECT id FROM events e WHERE id > ? AND id <= ?"
+        " AND NOT EXISTS (SELECT 1 FROM event_words w WHERE w.event_id = e.id) ORDER BY id LIMIT ?",
+        (event_id, upto, limit),
     )
+    return ids, ids[-1] if len(ids) == limit else upto
 
 
 def list_unindexed(connection: sqlite3.Connection, limit: int) -> list[int]:

@@ -10,6 +10,7 @@ import pytest
 from workbench import Workbench
 
 from siftd.consolidate.indexing import BATCH, RawIndexer, facets_of
+from siftd.store import facets
 
 
 @pytest.fixture
@@ -81,6 +82,19 @@ async def test_a_batch_at_a_time_then_nothing(bench: Workbench) -> None:
     assert [await indexer.run() for _ in range(3)] == [BATCH, 3, 0]
     await bench.tell("one more")
     assert await indexer.run() == 1
+
+
+async def test_a_large_store_is_looked_through_in_turns(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches wait for the reading thread, and a daemon's first tick looks at every event."""
+    monkeypatch.setattr(facets, "SPAN", 10)
+    await bench.tell(*(f"call {number}" for number in range(35)))
+    indexer = RawIndexer(bench.store)
+    while await indexer.run():
+        pass
+    assert bench.rows("SELECT count(*) FROM event_words") == [(35,)]
+    assert facets.list_unindexed_after(bench.store.reader, 0, BATCH) == ([], 10)
+    bench.by_hand("DELETE FROM event_words WHERE event_id = 34")
+    assert await RawIndexer(bench.store).run() == 1
 
 
 async def test_indexing_an_event_twice_leaves_full_text_whole(bench: Workbench) -> None:
