@@ -35,8 +35,9 @@ from siftd.starting import ALLOCATOR
 
 WARM_UP = 1 / 3
 """The part of the run that is not judged."""
-INDEX_BYTES = 384 * 4 + 384 // 8 + 8 + 108
-"""A vector of the built-in embedder in the index: the vector, its signs, its id, and its entry in a dict of two ints."""
+INDEX_BYTES = 384 * 4 + 2 * 384 // 8 + 4 + 8 + 108
+"""A vector of the built-in embedder in the index: the vector, two bits of each value, the length of its tail, its id, and
+its entry in a dict of two ints."""
 RESIDENT_MB_PER_HOUR_MAX = 20.0
 FORGET_SECONDS = 600
 """The longest answer: a forget writes the whole store anew, on a machine that may do other things as well."""
