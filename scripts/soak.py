@@ -5,7 +5,8 @@ around, remembers and now and then forgets. Once a second the daemon's resident 
 processor time of its event loop are read from outside.
 
 Nothing of the first third is judged: caches fill, numpy is imported, the first forget and the first superseding come.
-The vector index is data that is meant to be in memory, so it is taken off before a line is laid through the rest. A
+The index is data that is meant to be in memory, so it is taken off before a line is laid through the rest: through
+the lowest reading of each minute, because a forget needs for a moment what it gives back, and longer in a larger store. A
 latency is told as a ratio to the pace of the machine in the same minute: a bare process that takes a frame of the same
 kind over a socket, parses and hashes it, writes it down and syncs it. The exit status is 1 when something creeps.
 """
@@ -35,9 +36,9 @@ from siftd.starting import ALLOCATOR
 
 WARM_UP = 1 / 3
 """The part of the run that is not judged."""
-INDEX_BYTES = 384 * 4 + 2 * 384 // 8 + 4 + 8 + 108
-"""A vector of the built-in embedder in the index: the vector, two bits of each value, the length of its tail, its id, and
-its entry in a dict of two ints."""
+INDEX_BYTES = 384 * 4 + 2 * 384 // 8 + 4 + 8 + 108 + 21 + 24
+"""A summary that can be found: the vector, two bits of each value, the length of its tail, its id, its entry in a dict of
+two ints; and what ranking keeps of its event and of itself (`siftd.search.rows`)."""
 RESIDENT_MB_PER_HOUR_MAX = 20.0
 FORGET_SECONDS = 600
 """The longest answer: a forget writes the whole store anew, on a machine that may do other things as well."""
@@ -194,7 +195,7 @@ class Soak:
         )
         loop = statistics.fmean(value for at, value in measured.loop if at > since)
         print(
-            f"minute {minute:3}: resident {resident_mb:6.1f} MB ({measured.resident[-1][1]:5.1f} beside the vectors),"
+            f"minute {minute:3}: resident {resident_mb:6.1f} MB ({measured.resident[-1][1]:5.1f} beside the index),"
             f" {measured.descriptors[-1][1]:.0f} descriptors, {len(captures)} captures {spread(captures)},"
             f" loop {loop:.2f} ms each, {len(searches)} searches {spread(searches)}, pace {spread(pace)}",
             flush=True,
@@ -231,6 +232,12 @@ def spread(values: list[float]) -> str:
     return f"{cuts[49]:.1f}/{cuts[98]:.1f} ms"
 
 
+def lowest_each_minute(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the lowest value of each minute: a moment's need, of a forget for instance, comes and goes."""
+    minutes = itertools.groupby(points, key=lambda point: point[0] // 60)
+    return [(minute * 60, min(value for _, value in values)) for minute, values in minutes]
+
+
 def slope(points: list[tuple[float, float]]) -> float:
     """Return how much the value grows in an hour: the line of least squares through the points."""
     line = statistics.linear_regression([at for at, _ in points], [value for _, value in points])
@@ -244,13 +251,15 @@ def judge(measured: Measured, seconds: float) -> Iterator[tuple[str, bool]]:
     if measured.failures:
         return
     warm = [(at, value) for at, value in measured.resident if at > seconds * WARM_UP]
-    if len(warm) < 2:
+    lowest = lowest_each_minute(warm)
+    if len(lowest) < 2:
         yield "too short to judge", False
         return
-    grows = slope(warm)
+    grows = slope(lowest)
     yield (
-        f"resident memory beside the vectors, after warm-up: {warm[0][1]:.1f} -> {warm[-1][1]:.1f} MB, highest"
-        f" {max(value for _, value in warm):.1f}, {grows:+.1f} MB an hour (at most {RESIDENT_MB_PER_HOUR_MAX:g})",
+        f"resident memory beside the index, after warm-up, lowest of a minute: {lowest[0][1]:.1f} ->"
+        f" {lowest[-1][1]:.1f} MB, {grows:+.1f} MB an hour (at most {RESIDENT_MB_PER_HOUR_MAX:g}); highest"
+        f" {max(value for _, value in warm):.1f}",
         grows <= RESIDENT_MB_PER_HOUR_MAX,
     )
     held = [value for at, value in measured.descriptors if at > seconds * WARM_UP]
