@@ -260,7 +260,7 @@ class SearchEngine:
                 said = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
                 importance = IMPORTANCE_WEIGHT * (row["importance"] - 3)
                 factors = lifts(self._now_ms() - row["ts"], said, False, weights) | {"importance": importance}
-                score = sum(parts.values()) * (1 + sum(factors.values()))
+                score = float(sum(parts.values()) * (1 + sum(factors.values())))
                 hits.append(_memory_hit(shelf, row, score, why | _rounded(parts | factors)))
         return sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
 

@@ -13,7 +13,7 @@ from siftd.daemon.handlers import Handlers
 from siftd.daemon.stock import Stock
 from siftd.daemon.workshop import Workshop
 from siftd.home import LoadedSettings, ensure_workspace
-from siftd.messages import Capture, decode_request
+from siftd.messages import Capture, decode_request, encode
 from siftd.paths import Home
 from siftd.workspace import Workspace
 
@@ -56,7 +56,7 @@ class Shop:
     async def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Return the answer to a request as it would arrive over the socket. Raises SiftdError."""
         request = decode_request(json.dumps({"kind": kind, **fields}).encode())
-        answer: dict[str, Any] = json.loads(json.dumps(await self._handlers.answer(request, _Progress())))  # type: ignore[arg-type]
+        answer: dict[str, Any] = json.loads(encode(await self._handlers.answer(request, _Progress())))  # type: ignore[arg-type]
         return answer
 
     async def capture(self, number: int = 0, **fields: Any) -> int:
