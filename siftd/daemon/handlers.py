@@ -188,7 +188,12 @@ class Handlers:
 
     async def _reembed(self, request: messages.Reembed) -> dict[str, Any]:
         since = -(2**62) if request.since is None else request.since
-        cleared = await self._shop.store.write(lambda c: vectors.clear_vectors(c, since))
+        store, at_once = self._shop.store, vectors.CLEARED_AT_ONCE
+        ids = await store.read(lambda c: vectors.list_embedded(c, since))
+        cleared = await store.write(lambda c: vectors.clear_memory_vectors(c, since))
+        for start in range(0, len(ids), at_once):
+            piece = ids[start : start + at_once]
+            cleared += await store.write(lambda c, p=piece: vectors.clear_vectors(c, p))  # type: ignore[misc]
         return {"cleared": cleared, "embedded": await self._shop.consolidator.embed()}
 
     async def _retry(self, request: messages.Retry) -> dict[str, Any]:

@@ -18,6 +18,7 @@ ORDER BY s.id DESC LIMIT ?
 TOP = 2**63 - 1
 """Every id is below it."""
 BOTTOM = -TOP
+CLEARED_AT_ONCE = 2_000
 _LACKS = """
 SELECT (SELECT count(*) FROM summaries) <> (SELECT count(*) FROM summary_embeddings WHERE embedder = ?)
 """
@@ -80,18 +81,26 @@ def insert_vectors(
     connection.executemany(_EMBED, [(summary_id, dim, vector, embedder) for summary_id, vector, _ in there])
 
 
-def clear_vectors(connection: sqlite3.Connection, since: int) -> int:
-    """Delete the vectors of what happened since a moment, of whatever embedder; return how many those were."""
-    told = connection.execute(
-        "DELETE FROM summary_embeddings WHERE summary_id IN"
-        " (SELECT s.id FROM events e JOIN summaries s ON s.event_id = e.id WHERE e.ts >= ?)",
-        (since,),
-    )
-    kept = connection.execute(
-        "DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id IN (SELECT id FROM memories WHERE ts >= ?)",
-        (since,),
-    )
-    return told.rowcount + kept.rowcount
+def list_embedded(connection: sqlite3.Connection, since: int) -> list[int]:
+    """Return the summaries of what happened since a moment that have a vector, of whatever embedder."""
+    sql = """
+        SELECT v.summary_id FROM events e JOIN summaries s ON s.event_id = e.id
+        JOIN summary_embeddings v ON v.summary_id = s.id WHERE e.ts >= ?
+    """
+    return [int(row[0]) for row in connection.execute(sql, (since,))]
+
+
+def clear_vectors(connection: sqlite3.Connection, summary_ids: Sequence[int]) -> int:
+    """Delete the vectors of these summaries; return how many those were. `CLEARED_AT_ONCE` keep a capture waiting for
+    some 30 ms."""
+    sql = "DELETE FROM summary_embeddings WHERE summary_id IN (SELECT value FROM json_each(?))"
+    return connection.execute(sql, (json.dumps(summary_ids),)).rowcount
+
+
+def clear_memory_vectors(connection: sqlite3.Connection, since: int) -> int:
+    """Delete the vectors of memories told since a moment; return how many those were."""
+    sql = "DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id IN (SELECT id FROM memories WHERE ts >= ?)"
+    return connection.execute(sql, (since,)).rowcount
 
 
 def clear_space(connection: sqlite3.Connection, embedder: str) -> int:
