@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from siftd.starting import ALLOCATOR
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -67,6 +69,7 @@ class Bench:
             "HOME": str(folder),
             "SIFTD_HOME": str(folder / "home"),
             "SIFTD_WORKSPACE": str(self.workspace),
+            **ALLOCATOR,
             **settings,
         }
         self.daemon: subprocess.Popen[bytes] | None = None

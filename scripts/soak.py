@@ -32,8 +32,6 @@ from typing import Any
 from bench_stand import Bench, ask, bench, read_frame
 from soak_work import capture_frames, question
 
-from siftd.starting import ALLOCATOR
-
 WARM_UP = 1 / 3
 """The part of the run that is not judged."""
 INDEX_BYTES = 384 * 4 + 2 * 384 // 8 + 4 + 8 + 108 + 21 + 24
@@ -301,7 +299,7 @@ def main() -> int:
     options = parser.parse_args()
     print(f"soak: {options.minutes:g} minutes, {options.rate:g} captures a second, seed {options.seed}", flush=True)
     seconds = options.minutes * 60
-    with bench(running=True, redacts=True, **ALLOCATOR) as running:
+    with bench(running=True, redacts=True) as running:
         soak = Soak(running, seconds=seconds, rate=options.rate, seed=options.seed)
         soak.run()
         measured = soak.measured
