@@ -27,6 +27,8 @@ CREATE TABLE events (
 );
 CREATE INDEX events_by_session ON events (session_id, id);
 CREATE INDEX events_by_ts ON events (ts);
+CREATE INDEX events_by_tool ON events (tool COLLATE NOCASE, ts);
+CREATE INDEX events_failed ON events (ts) WHERE outcome = 'failed';
 CREATE INDEX events_raw ON events (session_id, id) WHERE status = 'raw';
 CREATE INDEX events_skipped ON events (id) WHERE status = 'skipped';
 CREATE INDEX events_by_prompt ON events (session_id, prompt_id) WHERE tool = 'UserPromptSubmit';

@@ -206,7 +206,11 @@ CREATE INDEX events_by_session ON events (session_id, id);
 
 CREATE INDEX events_by_spawned_agent ON events (session_id, spawned_agent_id) WHERE spawned_agent_id IS NOT NULL;
 
+CREATE INDEX events_by_tool ON events (tool COLLATE NOCASE, ts);
+
 CREATE INDEX events_by_ts ON events (ts);
+
+CREATE INDEX events_failed ON events (ts) WHERE outcome = 'failed';
 
 CREATE INDEX events_raw ON events (session_id, id) WHERE status = 'raw';
 

@@ -27,8 +27,8 @@ _KINDS = {
     "summary": "EXISTS (SELECT 1 FROM summaries k WHERE k.event_id = e.id)",
     "event": "NOT EXISTS (SELECT 1 FROM summaries k WHERE k.event_id = e.id)",
     "tool": _TOOL_EVENT,
-    "prompt": "e.tool = 'UserPromptSubmit'",
-    "stop": "e.tool IN ('Stop', 'SubagentStop')",
+    "prompt": "e.tool = 'UserPromptSubmit' COLLATE NOCASE",
+    "stop": "e.tool COLLATE NOCASE IN ('Stop', 'SubagentStop')",
     "failure": "e.outcome = 'failed'",
     "memory": "0",  # no event is one: see `memories`
 }
@@ -193,7 +193,10 @@ def _size(packed: bytes | None) -> int:
 
 
 def few_events(connection: sqlite3.Connection, scope: Scope) -> list[int] | None:
-    """Return the events within the scope when there are at most `FEW`, else None."""
+    """Return the events within the scope when there are at most `FEW`, else None.
+
+    Each filter but `kind: event` has an index, so that few rows are found without reading every event's payload.
+    """
     if scope.is_open:
         return None
     sql = f"SELECT e.id FROM events e WHERE {scope.sql} LIMIT {FEW + 1}"  # noqa: S608 - as above

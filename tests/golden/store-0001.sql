@@ -166,6 +166,8 @@ CREATE VIRTUAL TABLE events_fts USING fts5 (
 CREATE TABLE vector_changes (id INTEGER PRIMARY KEY AUTOINCREMENT, summary_id INTEGER NOT NULL);
 CREATE INDEX events_by_session ON events (session_id, id);
 CREATE INDEX events_by_ts ON events (ts);
+CREATE INDEX events_by_tool ON events (tool COLLATE NOCASE, ts);
+CREATE INDEX events_failed ON events (ts) WHERE outcome = 'failed';
 CREATE INDEX events_raw ON events (session_id, id) WHERE status = 'raw';
 CREATE INDEX events_skipped ON events (id) WHERE status = 'skipped';
 CREATE INDEX events_by_prompt ON events (session_id, prompt_id) WHERE tool = 'UserPromptSubmit';
@@ -270,7 +272,7 @@ END;
 CREATE TRIGGER supersedes_gone AFTER DELETE ON summary_supersedes BEGIN
     INSERT INTO vector_changes (summary_id) VALUES (old.older_id);
 END;
-INSERT INTO migrations VALUES (1,'0001_store','ab6f73c409081578c60f21a048627f5f526c84adfcc7b0526148edd5540f01b2',1);
+INSERT INTO migrations VALUES (1,'0001_store','960bce84ccaf289f14afde36124ce1dc051947708e77d574e0243ca26723da83',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);

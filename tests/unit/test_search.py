@@ -21,6 +21,7 @@ from siftd.search.engine import SearchEngine
 from siftd.search.query import Question, trigrams_match
 from siftd.search.relevance import inflections
 from siftd.search.rows import Rows
+from siftd.store.candidates import Scope
 from siftd.summarise.contract import Summary
 
 
@@ -542,3 +543,14 @@ def test_trigrams_are_of_the_terms_that_have_three_characters() -> None:
     assert trigrams_match(["abcd", "xy"]) == '("abc" AND "bcd")'
     assert trigrams_match(['a"b']) == '("a""b")'
     assert trigrams_match(["xy"]) is None
+
+
+@pytest.mark.parametrize(
+    "filters", [{"tool": "bash"}, {"since": 1}, *({"kind": each} for each in ("prompt", "stop", "failure"))]
+)
+async def test_a_filter_finds_its_rows_without_reading_payloads(bench: Workbench, filters: dict[str, Any]) -> None:
+    """All of a large store would be read for a filter that leaves nothing."""
+    scope = Scope.of(Filters(**filters))
+    sql = f"EXPLAIN QUERY PLAN SELECT e.id FROM events e WHERE {scope.sql}"
+    [step] = [row[3] for row in bench.store.reader.execute(sql, scope.values)]
+    assert "INDEX events_" in step
