@@ -46,7 +46,7 @@ DAEMON_ENVIRONMENT = (
     "OLLAMA_HOST",
     "CLAUDE_CONFIG_DIR",
 )
-ALLOCATOR = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "4194304", "MALLOC_TRIM_THRESHOLD_": "33554432"}
+ALLOCATOR = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "33554432"}
 
 
 def hand_over(frame: bytes, raw: bytes, run: str, key: str, folder: str, env: dict[str, str], *, is_hung: bool) -> None:

@@ -42,7 +42,7 @@ ENVIRONMENT = (
 )
 """What a daemon gets of its starter's environment, beside SIFTD_*: the same names as in hooks/courier.py."""
 
-ALLOCATOR = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "4194304", "MALLOC_TRIM_THRESHOLD_": "33554432"}
+ALLOCATOR = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "33554432"}
 """For glibc: threads share two arenas, and what is large goes back to the system when it is freed. Else each thread
 keeps the most that it ever needed (238 MB after ten minutes of `scripts/soak`). What is smaller stays until a tick
 gives it back (`siftd.daemon.heap`): where the threshold for what is large is set alone, each 128 KB at a heap's end go
