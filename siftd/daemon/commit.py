@@ -142,8 +142,11 @@ class Committer:
     async def leave_lost_log(self) -> bool:
         """Begin a new segment if somebody deleted or replaced the active one; return whether that was so.
 
-        What only the lost one held, the database has. Raises StoreError while a person holds the lock.
+        What only the lost one held, the database has. Raises StoreError while a person holds the lock, but only then:
+        where nothing was lost, a tick waits for nobody. While a job runs, the log is its own: the next tick looks.
         """
+        if self._is_in_thread or self._log.is_in_place:
+            return False
 
         def leave(connection: sqlite3.Connection) -> bool:
             if self._log.is_in_place:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -138,6 +140,16 @@ async def test_a_log_that_is_deleted_between_two_daemons_is_told_and_what_it_hel
     await rebuilt(tmp_path)
     async with opened(tmp_path) as shop:
         assert await shop.rows(EVERYTHING) == before
+
+
+async def test_a_person_s_lock_keeps_no_tick_from_the_log_s_upkeep(tmp_path: Path) -> None:
+    """A tick asks the database about a lost log only where one is lost."""
+    async with opened(tmp_path) as shop:
+        await fill(shop, has_snapshot=False)
+        with contextlib.closing(sqlite3.connect(shop.workshop.paths.database, isolation_level=None)) as person:
+            person.execute("BEGIN IMMEDIATE")
+            await shop.workshop._upkeep.run()
+        assert [each.suffix for each in Path(shop.workshop.paths.folder).glob("wal-*")] == [".gz", ".gz"]
 
 
 def delete_log(paths: WorkspacePaths) -> None:
