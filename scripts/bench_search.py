@@ -141,7 +141,7 @@ def index_figures(database: Path) -> Iterator[dict[str, Any]]:
     exact = [set(_first(index, vector)) for vector in asked]
     vectors.COARSE_FROM = usual
     kept = sum(len(one & other) for one, other in zip(found, exact, strict=True)) / sum(map(len, exact))
-    batch = list(index._rows)[:16]
+    batch = index._ids[:16].tolist()
     alike = _median_ms(lambda _: index.alike(batch, 0.95, 32), asked[:20])
     connection.close()
     yield {

@@ -8,7 +8,7 @@ memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,7 +53,7 @@ class Bits:
         """Make room for as many rows again."""
         self._signs, self._large = doubled(self._signs, axis=1), doubled(self._large, axis=1)
 
-    def put(self, rows: Sequence[int], vectors: NDArray[np.float32]) -> None:
+    def put(self, rows: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         self._signs[:, rows] = self._packed(vectors > 0).T
         self._large[:, rows] = self._packed(np.abs(vectors) > _LARGE / self._dim**0.5).T
 

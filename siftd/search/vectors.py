@@ -17,6 +17,7 @@ import numpy as np
 
 from siftd.search.coarse import Bits, doubled
 from siftd.search.descending import descending
+from siftd.search.places import NOWHERE, Places
 from siftd.store import candidates
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class VectorIndex:
         self._head = dim // _HEAD_SHARE
         self._tails = np.zeros(_FIRST_CAPACITY, dtype=np.float32)
         """By row: the length of what comes after the head."""
-        self._rows: dict[int, int] = {}
+        self._rows = Places()
         self._seen: int | None = None
         self._read_down_to: int | None = None
 
@@ -111,7 +112,8 @@ class VectorIndex:
         """Yield the rows whose cosines are wanted: those that look best first."""
         count = len(self._rows)
         if among is not None:
-            yield np.array([self._rows[each] for each in among if each in self._rows], dtype=np.int64)
+            rows = self._rows.find_all(among)
+            yield rows[rows != NOWHERE]
         elif count <= COARSE_FROM:
             yield slice(0, count)
         else:
@@ -135,9 +137,9 @@ class VectorIndex:
         One pass over `rows`, or over all, for all of them, exact: by the heads of two vectors and the lengths of their
         tails a product cannot be more than so much (Cauchy, Schwarz), and only those that can be near are multiplied.
         """
-        asked = [each for each in summary_ids if each in self._rows]
+        rows_asked = {each: row for each in summary_ids if (row := self._rows.find(each)) is not None}
+        asked, places = list(rows_asked), list(rows_asked.values())
         found: dict[int, list[tuple[int, float]]] = {each: [] for each in asked}
-        places = [self._rows[each] for each in asked]
         vectors, tails = self._matrix[places], self._tails[places]
         heads = np.ascontiguousarray(vectors[:, : self._head].T)
         first, last = (rows.start, min(rows.stop, len(self))) if rows is not None else (0, len(self))
@@ -167,32 +169,30 @@ class VectorIndex:
         return float((self._matrix[: count : count // _SAMPLE] @ vector).mean())
 
     def vector_of(self, summary_id: int) -> NDArray[np.float32] | None:
-        row = self._rows.get(summary_id)
+        row = self._rows.find(summary_id)
         return None if row is None else self._matrix[row]
 
     def _put(self, piece: Sequence[tuple[int, bytes]]) -> None:
         """Set rows, new ones at the end."""
-        where = []
-        for summary_id, _ in piece:
-            row = self._rows.setdefault(summary_id, len(self._rows))
-            where.append(row)
+        ids = [summary_id for summary_id, _ in piece]
+        where = self._rows.add(ids)
         while len(self._rows) > len(self._ids):
             self._ids, self._matrix = doubled(self._ids), doubled(self._matrix)
             self._tails = doubled(self._tails)
             self._bits.double()
         if piece:
             vectors = np.frombuffer(b"".join(packed for _, packed in piece), dtype="<f4").reshape(len(piece), self.dim)
-            self._ids[where] = [summary_id for summary_id, _ in piece]
+            self._ids[where] = ids
             self._matrix[where] = vectors
             self._tails[where] = np.sqrt((vectors[:, self._head :] ** 2).sum(axis=1))
             self._bits.put(where, vectors)
 
     def _remove(self, summary_id: int) -> None:
         """Take a row out; the last one moves into its place."""
-        row = self._rows.pop(summary_id, None)
+        row = self._rows.take_out(summary_id)
         last = len(self._rows)
         if row is not None and row != last:
             moved = int(self._ids[last])
             self._ids[row], self._matrix[row], self._tails[row] = moved, self._matrix[last], self._tails[last]
             self._bits.move(last, row)
-            self._rows[moved] = row
+            self._rows.move(moved, row)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from siftd.messages import Filters
 from siftd.search import vectors as vectors_module
 from siftd.search.engine import SearchEngine
+from siftd.search.places import NOWHERE, Places
 from siftd.search.vectors import VectorIndex
 from siftd.store.migrate import migrate
 
@@ -223,3 +224,26 @@ def test_any_text_is_a_query(query: str, k: int) -> None:
 _KEPT = small_store()
 _KEPT.execute("INSERT INTO event_words VALUES (1, 'a b ab ba aab text near and or not')")
 _KEPT.execute("UPDATE summaries SET text = 'a b ab aab abab' WHERE id = 1")
+
+
+sparse_ids = st.one_of(st.integers(1, 40), st.sampled_from([1_023, 1_024, 1_025, 10**12, 2**62, -3]))
+
+
+@given(st.lists(st.one_of(st.lists(sparse_ids, unique=True, max_size=6), sparse_ids), max_size=30))
+def test_places_are_those_that_a_dict_would_have(steps: list[list[int] | int]) -> None:
+    """A list of ids is added; an id alone is taken out, and whoever has the last row moves into its place."""
+    places, truth = Places(), dict[int, int]()
+    for step in steps:
+        if isinstance(step, list):
+            assert places.add(step).tolist() == [truth.setdefault(each, len(truth)) for each in step]
+        else:
+            row = truth.pop(step, None)
+            assert places.take_out(step) == row
+            last = next((each for each, held in truth.items() if held == len(truth)), None)
+            if last is not None and row is not None:
+                truth[last] = row
+                places.move(last, row)
+        asked = [*truth, 7, 10**15]
+        assert len(places) == len(truth)
+        assert places.find_all(asked).tolist() == [truth.get(each, NOWHERE) for each in asked]
+        assert [places.find(each) for each in asked] == [truth.get(each) for each in asked]
