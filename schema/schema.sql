@@ -212,6 +212,8 @@ CREATE INDEX events_by_ts ON events (ts);
 
 CREATE INDEX events_failed ON events (ts) WHERE outcome = 'failed';
 
+CREATE INDEX events_ranked ON events (id, ts, tool, session_id);
+
 CREATE INDEX events_raw ON events (session_id, id) WHERE status = 'raw';
 
 CREATE INDEX events_skipped ON events (id) WHERE status = 'skipped';

@@ -55,6 +55,16 @@ class StoreAccess:
         """Run `work` in the reading thread. Raises StoreError when the database refuses."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._guarded, work)
 
+    def repeat(self, work: Callable[[sqlite3.Connection], bool]) -> None:
+        """Run `work` in the reading thread, between whatever else is wanted there, until it returns False or fails."""
+
+        def once() -> None:
+            if work(self._connection):
+                self._thread.submit(once)
+
+        with suppress(RuntimeError):  # the daemon ends
+            self._thread.submit(once)
+
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in one transaction of the writing connection."""
         return await self._committer.run(work)

@@ -25,14 +25,24 @@ class Searching:
         self._store = store
         self._file = ProjectFile(stock.workspace.root)
         self._engine: SearchEngine | None = None
+        self._reads_ahead = False
 
     async def search(self, request: Search) -> Answer:
-        """Search in the reading thread."""
-        return await self._store.read(
+        """Search in the reading thread, which then reads what later searches need, a piece at a time."""
+        answer = await self._store.read(
             lambda connection: self.engine(connection).search(
                 request.query, request.k, request.filters, weights=request.weights, group=request.group
             )
         )
+        if not self._reads_ahead:
+            self._reads_ahead = True
+            self._store.repeat(self._read_ahead)
+        return answer
+
+    def _read_ahead(self, connection: sqlite3.Connection) -> bool:
+        self._reads_ahead = False  # whatever becomes of this piece
+        self._reads_ahead = self.engine(connection).read_ahead()
+        return self._reads_ahead
 
     def forget(self) -> None:
         """Let the next search read anew what searches keep of rows: a person may have changed it."""

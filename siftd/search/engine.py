@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ GROUPS = ("session",)
 IMPORTANCE_WEIGHT = 0.05
 _PREVIEW_CHARS = 300
 _READING_SECONDS = 0.05
-"""Of reading vectors that one search gives itself after a start."""
+"""Of reading vectors that a search gives itself after a start, and that one piece of reading ahead takes."""
 _NEIGHBOURLY = 100
 """Sessions, the best ones, that get a share of their neighbours."""
 _PLACES_MAX = 5
@@ -140,6 +141,15 @@ class SearchEngine:
                     raise
                 degraded = degraded or "without the memories of every project: their store cannot be read"
         return Answer(sorted(hits, key=lambda hit: -hit["score"])[:k], degraded)
+
+    def read_ahead(self) -> bool:
+        """Read a piece of what searches need and have not met yet; return whether more is left."""
+        with suppress(SiftdError):
+            index = self._index()
+            if len(index) and not index.is_whole:
+                index.refresh(self._connection, seconds=_READING_SECONDS)
+                return True
+        return self._rows.read_ahead()
 
     def _weighed(self, asked: Mapping[str, float]) -> Weights:
         """Return the weights: a search's own numbers before the project's before the configuration's."""

@@ -122,22 +122,44 @@ def shown_events(connection: sqlite3.Connection, ids: Iterable[int], scope: Scop
     return [int(row[0]) for row in connection.execute(sql, (_array(ids), *scope.values))]
 
 
-def summary_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[tuple[int, int, float, int]]:
+_SUMMARY_ROW = "SELECT s.id, s.event_id, coalesce(s.confidence, 0.5), d.sz FROM"
+_EVENT_ROW = "SELECT e.id, CAST(e.session_id AS BLOB), CAST(e.tool AS BLOB), e.ts, d.sz FROM"
+_SummaryRow = tuple[int, int, float, int]
+_EventRow = tuple[int, bytes, bytes, int, int]
+
+
+def summary_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[_SummaryRow]:
     """Return (summary id, event id, confidence, words that the index holds of it); unsure ones at 0.5."""
-    sql = """
-        SELECT s.id, s.event_id, coalesce(s.confidence, 0.5), d.sz FROM json_each(?) j
-        CROSS JOIN summaries s ON s.id = j.value LEFT JOIN summaries_fts_docsize d ON d.id = s.id
+    sql = f"""
+        {_SUMMARY_ROW} json_each(?) j CROSS JOIN summaries s ON s.id = j.value
+        LEFT JOIN summaries_fts_docsize d ON d.id = s.id
     """
     return [(*row[:3], _size(row[3])) for row in connection.execute(sql, (_array(ids),))]
 
 
-def event_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[tuple[int, bytes, bytes, int, int]]:
+def summary_rows_below(connection: sqlite3.Connection, below: int, limit: int) -> list[_SummaryRow]:
+    """Return the same of summaries below an id that the index holds, newest first."""
+    sql = f"""
+        {_SUMMARY_ROW} summaries s CROSS JOIN summaries_fts_docsize d ON d.id = s.id
+        WHERE s.id < ? ORDER BY s.id DESC LIMIT ?
+    """
+    return [(*row[:3], _size(row[3])) for row in connection.execute(sql, (below, limit))]
+
+
+def event_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[_EventRow]:
     """Return (event id, session, tool, time, words that the index holds of it); texts as bytes: quicker."""
-    sql = """
-        SELECT e.id, CAST(e.session_id AS BLOB), CAST(e.tool AS BLOB), e.ts, d.sz FROM json_each(?) j
-        CROSS JOIN events e ON e.id = j.value LEFT JOIN events_fts_docsize d ON d.id = e.id
+    sql = f"""
+        {_EVENT_ROW} json_each(?) j CROSS JOIN events e ON e.id = j.value LEFT JOIN events_fts_docsize d ON d.id = e.id
     """
     return [(*row[:4], _size(row[4])) for row in connection.execute(sql, (_array(ids),))]
+
+
+def event_rows_below(connection: sqlite3.Connection, below: int, limit: int) -> list[_EventRow]:
+    """Return the same of events below an id that the index holds, newest first. `events_ranked` has it all."""
+    sql = f"""
+        {_EVENT_ROW} events e CROSS JOIN events_fts_docsize d ON d.id = e.id WHERE e.id < ? ORDER BY e.id DESC LIMIT ?
+    """
+    return [(*row[:4], _size(row[4])) for row in connection.execute(sql, (below, limit))]
 
 
 @dataclass(frozen=True, slots=True)

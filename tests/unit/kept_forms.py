@@ -19,7 +19,7 @@ from siftd.admission import Admission, Captured, as_kept
 from siftd.log.record import encode, encode_segment, record_of
 from siftd.model import Event, SessionChange
 from siftd.redact import Redactor
-from siftd.store.migrate import migrate
+from siftd.store.migrate import known_migrations, migrate
 
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "schema" / "schema.sql"
@@ -27,7 +27,8 @@ GOLDEN = ROOT / "tests" / "golden"
 LOG = GOLDEN / "log-1.ndjson"
 SPOOL = GOLDEN / "spool-1.json"
 SPOOL_CHANGE = GOLDEN / "spool-1-session.json"
-STORE = GOLDEN / "store-0001.sql"
+STORES = "store-{:04d}.sql"
+"""By the number of the schema."""
 
 _HEADER = """\
 -- The picture of the sum of the numbered files, for people: nothing reads it but the test that redraws it.
@@ -158,7 +159,7 @@ def main() -> None:
         (LOG, log_bytes()),
         (SPOOL, spool_bytes(call)),
         (SPOOL_CHANGE, spool_bytes(change)),
-        (STORE, kept_store().encode()),
+        (GOLDEN / STORES.format(known_migrations()[-1].number), kept_store().encode()),
     ):
         if not path.exists():
             path.write_bytes(data)

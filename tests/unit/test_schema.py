@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kept_forms import PICTURE, STORE, fresh, fresh_picture, picture
+from kept_forms import GOLDEN, PICTURE, STORES, fresh, fresh_picture, picture
 
 from siftd.errors import MigrationFailed, SchemaTooNew
 from siftd.store import migrate as migrate_module
@@ -178,9 +178,10 @@ def test_a_trigger_is_one_statement(database: sqlite3.Connection) -> None:
 # A kept store
 
 
-def test_a_store_of_the_first_release_is_opened_and_ends_at_the_picture(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [each.number for each in known_migrations()])
+def test_a_store_of_every_schema_is_opened_and_ends_at_the_picture(tmp_path: Path, number: int) -> None:
     connection = sqlite3.connect(tmp_path / "db.sqlite", isolation_level=None)
-    connection.executescript(STORE.read_text(encoding="utf-8"))
+    connection.executescript((GOLDEN / STORES.format(number)).read_text(encoding="utf-8"))
     migrate(connection, 2)
     assert picture(connection) == fresh_picture()
     assert connection.execute("SELECT count(*) FROM events").fetchone() == (3,)

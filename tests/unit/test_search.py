@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from opened_shop import opened
 from workbench import DAY_MS, NOON_MS, Workbench, told
 
 from siftd.consolidate.indexing import RawIndexer
@@ -21,6 +22,7 @@ from siftd.search.engine import SearchEngine
 from siftd.search.query import Question, trigrams_match
 from siftd.search.relevance import inflections
 from siftd.search.rows import Rows
+from siftd.store import candidates
 from siftd.store.candidates import Scope
 from siftd.summarise.contract import Summary
 
@@ -471,6 +473,57 @@ async def test_rows_that_share_a_place_are_told_apart(bench: Workbench, monkeypa
     for _ in range(2):
         assert rows.events(asked)["ts"].tolist() == [*([NOON_MS] * 9), 0, NOON_MS]
         assert rows.summaries(np.arange(1, 10))["event"].tolist() == ids
+
+
+async def test_what_was_read_ahead_is_not_read_again(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    await told_of(bench, "mended the parser", "painted the fence")
+    found = bench.search("parser fence").hits
+    engine = bench.engine
+    while engine.read_ahead():
+        pass
+    for name in ("event_rows", "summary_rows"):
+        monkeypatch.delattr(candidates, name)
+    assert engine.search("parser fence", 10, Filters()).hits == found
+
+
+async def test_after_a_search_a_daemon_reads_ahead_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(tmp_path) as shop:
+        event_id = await shop.capture(1)
+        await shop.ask("drain")
+        assert (await shop.ask("search", query="okapi"))["hits"] == []
+        await shop.workshop.store.read(lambda _: None)  # one after the other: what was read ahead is read now
+        for name in ("event_rows", "summary_rows"):
+            monkeypatch.delattr(candidates, name)
+        (hit,) = (await shop.ask("search", query="part1"))["hits"]
+        assert hit["eventId"] == event_id
+
+
+async def test_as_many_rows_are_read_ahead_as_there_are_places_for(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = await told_of(bench, *(f"painted fence {number}" for number in range(9)))
+    monkeypatch.setattr(rows_module, "KEPT", 4)
+    monkeypatch.setattr(rows_module, "_PIECE", 3)
+    rows = Rows(bench.store.reader)
+    assert [rows.read_ahead() for _ in range(4)] == [True, True, False, False]  # of events 3 and 1, so of summaries
+    with monkeypatch.context() as patched:
+        patched.delattr(candidates, "event_rows")
+        patched.delattr(candidates, "summary_rows")
+        assert rows.summaries(np.array([6, 7, 8, 9]))["event"].tolist() == ids[-4:]
+        assert rows.events(np.array(ids[-4:]))["ts"].tolist() == [NOON_MS] * 4
+    assert rows.events(np.array(ids))["ts"].tolist() == [NOON_MS] * 9
+
+
+async def test_the_size_of_a_row_is_known_as_soon_as_full_text_holds_it(bench: Workbench) -> None:
+    """An event can be found by its summary's vector before its own words are indexed."""
+    ids = np.array(await told_of(bench, "mended the parser"))
+    rows = Rows(bench.store.reader)
+    bench.by_hand("DELETE FROM event_words")
+    assert rows.events(ids)["size"].tolist() == [0]
+    await RawIndexer(bench.store).run_all()
+    assert rows.events(ids)["size"].tolist() > [0]
 
 
 async def test_an_event_with_one_live_summary_left_is_shown_with_it(bench: Workbench) -> None:
