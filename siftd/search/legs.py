@@ -22,7 +22,7 @@ from siftd.search.query import Question, quoted, trigrams_match
 from siftd.search.relevance import answered
 from siftd.search.rows import Ids, Rows
 from siftd.store import candidates, postings
-from siftd.store.candidates import Scope
+from siftd.store.candidates import EVERY_EVENT, Scope
 
 if TYPE_CHECKING:
     from siftd.search.vectors import VectorIndex
@@ -40,6 +40,7 @@ _TRIGRAM_SCORE = 0.5
 """Of a row that holds a word of the question only as a part of another. Arbitrary; the first one's."""
 
 _Scores = NDArray[np.float64]
+_NONE: Ids = np.empty(0, dtype=np.int64)
 _Allowed = Callable[[Ids], NDArray[np.bool_]]
 
 
@@ -63,6 +64,7 @@ class Legs:
         self._depth = depth
         self._question = question
         self._scope = scope
+        self._columns = scope.columns
         self._few = candidates.few_events(connection, scope)
         self._few_summaries = None if self._few is None else candidates.summary_ids(connection, self._few)
 
@@ -73,7 +75,7 @@ class Legs:
 
     def raw(self) -> Found:
         """Events, by the words of what was asked, done and answered."""
-        matches = self._matches("events_fts", "events", self._few, lambda: self._superseded[1])
+        matches = self._matches("events_fts", "events", self._few, self._events_surely_shown)
         ids, shares = self._best(matches.ids, matches.shares, self._events_shown, self._few)
         scores = lexical.shortened(shares, self._rows.events(ids)["size"])
         order = np.lexsort((-ids, -scores))
@@ -111,24 +113,24 @@ class Legs:
         return {term: weights[expression] for term in self._question.terms if (expression := quoted(term)) in weights}
 
     @cached_property
-    def _superseded(self) -> tuple[Ids, Ids]:
-        return self._rows.superseded()
+    def _hidden(self) -> tuple[Ids, Ids]:
+        return self._rows.superseded() if self._scope.hides_superseded else (_NONE, _NONE)
 
     @cached_property
     def _told(self) -> Matches:
-        return self._matches("summaries_fts", "summaries", self._few_summaries, lambda: self._superseded[0])
+        return self._matches("summaries_fts", "summaries", self._few_summaries, self._summaries_shown)
 
-    def _matches(self, table: str, rows_of: str, few: list[int] | None, hidden: Callable[[], Ids]) -> Matches:
+    def _matches(self, table: str, rows_of: str, few: list[int] | None, shown: _Allowed) -> Matches:
         expressions = self._question.expressions
         if not expressions or few == []:
             return lexical.NOTHING
         rows = postings.last_id(self._connection, rows_of)
         among = None if few is None else (min(few), max(few))
-        if not self._scope.is_usual:
+        if few is not None or self._columns is None:
             return lexical.find(self._connection, table, rows, expressions, among)
 
         def is_enough(ids: Ids) -> bool:
-            return len(ids) >= self._depth and int((~np.isin(ids, hidden())).sum()) >= self._depth
+            return len(ids) >= self._depth and int(shown(ids).sum()) >= self._depth
 
         return lexical.find(self._connection, table, rows, expressions, is_enough=is_enough)
 
@@ -148,18 +150,28 @@ class Legs:
         return np.concatenate(found)[: self._depth], np.concatenate(told)[: self._depth]
 
     def _summaries_shown(self, ids: Ids) -> NDArray[np.bool_]:
-        if not self._scope.is_usual:
+        if self._columns is None:
             return np.isin(ids, candidates.shown_summaries(self._connection, ids.tolist(), self._scope))
-        return ~np.isin(ids, self._superseded[0])
+        shown = ~np.isin(ids, self._hidden[0])
+        if self._columns != EVERY_EVENT:
+            shown &= self._rows.are_within(self._rows.summaries(ids)["event"], self._columns)
+        return shown
 
     def _events_shown(self, ids: Ids) -> NDArray[np.bool_]:
-        if not self._scope.is_usual:
+        if self._columns is None:
             return np.isin(ids, candidates.shown_events(self._connection, ids.tolist(), self._scope))
-        doubted = np.isin(ids, self._superseded[1])
+        shown, doubted = self._events_surely_shown(ids), np.isin(ids, self._hidden[1])
         if doubted.any():
-            shown = candidates.shown_events(self._connection, ids[doubted].tolist(), self._scope)
-            return ~doubted | np.isin(ids, shown)
-        return ~doubted
+            asked = ids[doubted]
+            shown[doubted] = np.isin(asked, candidates.shown_events(self._connection, asked.tolist(), self._scope))
+        return shown
+
+    def _events_surely_shown(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether events are shown, as far as the rows that are kept tell."""
+        shown = ~np.isin(ids, self._hidden[1])
+        if self._columns is not None and self._columns != EVERY_EVENT:
+            shown &= self._rows.are_within(ids, self._columns)
+        return shown
 
     def _summaries(self, ids: Ids, scores: _Scores) -> Found:
         """Return each event with its best summary."""

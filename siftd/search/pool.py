@@ -44,7 +44,8 @@ class Pool:
         self.events, at = np.unique(events[is_there], return_inverse=True)
         facts = rows.events(self.events)
         self.ts: Ids = facts["ts"]
-        self.is_prompt: NDArray[np.bool_] = facts["kind"] == PROMPT
+        kinds = rows.kinds(facts["tool"])
+        self.is_prompt: NDArray[np.bool_] = kinds == PROMPT
         self._places = np.full((len(legs), len(self.events)), -1)
         self._places[leg_of, at] = place
         weighed = [weights.of(leg) * each.scores for leg, each in legs.items()]
@@ -59,7 +60,7 @@ class Pool:
         self.sessions, self.session_of = np.unique(facts["session"], return_inverse=True)
         """The sessions' numbers, and by event the place of its session there."""
         sides = np.zeros((len(legs), len(self.sessions), KINDS))
-        np.maximum.at(sides, (leg_of, self.session_of[at], facts["kind"][at]), answers)
+        np.maximum.at(sides, (leg_of, self.session_of[at], kinds[at]), answers)
         self.session_scores: _Scores = sides.sum(axis=2).sum(axis=0)
         if "vector" in legs:
             self.session_scores += NEAREST * sides[list(legs).index("vector")].max(axis=1)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siftd.store import candidates
-from siftd.store.candidates import Supersedes
+from siftd.store.candidates import Columns, Supersedes
 
 Ids = NDArray[np.int64]
 KEPT = 2**18
@@ -56,15 +56,35 @@ class Rows:
         self._numbers: dict[bytes, int] = {}
         self._names = [b""]
         """By number; nothing has 0."""
+        self._tool_numbers: dict[bytes, int] = {}
+        self._tools: list[bytes] = []
+        self._kinds = np.empty(0, dtype=np.int8)
+        """By a tool's number."""
         self._version: int | None = None
         self._supersedes = Supersedes(0, 0, None)
         self._superseded = self._doubted = np.empty(0, dtype=np.int64)
-        self._events = _Kept(("session", np.int32), ("kind", np.int8), ("ts", np.int64), ("size", np.float64))
+        self._events = _Kept(("session", np.int32), ("tool", np.int32), ("ts", np.int64), ("size", np.float64))
         self._summaries = _Kept(("event", np.int64), ("confidence", np.float64), ("size", np.float64))
 
     def events(self, ids: Ids) -> dict[str, NDArray[Any]]:
-        """Return `session` (a number), `kind`, `ts` and `size` (words) of events."""
+        """Return `session` and `tool` (numbers), `ts` and `size` (words) of events."""
         return self._events.take(ids, self._read_events)
+
+    def kinds(self, tools: NDArray[np.int32]) -> NDArray[np.int8]:
+        """Return the kind of work that each of these tools does."""
+        kinds: NDArray[np.int8] = self._kinds[tools]
+        return kinds
+
+    def are_within(self, ids: Ids, columns: Columns) -> NDArray[np.bool_]:
+        """Return which of these events are there, and are of a tool, a session and a time that are asked for."""
+        facts = self.events(ids)
+        tools = np.array([columns.allows_tool(each) for each in self._tools], dtype=np.bool_)
+        sessions = np.array([False, *map(columns.allows_session, self._names[1:])])
+        within: NDArray[np.bool_] = sessions[facts["session"]]
+        within &= (facts["ts"] >= columns.since) & (facts["ts"] <= columns.until)
+        if len(tools):
+            within &= tools[facts["tool"]]
+        return within
 
     def summaries(self, ids: Ids) -> dict[str, NDArray[Any]]:
         """Return `event`, `confidence` and `size` (words) of summaries."""
@@ -109,12 +129,16 @@ class Rows:
         return self._numbered(candidates.event_rows(self._connection, new))
 
     def _numbered(self, found: Sequence[tuple[int, bytes, bytes, int, int]]) -> list[tuple[Any, ...]]:
-        """Return the rows of events with a number for the session and for the kind of work."""
+        """Return the rows of events with numbers for the session and the tool."""
         for session in {row[1] for row in found} - self._numbers.keys():
             self._numbers[session] = len(self._names)
             self._names.append(session)
+        for tool in {row[2] for row in found} - self._tool_numbers.keys():
+            self._tool_numbers[tool] = len(self._tools)
+            self._tools.append(tool)
+            self._kinds = np.append(self._kinds, np.int8(_KINDS_OF_WORK.get(tool, 0)))
         return [
-            (event_id, self._numbers[session], _KINDS_OF_WORK.get(tool, 0), ts, size)
+            (event_id, self._numbers[session], self._tool_numbers[tool], ts, size)
             for event_id, session, tool, ts, size in found
         ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from siftd.messages import Filters
@@ -33,6 +33,36 @@ _KINDS = {
     "memory": "0",  # no event is one: see `memories`
 }
 KINDS = tuple(_KINDS)
+BEGINNING, END = -(2**63), 2**63 - 1
+
+
+_TOOLS_OF_KINDS: dict[str, Callable[[bytes], bool]] = {
+    "prompt": lambda tool: tool.lower() == b"userpromptsubmit",
+    "stop": lambda tool: tool.lower() in (b"stop", b"subagentstop"),
+    "tool": lambda tool: tool not in (b"UserPromptSubmit", b"Stop", b"SubagentStop"),
+}
+"""The kinds that an event's tool tells alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What is asked of an event's own tool, session and time: the same as the SQL of its scope."""
+
+    tool: bytes | None = None
+    kind: str | None = None
+    session: bytes = b""
+    since: int = BEGINNING
+    until: int = END
+
+    def allows_tool(self, tool: bytes) -> bool:
+        is_tool = self.tool is None or tool.lower() == self.tool.lower()
+        return is_tool and (self.kind is None or _TOOLS_OF_KINDS[self.kind](tool))
+
+    def allows_session(self, session: bytes) -> bool:
+        return session.startswith(self.session)
+
+
+EVERY_EVENT = Columns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +73,8 @@ class Scope:
     values: tuple[object, ...]
     live: str
     """Of a summary `s`: whether nothing hides it, at the time that is asked about."""
+    columns: Columns | None
+    """The same, where it asks for nothing but tool, session and time, and for what is live now, or for everything."""
 
     @classmethod
     def of(cls, filters: Filters) -> Scope:
@@ -72,7 +104,8 @@ class Scope:
         if filters.type is not None:
             add("0")
         live = _LIVE if filters.as_of is None else _LIVE_THEN.format(moment=filters.as_of)
-        return cls(" AND ".join(["1", *conditions]), tuple(values), "1" if filters.superseded else live)
+        sql = " AND ".join(["1", *conditions])
+        return cls(sql, tuple(values), "1" if filters.superseded else live, _columns(filters))
 
     @property
     def shown(self) -> str:
@@ -85,9 +118,22 @@ class Scope:
         return not self.values and self.sql == "1"
 
     @property
-    def is_usual(self) -> bool:
-        """Whether nothing is filtered out, and what is superseded now is hidden."""
-        return self.is_open and self.live == _LIVE
+    def hides_superseded(self) -> bool:
+        """Whether what is superseded now is hidden."""
+        return self.live == _LIVE
+
+
+def _columns(filters: Filters) -> Columns | None:
+    asks_more = (filters.file, filters.symbol, filters.type, filters.as_of) != (None,) * 4
+    if asks_more or not (filters.kind is None or filters.kind in _TOOLS_OF_KINDS):
+        return None
+    return Columns(
+        tool=None if filters.tool is None else filters.tool.encode(),
+        kind=filters.kind,
+        session=(filters.session or "").encode(),
+        since=BEGINNING if filters.since is None else filters.since,
+        until=END if filters.until is None else filters.until,
+    )
 
 
 _SESSION = "e.session_id >= ? AND e.session_id < ? || char(1114111) AND e.session_id GLOB ? || '*'"
