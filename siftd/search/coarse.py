@@ -24,7 +24,9 @@ _WEIGHTIEST = 1.2
 """Of the mean size of a dimension that is not zero: from there on it is compared, and counts twice."""
 _LARGE = 0.7
 """Of the mean (root of squares) of a vector's values: from there on one is large."""
-_BLOCK = 32_768
+_BLOCK = 2**16
+"""Rows that are compared at once: fewer cost calls, more do not stay in the processor's cache."""
+_EVERY_BIT = np.uint64(2**64 - 1)
 _GROWTH = 8
 """The next rows are so many times as many."""
 
@@ -74,18 +76,27 @@ class Bits:
         """Return, from 0 on, in how many more dimensions a row's large values differ from `vector` than agree."""
         size = np.abs(vector)
         mean = float(size[size > 0].mean()) if size.any() else 0.0
-        masks = self._packed(np.stack([size > _WEIGHTY * mean, size > _WEIGHTIEST * mean]))
+        weighty, weightiest = self._packed(np.stack([size > _WEIGHTY * mean, size > _WEIGHTIEST * mean]))
+        weightiest[weightiest == _EVERY_BIT] -= 1  # so that no balance of a word is 128, which is no int8
         signs = self._packed(vector[None] > 0)[0]
         distances = np.full(count, 2 * self._dim, dtype=np.int16)
+        block = np.empty((3, min(count, _BLOCK)), dtype=np.uint64)
         for start in range(0, count, _BLOCK):
             far = distances[start : start + _BLOCK]
-            block = slice(start, start + len(far))
-            for word, large, sign, weighty, weightiest in zip(self._signs, self._large, signs, *masks, strict=True):
-                told = large[block] & weighty
-                differs = (word[block] ^ sign) & told
-                agrees = told ^ differs
-                far += _balance(differs, agrees)
-                far += _balance(differs & weightiest, agrees & weightiest)
+            told, differs, twice = block[:, : len(far)]
+            rows = slice(start, start + len(far))
+            for word, large, sign, light, heavy in zip(
+                self._signs, self._large, signs, weighty, weightiest, strict=True
+            ):
+                np.bitwise_and(large[rows], light, out=told)
+                np.bitwise_xor(word[rows], sign, out=differs)
+                differs &= told
+                balance = np.bitwise_count(differs)
+                balance += np.bitwise_count(np.bitwise_and(differs, heavy, out=twice))
+                balance += balance  # of what is told, what agrees is what does not differ
+                balance -= np.bitwise_count(told)
+                balance -= np.bitwise_count(np.bitwise_and(told, heavy, out=twice))
+                far += balance.view(np.int8)
         return distances
 
     def _packed(self, signs: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -93,9 +104,3 @@ class Bits:
         padded[:, : self._dim] = signs
         packed: NDArray[np.uint64] = np.packbits(padded, axis=1).view(np.uint64)
         return packed
-
-
-def _balance(more: NDArray[np.uint64], less: NDArray[np.uint64]) -> NDArray[np.int8]:
-    """Return how many bits more are set in the one than in the other."""
-    balance: NDArray[np.int8] = np.bitwise_count(more).view(np.int8) - np.bitwise_count(less).view(np.int8)
-    return balance

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siftd.messages import Filters
+from siftd.search import coarse
 from siftd.search import vectors as vectors_module
+from siftd.search.coarse import Bits
 from siftd.search.engine import SearchEngine
 from siftd.search.places import NOWHERE, Places
 from siftd.search.vectors import VectorIndex
@@ -142,6 +144,33 @@ def many_vectors(count: int, dim: int) -> sqlite3.Connection:
     return connection
 
 
+@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([64, 70, 384]))
+def test_a_coarse_distance_counts_the_large_values_that_differ_less_those_that_agree(
+    seed: int, nothing: float, dim: int
+) -> None:
+    chance = np.random.default_rng(seed)
+    rows, asked = chance.standard_normal((9, dim)), chance.standard_normal(dim)
+    asked[chance.random(dim) < nothing] = 0
+    bits = Bits(dim, 16)
+    bits.put(np.arange(9), rows.astype(np.float32))
+    size = np.abs(asked.astype(np.float32))
+    mean = size[size > 0].mean() if size.any() else 0
+    counts = (size > coarse._WEIGHTY * mean).astype(int) + (size > coarse._WEIGHTIEST * mean)
+    told = counts * (np.abs(rows) > coarse._LARGE / dim**0.5)
+    expected = 2 * dim + np.where((rows > 0) == (asked > 0), -told, told).sum(axis=1)
+    assert bits._distances(asked.astype(np.float32), 9).tolist() == expected.tolist()
+
+
+def test_a_row_that_differs_everywhere_is_far_even_where_every_value_is_weighty() -> None:
+    """Twice 64 values in one word: the most that a byte has to hold."""
+    asked = np.full(384, 0.1, dtype=np.float32)
+    asked[:64] = 10
+    bits = Bits(384, 2)
+    bits.put(np.arange(2), np.stack([asked, -asked]))
+    near, far = bits._distances(asked, 2).tolist()
+    assert near < 2 * 384 < far
+
+
 @pytest.mark.slow
 def test_the_coarse_pass_keeps_what_an_exact_look_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = many_vectors(6_000, 96)
@@ -151,8 +180,8 @@ def test_the_coarse_pass_keeps_what_an_exact_look_finds(monkeypatch: pytest.Monk
     questions = [index.vector_of(number) for number in range(1, 6_000, 199)]
     exact = [[each for each, _ in islice(index.nearest(asked), 10)] for asked in questions]
     monkeypatch.setattr(vectors_module, "COARSE_FROM", 100)
-    coarse = [[each for each, _ in islice(index.nearest(asked), 10)] for asked in questions]
-    kept = sum(len(set(one) & set(other)) for one, other in zip(exact, coarse, strict=True))
+    found = [[each for each, _ in islice(index.nearest(asked), 10)] for asked in questions]
+    kept = sum(len(set(one) & set(other)) for one, other in zip(exact, found, strict=True))
     assert kept >= 0.98 * 10 * len(questions)
     whole = [each for each, _ in index.nearest(questions[0])]
     assert sorted(whole) == list(range(1, 6_001)), "who goes on gets every row once"
