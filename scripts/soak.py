@@ -34,9 +34,9 @@ from soak_work import capture_frames, question
 
 WARM_UP = 1 / 3
 """The part of the run that is not judged."""
-INDEX_BYTES = 384 * 4 + 2 * 384 // 8 + 4 + 8 + 108 + 21 + 24
-"""A summary that can be found: the vector, two bits of each value, the length of its tail, its id, its entry in a dict of
-two ints; and what ranking keeps of its event and of itself (`siftd.search.rows`)."""
+INDEX_BYTES = 384 * 4 + 2 * 384 // 8 + 4 + 8 + 4 + 24 + 24
+"""A summary that can be found: the vector, two bits of each value, the length of its tail, its id and where it is, and
+what ranking keeps of its event and of itself (`siftd.search.rows`)."""
 RESIDENT_MB_PER_HOUR_MAX = 20.0
 FORGET_SECONDS = 600
 """The longest answer: a forget writes the whole store anew, on a machine that may do other things as well."""
