@@ -97,11 +97,13 @@ def _variants(
             yield f"{name}, {embedder}", weights, group
         elif is_first:
             yield name, weights, group
-    if ablate:
-        for signal in SIGNALS:
-            yield f"fused without {signal}, {embedder}", {signal: 0.0}, group
+    without = [(each, {each: 0.0}) for each in SIGNALS] if ablate else []
+    for left_out, weights in without:
+        yield f"fused without {left_out}, {embedder}", weights, group
     if group is not None:
         yield f"fused, ten hits ungrouped, {embedder}", {}, None
+        for left_out, weights in without:
+            yield f"fused, ten hits ungrouped without {left_out}, {embedder}", weights, None
 
 
 def _searching(

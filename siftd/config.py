@@ -74,7 +74,7 @@ KEYS: tuple[Key, ...] = (
     Key("search.weights.trigram", 0.4, "float", "a word of the question inside another", 0, 10),
     Key("search.weights.session", 0.15, "float", "what the rest of a hit's session holds", 0, 10),
     Key("search.weights.neighbour", 0.25, "float", "what a session shortly before or after holds", 0, 10),
-    Key("search.weights.recency", 0.05, "float", "how much newer lifts a hit", 0, 10),
+    Key("search.weights.recency", 0.4, "float", "how much newer lifts a hit", 0, 10),
     Key("search.weights.confidence", 0.1, "float", "how much a surer summary lifts a hit", 0, 10),
     Key("search.weights.prompt", 0.5, "float", 'how much being typed lifts a hit, if a question says "I"', 0, 10),
     Key("search.weights.diversity", 0.15, "float", "what a hit loses for each better one of its session", 0, 10),

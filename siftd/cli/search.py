@@ -101,9 +101,9 @@ def _explain(hit: dict[str, Any]) -> str:
         if isinstance(each, dict)
     ]
     parts = " ".join(f"{why[name]:+.3f} {name}" for name in _PARTS if why.get(name))
-    lifts = " ".join(f"{why[name]:+.3f} {name}" for name in _LIFTS if why.get(name))
+    lifts = "".join(f" x (1 {why[name]:+.3f} {name})" for name in _LIFTS if why.get(name))
     event = "" if hit["eventId"] is None else f"e{hit['eventId']}; "
-    arithmetic = f" = ({parts}) x (1 {lifts})" if parts else ""
+    arithmetic = f" = ({parts}){lifts}" if parts else ""
     return f"{event}found by {' and '.join(found) or 'nothing'}; score {hit['score']:.4f}{arithmetic}"
 
 

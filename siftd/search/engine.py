@@ -22,7 +22,7 @@ from siftd.messages import Filters
 from siftd.scoring import Scoring
 from siftd.search import memories as memory_search
 from siftd.search.legs import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
-from siftd.search.lifts import lifts
+from siftd.search.lifts import lifted, lifts
 from siftd.search.memories import Shelf, Shelves
 from siftd.search.pool import NEAREST, Pool, with_neighbours
 from siftd.search.query import Question
@@ -129,13 +129,14 @@ class SearchEngine:
             weighed = replace(weighed, prompt=0.0)
         found, vector, degraded = self._ask(question, scope, weighed, group)
         pool = Pool(self._rows, found, weighed)
-        ranked = self._ranked(pool, weighed, group)
-        hits = self._hits(pool, ranked, weighed, k, filters)
+        moment = self._moment(filters)
+        ranked = self._ranked(pool, weighed, group, moment)
+        hits = self._hits(pool, ranked, weighed, k, filters, moment)
         for shelf in shelves:
             assert memory_scope is not None
             try:
                 legs = shelf.legs(question if weighed.words else None, memory_scope, vector, self._index)
-                hits += self._memory_hits(shelf, legs, weighed, k)
+                hits += self._memory_hits(shelf, legs, weighed, k, moment)
             except sqlite3.Error:
                 if shelf.connection is self._connection:
                     raise
@@ -184,7 +185,7 @@ class SearchEngine:
             return found, vector, "with the newest vectors only: the others are being read"
         return found, vector, None
 
-    def _ranked(self, pool: Pool, weights: Weights, group: str | None) -> Iterator[_Ranked]:
+    def _ranked(self, pool: Pool, weights: Weights, group: str | None, moment: int) -> Iterator[_Ranked]:
         """Yield the events best first; with `group` the best event of each session, best session first."""
         order = np.lexsort((-pool.events, -pool.own, pool.session_of))
         starts = np.searchsorted(pool.session_of[order], np.arange(len(pool.sessions)))
@@ -197,10 +198,16 @@ class SearchEngine:
             own, share = np.zeros(len(starts)), sessions
         crowd = min(1.0, len(pool.sessions) / _MANY_SESSIONS)
         less = weights.diversity * crowd * np.minimum(places, _PLACES_MAX) * own
-        lift = lifts(self._now_ms() - pool.ts[order], pool.confidence[order], pool.is_prompt[order], weights)
-        scores = (own + share - less) * (1 + sum(lift.values()))
+        lift = lifts(moment - pool.ts[order], pool.confidence[order], pool.is_prompt[order], weights)
+        scores = lifted(own + share - less, lift)
         for at in np.lexsort((-pool.events[order], -scores)).tolist():
             yield _Ranked(int(order[at]), float(scores[at]), float(own[at]), float(share[at]), float(less[at]))
+
+    def _moment(self, filters: Filters) -> int:
+        """Return what ages are counted from: the newest event that is asked about, at most now."""
+        now = self._now_ms()
+        newest = candidates.newest_ts(self._connection, now if filters.as_of is None else filters.as_of)
+        return now if newest is None else newest
 
     def _session_scores(self, pool: Pool, weights: Weights) -> NDArray[np.float64]:
         """Return what each session of the pool answers, the best ones with a share of their neighbours in time."""
@@ -234,7 +241,7 @@ class SearchEngine:
         return Answer(sorted(hits, key=lambda hit: -hit["ts"])[:k], None)
 
     def _hits(
-        self, pool: Pool, ranked: Iterable[_Ranked], weights: Weights, k: int, filters: Filters
+        self, pool: Pool, ranked: Iterable[_Ranked], weights: Weights, k: int, filters: Filters, moment: int
     ) -> list[dict[str, Any]]:
         best = list(islice(ranked, k))
         wanted = [(int(pool.events[each.at]), int(pool.summaries[each.at]) or None) for each in best]
@@ -243,7 +250,7 @@ class SearchEngine:
         for each, (event_id, _) in zip(best, wanted, strict=True):
             if (row := rows.get(event_id)) is not None:  # else gone since it was ranked
                 parts = {"own": each.own, "session": each.session, "diversity": -each.less}
-                age_ms = self._now_ms() - int(pool.ts[each.at])
+                age_ms = moment - int(pool.ts[each.at])
                 parts |= lifts(age_ms, pool.confidence[each.at], pool.is_prompt[each.at], weights)
                 shown.append(_hit(row, each.score, pool.legs_of(each.at) | _rounded(parts)))
         return shown
@@ -253,7 +260,7 @@ class SearchEngine:
         return read.list_hits(self._connection, wanted, superseded=hidden_too)
 
     def _memory_hits(
-        self, shelf: Shelf, legs: dict[str, memory_search.Leg], weights: Weights, k: int
+        self, shelf: Shelf, legs: dict[str, memory_search.Leg], weights: Weights, k: int, moment: int
     ) -> list[dict[str, Any]]:
         """Return the best memories: a memory is its own session, and its words are its summary's and its event's."""
         found: dict[int, dict[str, Any]] = {}
@@ -269,8 +276,8 @@ class SearchEngine:
                 parts = {"own": own, "session": weights.session * (own + nearest)}
                 said = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
                 importance = IMPORTANCE_WEIGHT * (row["importance"] - 3)
-                factors = lifts(self._now_ms() - row["ts"], said, False, weights) | {"importance": importance}
-                score = float(sum(parts.values()) * (1 + sum(factors.values())))
+                factors = lifts(moment - row["ts"], said, False, weights) | {"importance": importance}
+                score = float(lifted(sum(parts.values()), factors))
                 hits.append(_memory_hit(shelf, row, score, why | _rounded(parts | factors)))
         return sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
 

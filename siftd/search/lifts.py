@@ -1,7 +1,12 @@
-"""By what share each thing that is known of a row itself lifts its score, whatever the row holds of the question."""
+"""By what share each thing that is known of a row itself lifts its score, whatever the row holds of the question.
+
+A score is multiplied by 1 + lift for each. Ages are counted from the newest event: a project that rested for a year is
+asked about what was last done there, as it was the day after.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,3 +25,10 @@ def lifts(age_ms: ArrayLike, confidence: ArrayLike, is_prompt: ArrayLike, weight
         "confidence": weights.confidence * (np.asarray(confidence) - 0.5),
         "prompt": weights.prompt * np.asarray(is_prompt),
     }
+
+
+def lifted(score: ArrayLike, lifts: Mapping[str, Any]) -> Any:
+    """Return the score, or scores, with all lifts."""
+    for lift in lifts.values():
+        score = score * (1 + lift)
+    return score

@@ -29,7 +29,7 @@ class Weights:
     """What the rest of its session holds of the question."""
     neighbour: float = 0.25
     """What a session shortly before or after holds of it."""
-    recency: float = 0.05
+    recency: float = 0.4
     confidence: float = 0.1
     prompt: float = 0.5
     """What a person typed, where the question is about what they did or said."""

@@ -298,6 +298,12 @@ def latest(connection: sqlite3.Connection, scope: Scope, limit: int) -> list[tup
     return [(int(event_id), int(ts)) for event_id, ts in connection.execute(sql, (*scope.values, limit))]
 
 
+def newest_ts(connection: sqlite3.Connection, until: int) -> int | None:
+    """Return the time of the newest event until a moment, None where there is none."""
+    row = connection.execute("SELECT max(ts) FROM events WHERE ts <= ?", (until,)).fetchone()
+    return None if row[0] is None else int(row[0])
+
+
 def session_times(connection: sqlite3.Connection, sessions: Sequence[bytes]) -> list[tuple[int, int, int]]:
     """Return (place in `sessions`, when it began, when it was last seen) of those that are there."""
     sql = """

@@ -63,7 +63,7 @@ async def test_the_numbers_scale_the_legs_and_a_search_has_the_last_word(shop: S
     shop.clock.at += 30 * DAY
     plain = await why(shop)
     assert {"words", "vector"} <= set(plain)
-    assert plain["recency"] == pytest.approx(0.025)
+    assert plain["recency"] == pytest.approx(0.2)
     write_file(tmp_path, json.dumps({"w_fts": 0}))
     by_vector = await why(shop)
     assert "words" not in by_vector
@@ -71,7 +71,7 @@ async def test_the_numbers_scale_the_legs_and_a_search_has_the_last_word(shop: S
     await scoring(shop, w_fts=1, w_vec=0, w_recency=2, half_life=15)
     by_words = await why(shop)
     assert "vector" not in by_words
-    assert by_words["recency"] == pytest.approx(0.025), "twice as much, and a quarter of it is left"
+    assert by_words["recency"] == pytest.approx(0.2), "twice as much, and a quarter of it is left"
     assert by_words["own"] + by_vector["own"] == pytest.approx(plain["own"], abs=1e-5)
 
 

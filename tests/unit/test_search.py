@@ -167,6 +167,28 @@ async def test_of_equals_the_more_recent_comes_first(bench: Workbench) -> None:
     assert bench.hits("okapi") == [recent, old]
 
 
+async def test_a_project_that_rests_grows_no_older(bench: Workbench) -> None:
+    """Ages are counted from the newest event that is asked about, not from the day on which somebody comes back."""
+    (recent,) = await bench.tell("walked one okapi", session="new", ts=NOON_MS)
+    (old,) = await bench.tell("walked two okapi", session="old", ts=NOON_MS - 30 * DAY_MS)
+    await bench.settle()
+    bench.clock.forward(400 * DAY_MS / 1000)
+    lifts = {hit["eventId"]: hit["why"]["recency"] for hit in bench.search("okapi").hits}
+    assert lifts == {recent: pytest.approx(0.4), old: pytest.approx(0.2)}
+    (then,) = bench.search("okapi", as_of=NOON_MS - 1).hits
+    assert (then["eventId"], then["why"]["recency"]) == (old, pytest.approx(0.4))
+
+
+async def test_a_score_is_its_parts_times_each_lift(bench: Workbench) -> None:
+    await bench.tell("walked one okapi", tool="UserPromptSubmit", ts=NOON_MS)
+    await told_of(bench, "walked two okapi")
+    for hit in bench.search("when did I walk the okapi").hits:
+        why = hit["why"]
+        parts = why["own"] + why["session"] + why["diversity"]
+        score = parts * (1 + why["recency"]) * (1 + why["confidence"]) * (1 + why["prompt"])
+        assert hit["score"] == pytest.approx(score, abs=1e-4)
+
+
 async def test_the_best_live_summary_of_an_event_is_shown(bench: Workbench) -> None:
     (event_id,) = await told_of(bench, "okapi, told poorly")
     bench.by_hand(
@@ -403,7 +425,7 @@ async def test_a_session_gets_a_share_of_what_one_shortly_before_has(bench: Work
 async def test_one_session_does_not_fill_every_place(bench: Workbench) -> None:
     """Diversity: of two sessions that answer alike, the second one's best comes before the first one's fifth."""
     await bench.tell(*(f"okapi number {number}" for number in range(12)), session="many")
-    (other,) = await bench.tell("okapi number 99", session="one", ts=NOON_MS - 40 * DAY_MS)
+    (other,) = await bench.tell("okapi number 99", session="one", ts=NOON_MS - 10 * DAY_MS)
     await bench.settle()
     assert other in bench.hits("okapi", 10)
 
