@@ -5,8 +5,9 @@ around, remembers and now and then forgets. Once a second the daemon's resident 
 processor time of its event loop are read from outside.
 
 Nothing of the first third is judged: caches fill, numpy is imported, the first forget and the first superseding come.
-The index is data that is meant to be in memory, so it is taken off before a line is laid through the rest: through
-the lowest reading of each minute, because a forget needs for a moment what it gives back, and longer in a larger store. A
+After each third nobody asks for anything for a while, so that a tick gives back what work needed for a moment: what is
+resident then, beside the index, which is data that is meant to be in memory, is what the daemon keeps, and it is judged.
+What is resident at work is told: it goes up and down with what searches and forgets need, which grows with the store. A
 latency is told as a ratio to the pace of the machine in the same minute: a bare process that takes a frame of the same
 kind over a socket, parses and hashes it, writes it down and syncs it. The exit status is 1 when something creeps.
 """
@@ -38,6 +39,10 @@ INDEX_BYTES = 384 * 4 + 2 * 384 // 8 + 4 + 8 + 4 + 24 + 24
 """A summary that can be found: the vector, two bits of each value, the length of its tail, its id and where it is, and
 what ranking keeps of its event and of itself (`siftd.search.rows`)."""
 RESIDENT_MB_PER_HOUR_MAX = 20.0
+REST_SECONDS = 90
+"""Two ticks that give memory back, and what there is to summarise before."""
+SETTLED_SECONDS = 20
+"""The end of a rest, of which the lowest reading counts."""
 FORGET_SECONDS = 600
 """The longest answer: a forget writes the whole store anew, on a machine that may do other things as well."""
 DESCRIPTORS_MAX = 4
@@ -67,6 +72,7 @@ class Measured:
     """What was seen: (seconds since the start, value) each."""
 
     resident: list[tuple[float, float]] = field(default_factory=list)
+    at_rest: list[tuple[float, float]] = field(default_factory=list)
     descriptors: list[tuple[float, float]] = field(default_factory=list)
     captures: list[tuple[float, float]] = field(default_factory=list)
     searches: list[tuple[float, float]] = field(default_factory=list)
@@ -86,6 +92,8 @@ class Soak:
         self._seconds = seconds
         self._rate = rate
         self._started = time.monotonic()
+        self._rested = 0.0
+        self._resting_since: float | None = None
         self._vectors = 0
         self.measured = Measured()
 
@@ -106,9 +114,13 @@ class Soak:
 
     @property
     def now(self) -> float:
-        return time.monotonic() - self._started
+        """Seconds of work so far; rests do not count."""
+        return (self._resting_since or time.monotonic()) - self._started - self._rested
 
     def _is_over(self) -> bool:
+        """Whether the work is done; comes back from a rest only."""
+        while self._resting_since is not None and not self.measured.failures:
+            time.sleep(0.05)
         return self.now > self._seconds or bool(self.measured.failures)
 
     def _capture(self) -> None:
@@ -168,13 +180,16 @@ class Soak:
         assert self._running.daemon is not None
         pid = self._running.daemon.pid
         process = Path(f"/proc/{pid}")
-        page = os.sysconf("SC_PAGE_SIZE")
         spent, captured = loop_ms(pid), 0
+        rests = [self._seconds * (number + 1) / 3 for number in range(3)]
         for second in itertools.count(1):
+            if rests and self.now >= rests[0]:
+                self.measured.at_rest.append((rests.pop(0), self._rest(lambda: resident_bytes(pid))))
+                spent, captured = loop_ms(pid), len(self.measured.captures)
             if self._is_over():
                 return
             time.sleep(max(0.0, second - self.now))
-            resident = int((process / "statm").read_text().split()[1]) * page
+            resident = resident_bytes(pid)
             descriptors = sum(1 for each in (process / "fd").iterdir() if not is_connection(each))
             spent_now, captured_now = loop_ms(pid), len(self.measured.captures)
             self.measured.resident.append((self.now, (resident - self._vectors * INDEX_BYTES) / MB))
@@ -184,6 +199,22 @@ class Soak:
             spent, captured = spent_now, captured_now
             if second % 60 == 0:
                 self._tell(second // 60, resident / MB)
+
+    def _rest(self, resident: Callable[[], int]) -> float:
+        """Let nobody ask for anything for a while; return what is resident then beside the index, in MB."""
+        self._resting_since = time.monotonic()
+        readings = []
+        for second in range(REST_SECONDS):
+            time.sleep(1)
+            if second >= REST_SECONDS - SETTLED_SECONDS:
+                readings.append(resident())
+        with self._running.connect() as connection:
+            self._vectors = ask(connection, {"kind": "info"})["counts"]["embeddings"]
+        settled = (min(readings) - self._vectors * INDEX_BYTES) / MB
+        print(f"at rest: {min(readings) / MB:.1f} MB ({settled:.1f} beside the index of {self._vectors:,})", flush=True)
+        self._rested += time.monotonic() - self._resting_since
+        self._resting_since = None
+        return settled
 
     def _tell(self, minute: int, resident_mb: float) -> None:
         since, measured = (minute - 1) * 60.0, self.measured
@@ -207,6 +238,10 @@ def exchange(connection: socket.socket, frame: bytes) -> dict[str, Any]:
         connection.sendall(frame)
         answer: dict[str, Any] = json.loads(read_frame(connection))
         return answer
+
+
+def resident_bytes(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def loop_ms(pid: int) -> float:
@@ -246,20 +281,22 @@ def judge(measured: Measured, seconds: float) -> Iterator[tuple[str, bool]]:
     """Yield what there is to say, and whether it is well."""
     for failure in measured.failures:
         yield failure, False
-    if measured.failures:
+    if measured.failures or len(measured.at_rest) < 3:
+        yield "it ended early", False
         return
-    warm = [(at, value) for at, value in measured.resident if at > seconds * WARM_UP]
-    lowest = lowest_each_minute(warm)
-    if len(lowest) < 2:
-        yield "too short to judge", False
-        return
-    grows = slope(lowest)
+    grows = slope(measured.at_rest)
     yield (
-        f"resident memory beside the index, after warm-up, lowest of a minute: {lowest[0][1]:.1f} ->"
-        f" {lowest[-1][1]:.1f} MB, {grows:+.1f} MB an hour (at most {RESIDENT_MB_PER_HOUR_MAX:g}); highest"
-        f" {max(value for _, value in warm):.1f}",
+        f"resident memory at rest beside the index: {', '.join(f'{value:.1f}' for _, value in measured.at_rest)} MB,"
+        f" {grows:+.1f} MB an hour of work (at most {RESIDENT_MB_PER_HOUR_MAX:g})",
         grows <= RESIDENT_MB_PER_HOUR_MAX,
     )
+    warm = [(at, value) for at, value in measured.resident if at > seconds * WARM_UP]
+    lowest = lowest_each_minute(warm)
+    if len(lowest) > 1:
+        grows = slope(lowest)
+        highest = max(value for _, value in warm)
+        told = f"{lowest[0][1]:.1f} -> {lowest[-1][1]:.1f} MB, {grows:+.1f} MB an hour; highest {highest:.1f}"
+        yield f"at work, lowest of a minute: {told}", True
     held = [value for at, value in measured.descriptors if at > seconds * WARM_UP]
     yield (
         f"descriptors beside connections: {held[0]:.0f} -> {held[-1]:.0f}, lowest {min(held):.0f}, highest {max(held):.0f}",
