@@ -45,6 +45,8 @@ def main() -> None:
         events, payloads = connection.execute(
             "SELECT count(*), sum(length(CAST(payload_json AS BLOB))) FROM events"
         ).fetchone()
+        if not events:
+            raise SystemExit(f"there is no transcript in {sys.argv[1]}")
         print(f"{events:,} events, {payloads:,} bytes of payload, {payloads // events:,} each")
         tables = "SELECT name, sum(pgsize) AS bytes FROM dbstat GROUP BY name ORDER BY bytes DESC LIMIT 12"
         try:
