@@ -245,7 +245,7 @@ def freshness() -> Iterator[dict[str, Any]]:
 
 
 @row
-def search() -> Iterator[dict[str, Any]]:
+def commands() -> Iterator[dict[str, Any]]:
     with bench(SIFTD_MEMORY_CONSOLIDATOR_TICK_MS="600000") as running:
         with running.connect() as connection:
             fill(connection, 10_000)
@@ -262,7 +262,7 @@ def search() -> Iterator[dict[str, Any]]:
 
 
 @row
-def scale() -> Iterator[dict[str, Any]]:
+def search() -> Iterator[dict[str, Any]]:
     """Searches over made-up stores of the sizes in SIFTD_BENCH_SUMMARIES."""
     import bench_search
 

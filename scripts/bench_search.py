@@ -1,4 +1,4 @@
-"""A large store for `scripts/bench scale`, in words as frequent as in a language.
+"""A large store for `scripts/bench search`, in words as frequent as in a language.
 
 The words follow Zipf's law over 40,000 names of two to four syllables; a summary has about 16 of them, its event about
 60; 200 events are a session, whose last summary tells it. Vectors are the sums of those that hash-384 gives the words:
