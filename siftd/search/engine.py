@@ -43,7 +43,7 @@ GROUPS = ("session",)
 IMPORTANCE_WEIGHT = 0.05
 _PREVIEW_CHARS = 300
 _READING_SECONDS = 0.05
-"""Of reading vectors that a search gives itself after a start, and that one piece of reading ahead takes."""
+"""Of reading vectors that one search gives itself after a start."""
 _NEIGHBOURLY = 100
 """Sessions, the best ones, that get a share of their neighbours."""
 _PLACES_MAX = 5
@@ -148,7 +148,7 @@ class SearchEngine:
         with suppress(SiftdError):
             index = self._index()
             if len(index) and not index.is_whole:
-                index.refresh(self._connection, seconds=_READING_SECONDS)
+                index.refresh(self._connection, seconds=0)
                 return True
         return self._rows.read_ahead()
 
