@@ -128,6 +128,8 @@ class SearchEngine:
         elif not question.is_about_asker:
             weighed = replace(weighed, prompt=0.0)
         found, vector, degraded = self._ask(question, scope, weighed, group)
+        if vector is not None:
+            weighed = replace(weighed, vector=weighed.vector * self._index().weight)
         pool = Pool(self._rows, found, weighed)
         moment = self._moment(filters)
         ranked = self._ranked(pool, weighed, group, moment)

@@ -36,6 +36,9 @@ _SAMPLE = 256
 """Rows that are looked at to know what is far; with fewer nobody can tell."""
 _ORTHOGONAL = ("hash-384",)
 """Embedders that put unrelated texts at right angles; a model's cosines begin at a half or so."""
+_WEIGHT_OF_MODELS = 0.7
+"""What nearness by a model counts, beside 1 by hash-384: with 1 the words alone find the right one among ten more often
+than both together, and R@1 is 0.007 less in recorded sessions and in long chats (all-MiniLM-L6-v2)."""
 _PIECE = 4_096
 """Rows that are read at once."""
 _BLOCK = 8_192
@@ -65,6 +68,11 @@ class VectorIndex:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    @property
+    def weight(self) -> float:
+        """What nearness in this space counts."""
+        return 1.0 if self.embedder in _ORTHOGONAL else _WEIGHT_OF_MODELS
 
     @property
     def is_whole(self) -> bool:

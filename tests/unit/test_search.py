@@ -18,6 +18,7 @@ from siftd.messages import Filters
 from siftd.search import lexical
 from siftd.search import query as query_module
 from siftd.search import rows as rows_module
+from siftd.search import vectors
 from siftd.search.engine import SearchEngine
 from siftd.search.query import Question, trigrams_match
 from siftd.search.relevance import inflections
@@ -177,6 +178,15 @@ async def test_a_project_that_rests_grows_no_older(bench: Workbench) -> None:
     assert lifts == {recent: pytest.approx(0.4), old: pytest.approx(0.2)}
     (then,) = bench.search("okapi", as_of=NOON_MS - 1).hits
     assert (then["eventId"], then["why"]["recency"]) == (old, pytest.approx(0.4))
+
+
+async def test_nearness_by_a_model_counts_less(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    await told_of(bench, "walked one okapi")
+    by_vector = {"words": 0.0, "raw": 0.0, "trigram": 0.0}
+    (by_words,) = bench.engine.search("okapi", 1, Filters(), weights=by_vector).hits
+    monkeypatch.setattr(vectors, "_ORTHOGONAL", ())
+    (by_model,) = bench.engine.search("okapi", 1, Filters(), weights=by_vector).hits
+    assert by_model["why"]["own"] == pytest.approx(0.7 * by_words["why"]["own"], abs=1e-5)
 
 
 async def test_a_score_is_its_parts_times_each_lift(bench: Workbench) -> None:
