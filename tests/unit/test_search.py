@@ -15,10 +15,9 @@ from workbench import DAY_MS, NOON_MS, Workbench, told
 from siftd.consolidate.indexing import RawIndexer
 from siftd.errors import RequestInvalid
 from siftd.messages import Filters
-from siftd.search import lexical
+from siftd.search import lexical, vectors
 from siftd.search import query as query_module
 from siftd.search import rows as rows_module
-from siftd.search import vectors
 from siftd.search.engine import SearchEngine
 from siftd.search.query import Question, trigrams_match
 from siftd.search.relevance import inflections
