@@ -208,11 +208,9 @@ CREATE INDEX events_by_spawned_agent ON events (session_id, spawned_agent_id) WH
 
 CREATE INDEX events_by_tool ON events (tool COLLATE NOCASE, ts);
 
-CREATE INDEX events_by_ts ON events (ts);
+CREATE INDEX events_by_ts ON events (ts, id, tool, session_id);
 
 CREATE INDEX events_failed ON events (ts) WHERE outcome = 'failed';
-
-CREATE INDEX events_ranked ON events (id, ts, tool, session_id);
 
 CREATE INDEX events_raw ON events (session_id, id) WHERE status = 'raw';
 

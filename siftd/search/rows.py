@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from siftd.store import candidates
+from siftd.store import candidates, postings
 from siftd.store.candidates import Columns, Supersedes
 
 Ids = NDArray[np.int64]
@@ -63,6 +63,9 @@ class Rows:
         self._version: int | None = None
         self._supersedes = Supersedes(0, 0, None)
         self._superseded = self._doubted = np.empty(0, dtype=np.int64)
+        self._events_from: tuple[int, int] | None = (_TOP, _TOP)
+        self._summaries_from: int | None = _TOP
+        """Where reading ahead goes on; None when it is done."""
         self._events = _Kept(("session", np.int32), ("tool", np.int32), ("ts", np.int64), ("size", np.float64))
         self._summaries = _Kept(("event", np.int64), ("confidence", np.float64), ("size", np.float64))
 
@@ -92,7 +95,15 @@ class Rows:
 
     def read_ahead(self) -> bool:
         """Read the next piece of what searches may ask for; return whether more is left."""
-        return self._events.read_ahead(self._newest_events) or self._summaries.read_ahead(self._newest_summaries)
+        if self._events_from is not None:
+            floor = postings.last_id(self._connection, "events") - KEPT
+            last = self._events.keep_ahead(self._events_before(*self._events_from), floor)
+            self._events_from = None if last is None else (int(last[3]), int(last[0]))
+        elif self._summaries_from is not None:
+            floor = postings.last_id(self._connection, "summaries") - KEPT
+            last = self._summaries.keep_ahead(self._summaries_before(self._summaries_from), floor)
+            self._summaries_from = None if last is None else int(last[0])
+        return self._summaries_from is not None
 
     def session_name(self, number: int) -> bytes:
         return self._names[number]
@@ -119,11 +130,11 @@ class Rows:
         self._doubted = np.union1d(self._doubted, events)
         self._supersedes = now
 
-    def _newest_events(self, below: int) -> list[tuple[Any, ...]]:
-        return self._numbered(candidates.event_rows_below(self._connection, below, _PIECE))
+    def _events_before(self, ts: int, event_id: int) -> list[tuple[Any, ...]]:
+        return self._numbered(candidates.event_rows_before(self._connection, ts, event_id, _PIECE))
 
-    def _newest_summaries(self, below: int) -> list[tuple[Any, ...]]:
-        return candidates.summary_rows_below(self._connection, below, _PIECE)
+    def _summaries_before(self, summary_id: int) -> list[tuple[Any, ...]]:
+        return candidates.summary_rows_before(self._connection, summary_id, _PIECE)
 
     def _read_events(self, new: Iterable[int]) -> list[tuple[Any, ...]]:
         return self._numbered(candidates.event_rows(self._connection, new))
@@ -152,25 +163,20 @@ class _Kept:
     def __init__(self, *columns: tuple[str, Any]) -> None:
         self._ids = np.full(KEPT, _NOBODY)
         self._columns = {name: np.zeros(KEPT, dtype=kind) for name, kind in columns}
-        self._read_down_to: int | None = _TOP
-        self._floor: int | None = None
+        self._ahead = 0
 
-    def read_ahead(self, newest_below: Callable[[int], list[tuple[Any, ...]]]) -> bool:
-        """Keep the next rows, as many as there are places for; return whether more are left."""
-        if self._read_down_to is None:
-            return False
-        piece = newest_below(self._read_down_to)
-        if self._floor is None:
-            self._floor = piece[0][0] - KEPT if piece else 0
-        rows = [row for row in piece if row[0] > self._floor]
+    def keep_ahead(self, piece: Sequence[tuple[Any, ...]], floor: int) -> tuple[Any, ...] | None:
+        """Keep a piece of rows that nobody has asked for, but none up to `floor`, whose places newer ones have; return
+        the last one, None when it is the last piece or there are places for no more."""
+        rows = [row for row in piece if row[0] > floor]
         if rows:
             ids, *values = zip(*rows, strict=True)
             places = np.array(ids, dtype=np.int64) % KEPT
             self._ids[places] = ids
             for column, given in zip(self._columns.values(), values, strict=True):
                 column[places] = given
-        self._read_down_to = rows[-1][0] if len(rows) == _PIECE else None
-        return self._read_down_to is not None
+        self._ahead += len(piece)
+        return piece[-1] if len(piece) == _PIECE and self._ahead < KEPT else None
 
     def take(self, ids: Ids, read: Callable[[list[int]], list[tuple[Any, ...]]]) -> dict[str, NDArray[Any]]:
         places = ids % KEPT

@@ -183,8 +183,8 @@ def summary_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[_Su
     return [(*row[:3], _size(row[3])) for row in connection.execute(sql, (_array(ids),))]
 
 
-def summary_rows_below(connection: sqlite3.Connection, below: int, limit: int) -> list[_SummaryRow]:
-    """Return the same of summaries below an id that the index holds, newest first."""
+def summary_rows_before(connection: sqlite3.Connection, below: int, limit: int) -> list[_SummaryRow]:
+    """Return the same of summaries before an id that the index holds, newest first."""
     sql = f"""
         {_SUMMARY_ROW} summaries s CROSS JOIN summaries_fts_docsize d ON d.id = s.id
         WHERE s.id < ? ORDER BY s.id DESC LIMIT ?
@@ -200,12 +200,13 @@ def event_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[_Even
     return [(*row[:4], _size(row[4])) for row in connection.execute(sql, (_array(ids),))]
 
 
-def event_rows_below(connection: sqlite3.Connection, below: int, limit: int) -> list[_EventRow]:
-    """Return the same of events below an id that the index holds, newest first. `events_ranked` has it all."""
+def event_rows_before(connection: sqlite3.Connection, ts: int, event_id: int, limit: int) -> list[_EventRow]:
+    """Return the same of events before a time and an id that the index holds, newest first, by an index alone."""
     sql = f"""
-        {_EVENT_ROW} events e CROSS JOIN events_fts_docsize d ON d.id = e.id WHERE e.id < ? ORDER BY e.id DESC LIMIT ?
+        {_EVENT_ROW} events e CROSS JOIN events_fts_docsize d ON d.id = e.id
+        WHERE (e.ts, e.id) < (?, ?) ORDER BY e.ts DESC, e.id DESC LIMIT ?
     """
-    return [(*row[:4], _size(row[4])) for row in connection.execute(sql, (below, limit))]
+    return [(*row[:4], _size(row[4])) for row in connection.execute(sql, (ts, event_id, limit))]
 
 
 @dataclass(frozen=True, slots=True)

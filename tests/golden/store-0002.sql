@@ -165,7 +165,6 @@ CREATE VIRTUAL TABLE events_fts USING fts5 (
     words, content = 'event_words', content_rowid = 'event_id', tokenize = 'porter unicode61 remove_diacritics 2');
 CREATE TABLE vector_changes (id INTEGER PRIMARY KEY AUTOINCREMENT, summary_id INTEGER NOT NULL);
 CREATE INDEX events_by_session ON events (session_id, id);
-CREATE INDEX events_by_ts ON events (ts);
 CREATE INDEX events_by_tool ON events (tool COLLATE NOCASE, ts);
 CREATE INDEX events_failed ON events (ts) WHERE outcome = 'failed';
 CREATE INDEX events_raw ON events (session_id, id) WHERE status = 'raw';
@@ -272,9 +271,9 @@ END;
 CREATE TRIGGER supersedes_gone AFTER DELETE ON summary_supersedes BEGIN
     INSERT INTO vector_changes (summary_id) VALUES (old.older_id);
 END;
-CREATE INDEX events_ranked ON events (id, ts, tool, session_id);
+CREATE INDEX events_by_ts ON events (ts, id, tool, session_id);
 INSERT INTO migrations VALUES (1,'0001_store','960bce84ccaf289f14afde36124ce1dc051947708e77d574e0243ca26723da83',1);
-INSERT INTO migrations VALUES (2,'0002_ranked_rows','ce4e852b6b7ffa94d670cfb716bbfb06dab4ef774382346e6116689e84156330',1);
+INSERT INTO migrations VALUES (2,'0002_ranked_rows','71bfcca27686a7c33e7c0d99c120c256d3c03cb15c7ba7cf81d20a076738a619',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL);

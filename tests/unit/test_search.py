@@ -538,7 +538,7 @@ async def test_as_many_rows_are_read_ahead_as_there_are_places_for(
     monkeypatch.setattr(rows_module, "KEPT", 4)
     monkeypatch.setattr(rows_module, "_PIECE", 3)
     rows = Rows(bench.store.reader)
-    assert [rows.read_ahead() for _ in range(4)] == [True, True, False, False]  # of events 3 and 1, so of summaries
+    assert [rows.read_ahead() for _ in range(5)] == [True, True, True, False, False]  # two pieces each
     with monkeypatch.context() as patched:
         patched.delattr(candidates, "event_rows")
         patched.delattr(candidates, "summary_rows")
