@@ -29,18 +29,20 @@ class Searching:
 
     async def search(self, request: Search) -> Answer:
         """Search in the reading thread, which then reads what later searches need, a piece at a time."""
-        answer = await self._store.read(
-            lambda connection: self.engine(connection).search(
+
+        def search(connection: sqlite3.Connection) -> Answer:
+            answer = self.engine(connection).search(
                 request.query, request.k, request.filters, weights=request.weights, group=request.group
             )
-        )
-        if not self._reads_ahead:
-            self._reads_ahead = True
-            self._store.repeat(self._read_ahead)
-        return answer
+            if not self._reads_ahead:
+                self._reads_ahead = True
+                self._store.repeat(self._read_ahead)
+            return answer
+
+        return await self._store.read(search)
 
     def _read_ahead(self, connection: sqlite3.Connection) -> bool:
-        self._reads_ahead = False  # whatever becomes of this piece
+        self._reads_ahead = False  # whatever becomes of this piece; nobody looks meanwhile but this thread
         self._reads_ahead = self.engine(connection).read_ahead()
         return self._reads_ahead
 

@@ -208,7 +208,7 @@ class SearchEngine:
     def _moment(self, filters: Filters) -> int:
         """Return what ages are counted from: the newest event that is asked about, at most now."""
         now = self._now_ms()
-        newest = candidates.newest_ts(self._connection, now if filters.as_of is None else filters.as_of)
+        newest = candidates.newest_ts(self._connection, now if filters.as_of is None else min(now, filters.as_of))
         return now if newest is None else newest
 
     def _session_scores(self, pool: Pool, weights: Weights) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -529,6 +530,34 @@ async def test_after_a_search_a_daemon_reads_ahead_for_the_next(
             monkeypatch.delattr(candidates, name)
         (hit,) = (await shop.ask("search", query="part1"))["hits"]
         assert hit["eventId"] == event_id
+
+
+async def test_searches_that_come_while_a_daemon_reads_ahead_begin_no_second_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, left, begun = asyncio.get_running_loop(), [True] * 8, list[object]()
+
+    async def turns() -> None:
+        for _ in range(8):
+            await asyncio.sleep(0)
+
+    def read_ahead(_: SearchEngine) -> bool:
+        if not left:
+            return False
+        asyncio.run_coroutine_threadsafe(turns(), loop).result()  # the search before has been answered meanwhile
+        left.pop()
+        return bool(left)
+
+    async with opened(tmp_path) as shop:
+        store = shop.workshop.store
+        repeat = store.repeat
+        monkeypatch.setattr(store, "repeat", lambda work: (begun.append(work), repeat(work)))
+        monkeypatch.setattr(SearchEngine, "read_ahead", read_ahead)
+        for _ in range(4):
+            await shop.ask("search", query="okapi")
+        while left:
+            await store.read(lambda _: None)
+        assert len(begun) == 1
 
 
 async def test_as_many_rows_are_read_ahead_as_there_are_places_for(
