@@ -1,14 +1,18 @@
-"""A coarse view of many vectors: two bits a dimension, to leave out most of them before an exact look.
+"""A coarse view of many vectors, to leave out most of them before an exact look: two bits a dimension, in slices.
 
-One bit is the sign, the other whether the value is large: half of what a hashed text has is nothing or next to it, and
+A value is largely positive, largely negative or neither: half of what a hashed text has is nothing or next to it, and
 a sign of nothing is noise. A question's vector is known in full: only the dimensions in which it has weight are
-compared, and those in which it has most count twice. The words lie column by column, so that each step runs along
-memory.
+looked at, and each counts as often as its weight says.
+
+The bits of one dimension lie side by side, 64 rows in a word (bit slices: O'Neil and Quass, 1997). How much rows agree
+with the question is added up slice by slice with the logic of a binary adder, for 64 rows at once, and the best are
+taken from the digits of the sums without ever writing out a sum (Rinfret, O'Neil and O'Neil, "Bit-sliced index
+arithmetic", 2001). Against counting the bits of each row's words that takes a third of the time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,16 +23,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORD_BITS = 64
-_WEIGHTY = 0.5
-_WEIGHTIEST = 1.2
-"""Of the mean size of a dimension that is not zero: from there on it is compared, and counts twice."""
 _LARGE = 0.7
 """Of the mean (root of squares) of a vector's values: from there on one is large."""
-_BLOCK = 2**16
-"""Rows that are compared at once: fewer cost calls, more do not stay in the processor's cache."""
-_EVERY_BIT = np.uint64(2**64 - 1)
+_DIMENSIONS_MAX = 192
+"""The weightiest ones that are looked at: a model's vectors have weight in all, and a half of 384 tells as much."""
+_WEIGHT_MAX = 3
+"""A dimension of the question counts as often as its size is times the mean of those that are not zero, rounded, at
+most so often."""
+_BLOCK = 2**12
+"""Words of a slice that are added up at once: fewer cost calls, more do not stay in the processor's cache."""
 _GROWTH = 8
 """The next rows are so many times as many."""
+
+if TYPE_CHECKING:
+    _Slice = NDArray[np.uint64]
 
 
 def doubled(array: NDArray[Any], *, axis: int = 0) -> NDArray[Any]:
@@ -44,63 +52,122 @@ def doubled(array: NDArray[Any], *, axis: int = 0) -> NDArray[Any]:
 
 
 class Bits:
-    """The signs of vectors of length 1, and which of their values are large, by row."""
+    """Which values of vectors of length 1 are large, by dimension and row."""
 
     def __init__(self, dim: int, capacity: int) -> None:
-        self._dim = dim
-        self._signs = np.zeros((-(-dim // _WORD_BITS), capacity), dtype=np.uint64)
-        self._large = np.zeros_like(self._signs)
+        self._large = _LARGE / dim**0.5
+        self._octets = np.zeros((dim, 2, -(-capacity // _WORD_BITS) * _WORD_BITS // 8), dtype=np.uint8)
+        """By dimension: whether a row's value is largely positive, and whether it is not largely negative."""
 
     def double(self) -> None:
         """Make room for as many rows again."""
-        self._signs, self._large = doubled(self._signs, axis=1), doubled(self._large, axis=1)
+        self._octets = doubled(self._octets, axis=2)
 
     def put(self, rows: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        self._signs[:, rows] = self._packed(vectors > 0).T
-        self._large[:, rows] = self._packed(np.abs(vectors) > _LARGE / self._dim**0.5).T
+        """Set rows, at least one; those that follow each other are set at once."""
+        ends = np.flatnonzero(np.diff(rows) != 1) + 1
+        for first, some in zip(rows[[0, *ends]].tolist(), np.split(vectors, ends), strict=True):
+            octets = slice(first // 8, -(-(first + len(some)) // 8))
+            bits = np.unpackbits(self._octets[:, :, octets], axis=2, bitorder="little")
+            run = slice(first % 8, first % 8 + len(some))
+            bits[:, 0, run] = (some > self._large).T
+            bits[:, 1, run] = (some >= -self._large).T
+            self._octets[:, :, octets] = np.packbits(bits, axis=2, bitorder="little")
 
     def move(self, source: int, target: int) -> None:
-        self._signs[:, target] = self._signs[:, source]
-        self._large[:, target] = self._large[:, source]
+        moved = self._octets[:, :, source // 8] >> np.uint8(source % 8) & np.uint8(1)
+        others = self._octets[:, :, target // 8] & np.uint8(~(1 << target % 8) & 0xFF)
+        self._octets[:, :, target // 8] = others | moved << np.uint8(target % 8)
 
     def nearest(self, vector: NDArray[np.float32], count: int, wanted: int) -> Iterator[NDArray[np.int64]]:
         """Yield the first `count` rows: about `wanted` that agree most with `vector`, then always more of the next."""
-        distances = self._distances(vector, count)
-        upto, nearer = np.cumsum(np.bincount(distances)), -1
-        while nearer + 1 < len(upto):
-            cut = int(np.searchsorted(upto, min(wanted, count)))
-            yield np.flatnonzero((distances > nearer) & (distances <= cut))
-            nearer, wanted = cut, wanted * _GROWTH
+        sums = self._sums(vector, count)
+        every = _first(count, -(-count // _WORD_BITS))
+        seen = np.zeros_like(every)
+        while (every != seen).any():
+            best = _greatest(sums, every, wanted)
+            yield _rows(best & ~seen)
+            seen, wanted = best, wanted * _GROWTH
 
-    def _distances(self, vector: NDArray[np.float32], count: int) -> NDArray[np.int16]:
-        """Return, from 0 on, in how many more dimensions a row's large values differ from `vector` than agree."""
+    def _sums(self, vector: NDArray[np.float32], count: int) -> list[_Slice]:
+        """Return the binary digits, lowest first, of how much each row agrees, plus what is the same for each."""
         size = np.abs(vector)
-        mean = float(size[size > 0].mean()) if size.any() else 0.0
-        weighty, weightiest = self._packed(np.stack([size > _WEIGHTY * mean, size > _WEIGHTIEST * mean]))
-        weightiest[weightiest == _EVERY_BIT] -= 1  # so that no balance of a word is 128, which is no int8
-        signs = self._packed(vector[None] > 0)[0]
-        distances = np.full(count, 2 * self._dim, dtype=np.int16)
-        block = np.empty((3, min(count, _BLOCK)), dtype=np.uint64)
-        for start in range(0, count, _BLOCK):
-            far = distances[start : start + _BLOCK]
-            told, differs, twice = block[:, : len(far)]
-            rows = slice(start, start + len(far))
-            for word, large, sign, light, heavy in zip(
-                self._signs, self._large, signs, weighty, weightiest, strict=True
-            ):
-                np.bitwise_and(large[rows], light, out=told)
-                np.bitwise_xor(word[rows], sign, out=differs)
-                differs &= told
-                balance = np.bitwise_count(differs)
-                balance += np.bitwise_count(np.bitwise_and(differs, heavy, out=twice))
-                balance += balance  # of what is told, what agrees is what does not differ
-                balance -= np.bitwise_count(told)
-                balance -= np.bitwise_count(np.bitwise_and(told, heavy, out=twice))
-                far += balance.view(np.int8)
-        return distances
+        size[np.argsort(size)[:-_DIMENSIONS_MAX]] = 0
+        mean = float(size[size > 0].mean()) if size.any() else 1.0
+        weights = np.minimum(np.rint(size / mean), _WEIGHT_MAX).astype(np.int64)
+        along, against = (np.flatnonzero((weights > 0) & is_so).tolist() for is_so in (vector > 0, vector < 0))
+        slices = self._octets.view(np.uint64)[:, :, : -(-count // _WORD_BITS)]
+        blocks = []
+        for start in range(0, slices.shape[2], _BLOCK):
+            block = slices[:, :, start : start + _BLOCK]
+            nothing = np.zeros(block.shape[2], dtype=np.uint64)
+            contrary = enumerate(_added_up(_weighed(block, against, weights), nothing))
+            agreeing = _weighed(block, along, weights) + [(digit, ~bits) for digit, bits in contrary]
+            blocks.append(_added_up(agreeing, nothing))
+        return [np.concatenate(digits) for digits in zip(*blocks, strict=True)]
 
-    def _packed(self, signs: NDArray[np.bool_]) -> NDArray[np.uint64]:
-        padded = np.zeros((len(signs), len(self._signs) * _WORD_BITS), dtype=np.bool_)
-        padded[:, : self._dim] = signs
-        packed: NDArray[np.uint64] = np.packbits(padded, axis=1).view(np.uint64)
-        return packed
+
+def _weighed(
+    slices: NDArray[np.uint64], dimensions: Iterable[int], weights: NDArray[np.int64]
+) -> list[tuple[int, _Slice]]:
+    """Return both slices of each dimension, with the digits at which their bits count."""
+    return [
+        (digit, bits)
+        for dimension in dimensions
+        for digit in range(_WEIGHT_MAX.bit_length())
+        if weights[dimension] >> digit & 1
+        for bits in slices[dimension]
+    ]
+
+
+def _added_up(slices: Sequence[tuple[int, _Slice]], nothing: _Slice) -> list[_Slice]:
+    """Return the digits, lowest first, of the sums of bits, each of which counts at its digit.
+
+    Three bits of one digit are one of that digit and one of the next (a full adder): no more than two ever wait.
+    """
+    most = sum(1 << digit for digit, _ in slices)
+    waiting = [[nothing] for _ in range(most.bit_length())]
+
+    def add(digit: int, bits: _Slice) -> None:
+        for held in waiting[digit:]:
+            held.append(bits)
+            if len(held) < 3:
+                return
+            one, two, three = held
+            differ = one ^ two
+            held[:] = [differ ^ three]
+            bits = one & two | differ & three
+
+    for digit, bits in slices:
+        add(digit, bits)
+    for digit, held in enumerate(waiting):
+        if len(held) > 1:
+            add(digit, nothing)
+    return [held[0] for held in waiting]
+
+
+def _greatest(digits: Sequence[_Slice], among: _Slice, wanted: int) -> _Slice:
+    """Return which rows of `among` have the greatest numbers: at least `wanted`, with all that equal the last one."""
+    taken, equal = np.zeros_like(among), among
+    for digit in reversed(digits):
+        larger = equal & digit
+        count = int(np.bitwise_count(larger).sum())
+        if count < wanted:
+            taken |= larger
+            wanted -= count
+            larger = equal & ~digit
+        equal = larger
+    return taken | equal
+
+
+def _first(count: int, words: int) -> _Slice:
+    """Return the slice in which the first `count` rows are."""
+    octets = np.zeros(words * _WORD_BITS // 8, dtype=np.uint8)
+    octets[: count // 8] = 0xFF
+    if count % 8:
+        octets[count // 8] = (1 << count % 8) - 1
+    return octets.view(np.uint64)
+
+
+def _rows(bits: _Slice) -> NDArray[np.int64]:
+    return np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little").view(np.bool_))

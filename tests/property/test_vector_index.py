@@ -144,31 +144,58 @@ def many_vectors(count: int, dim: int) -> sqlite3.Connection:
     return connection
 
 
-@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([64, 70, 384]))
-def test_a_coarse_distance_counts_the_large_values_that_differ_less_those_that_agree(
-    seed: int, nothing: float, dim: int
+def sums_of(bits: Bits, asked: np.ndarray, count: int) -> list[int]:
+    """How much each row agrees, read from the digits."""
+    digits = [np.unpackbits(each.view(np.uint8), bitorder="little")[:count] for each in bits._sums(asked, count)]
+    return [sum(int(digit[row]) << at for at, digit in enumerate(digits)) for row in range(count)]
+
+
+@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([64, 70, 384]), st.integers(1, 200))
+def test_a_coarse_sum_counts_the_large_values_that_agree_less_those_that_differ(
+    seed: int, nothing: float, dim: int, count: int
 ) -> None:
     chance = np.random.default_rng(seed)
-    rows, asked = chance.standard_normal((9, dim)), chance.standard_normal(dim)
+    rows, asked = chance.standard_normal((count, dim)).astype(np.float32), chance.standard_normal(dim)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     asked[chance.random(dim) < nothing] = 0
-    bits = Bits(dim, 16)
-    bits.put(np.arange(9), rows.astype(np.float32))
-    size = np.abs(asked.astype(np.float32))
-    mean = size[size > 0].mean() if size.any() else 0
-    counts = (size > coarse._WEIGHTY * mean).astype(int) + (size > coarse._WEIGHTIEST * mean)
-    told = counts * (np.abs(rows) > coarse._LARGE / dim**0.5)
-    expected = 2 * dim + np.where((rows > 0) == (asked > 0), -told, told).sum(axis=1)
-    assert bits._distances(asked.astype(np.float32), 9).tolist() == expected.tolist()
+    asked = asked.astype(np.float32)
+    bits = Bits(dim, 256)
+    bits.put(np.arange(count), -rows)
+    for some in np.array_split(np.roll(np.arange(count), int(chance.integers(count))), [count // 3, count // 2]):
+        if len(some):
+            bits.put(some, rows[some])
+    size = np.abs(asked)
+    size[np.argsort(size)[: -coarse._DIMENSIONS_MAX]] = 0
+    mean = size[size > 0].mean() if size.any() else 1
+    weights = np.minimum(np.rint(size / mean), coarse._WEIGHT_MAX) * np.sign(asked)
+    large = np.where(np.abs(rows) > coarse._LARGE / dim**0.5, np.sign(rows), 0)
+    agreeing = (large @ weights).astype(int)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coarse, "_BLOCK", 2)
+        more = np.array(sums_of(bits, asked, count)) - agreeing
+    assert (more == more[0]).all(), "the same is added for each"
 
 
-def test_a_row_that_differs_everywhere_is_far_even_where_every_value_is_weighty() -> None:
-    """Twice 64 values in one word: the most that a byte has to hold."""
-    asked = np.full(384, 0.1, dtype=np.float32)
-    asked[:64] = 10
-    bits = Bits(384, 2)
-    bits.put(np.arange(2), np.stack([asked, -asked]))
-    near, far = bits._distances(asked, 2).tolist()
-    assert near < 2 * 384 < far
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=200), st.integers(1, 250))
+def test_the_greatest_sums_are_taken_with_all_that_equal_the_last(sums: list[int], wanted: int) -> None:
+    words = -(-len(sums) // 64)
+    every = coarse._first(len(sums), words)
+    padded = np.array(sums + [31] * (64 * words - len(sums)))
+    digits = [np.packbits(padded >> at & 1, bitorder="little").view(np.uint64) for at in range(5)]
+    cut = sorted(sums, reverse=True)[:wanted][-1]
+    found = coarse._rows(coarse._greatest(digits, every, wanted))
+    assert found.tolist() == [row for row, each in enumerate(sums) if each >= cut]
+
+
+def test_a_row_that_takes_anothers_place_leaves_its_neighbours_as_they_were() -> None:
+    chance = np.random.default_rng(3)
+    rows = chance.standard_normal((100, 64)).astype(np.float32)
+    moved, made = Bits(64, 128), Bits(64, 128)
+    moved.put(np.arange(100), rows)
+    moved.move(99, 42)
+    rows[42] = rows[99]
+    made.put(np.arange(100), rows)
+    assert np.array_equal(moved._octets, made._octets)
 
 
 @pytest.mark.slow
@@ -220,6 +247,18 @@ def test_a_large_table_is_read_piece_by_piece_newest_first(monkeypatch: pytest.M
     index.refresh(connection, seconds=0)
     index.refresh(connection)
     assert index.is_whole
+    check(connection, index, np.ones(DIM, dtype=np.float32))
+    connection.close()
+
+
+def test_many_changes_are_followed_a_batch_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors_module, "_CHANGES", 7)
+    connection = small_store()
+    index = VectorIndex(SPACE, DIM)
+    check(connection, index, np.ones(DIM, dtype=np.float32))
+    apply(connection, "put many", 1, (1.0, 0.0, 0.0, 0.0))
+    for number in range(3, 60, 5):
+        apply(connection, "delete", number, (0.0,))
     check(connection, index, np.ones(DIM, dtype=np.float32))
     connection.close()
 
