@@ -85,10 +85,9 @@ def embed_question(text: str, weights: Mapping[str, float]) -> NDArray[np.float3
     features = [(_word_feature(word), weights[word]) for word in words]
     told = [word for word in words if word not in _STOP_WORDS]
     features += [(_pair_feature(*pair), min(weights[each] for each in pair)) for pair in pairwise(told)]
-    sums = np.zeros(DIM)
-    for feature, weight in features:
-        slots, values = _unpacked(feature)
-        np.add.at(sums, slots, values * weight)
+    slots, values = _unpacked(b"".join(feature for feature, _ in features))
+    each = np.repeat([weight for _, weight in features], [len(feature) // _ADDEND.size for feature, _ in features])
+    sums = np.bincount(slots, values * each, DIM)
     length = math.sqrt(float(sums @ sums))
     return (sums / length if length else sums).astype(np.float32)
 
