@@ -25,8 +25,8 @@ from siftd.search.legs import Legs
 from siftd.search.query import Question
 from siftd.search.rows import Rows
 from siftd.search.vectors import VectorIndex
-from siftd.store.candidates import Scope
 from siftd.store.connection import open_reader, open_writer
+from siftd.store.scope import Scope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

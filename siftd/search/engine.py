@@ -29,8 +29,8 @@ from siftd.search.query import Question
 from siftd.search.rows import Rows
 from siftd.search.weights import Weights
 from siftd.store import candidates, memories, read
-from siftd.store.candidates import Scope
 from siftd.store.memories import MemoryScope
+from siftd.store.scope import KINDS, Scope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,8 +111,8 @@ class SearchEngine:
         `weights` change single signals for this search, or scale them (`siftd.scoring`); with `group` "session" there
         is one hit for each session.
         """
-        if filters.kind is not None and filters.kind not in candidates.KINDS:
-            raise RequestInvalid("there is no such kind of hit", hint=f"one of {', '.join(candidates.KINDS)}")
+        if filters.kind is not None and filters.kind not in KINDS:
+            raise RequestInvalid("there is no such kind of hit", hint=f"one of {', '.join(KINDS)}")
         if group is not None and group not in GROUPS:
             raise RequestInvalid("hits cannot be grouped by that", hint=f"by {', '.join(GROUPS)}")
         k = max(0, min(k, K_MAX))

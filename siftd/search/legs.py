@@ -22,7 +22,7 @@ from siftd.search.query import Question, quoted, trigrams_match
 from siftd.search.relevance import answered
 from siftd.search.rows import Ids, Rows
 from siftd.store import candidates, postings
-from siftd.store.candidates import EVERY_EVENT, Scope
+from siftd.store.scope import EVERY_EVENT, Scope
 
 if TYPE_CHECKING:
     from siftd.search.vectors import VectorIndex

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siftd.store import candidates, postings
-from siftd.store.candidates import Columns, Supersedes
+from siftd.store.candidates import Supersedes
+from siftd.store.scope import Columns
 
 Ids = NDArray[np.int64]
 KEPT = 2**18

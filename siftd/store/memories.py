@@ -14,7 +14,7 @@ from typing import Any
 
 from siftd.log.record import Record
 from siftd.messages import Filters
-from siftd.store.candidates import glob_escaped
+from siftd.store.scope import glob_escaped
 from siftd.store.summaries import as_rows
 
 OWNER = "memory"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from siftd.messages import Filters
 from siftd.search.rows import Rows
 from siftd.store import candidates
-from siftd.store.candidates import Scope
 from siftd.store.migrate import migrate
+from siftd.store.scope import Scope
 
 TOOLS = ["Bash", "bash", "Edit", "UserPromptSubmit", "userpromptsubmit", "Stop", "SubagentStop", "STOP", "Ä", "ä", ""]
 SESSIONS = ["a", "ab", "a*", "a[b]", "A", "é1", "é2", "b"]

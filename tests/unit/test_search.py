@@ -24,7 +24,7 @@ from siftd.search.query import Question, trigrams_match
 from siftd.search.relevance import inflections
 from siftd.search.rows import Rows
 from siftd.store import candidates
-from siftd.store.candidates import Scope
+from siftd.store.scope import Scope
 from siftd.summarise.contract import Summary
 
 

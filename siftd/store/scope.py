@@ -1,0 +1,154 @@
+"""What a search may see: its filters as SQL over `e` (events), and what of them an event's own columns tell.
+
+SQL says it all. What ranking keeps of rows answers the same for thousands of rows at once, as far as it goes: the tool,
+the session and the time. Files, symbols and outcomes are asked of the database once, as a list of events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from siftd.messages import Filters
+
+_LIVE = "NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)"
+_LIVE_THEN = """
+NOT EXISTS (SELECT 1 FROM summary_supersedes x JOIN summaries n ON n.id = x.newer_id JOIN events later
+            ON later.id = n.event_id WHERE x.older_id = s.id AND later.ts <= {moment:d})
+"""
+_SHOWN = """
+(NOT EXISTS (SELECT 1 FROM summaries s WHERE s.event_id = e.id)
+ OR EXISTS (SELECT 1 FROM summaries s WHERE s.event_id = e.id AND {live}))
+"""
+_TOOL_EVENT = "e.tool NOT IN ('UserPromptSubmit', 'Stop', 'SubagentStop')"
+_KINDS = {
+    "summary": "EXISTS (SELECT 1 FROM summaries k WHERE k.event_id = e.id)",
+    "event": "NOT EXISTS (SELECT 1 FROM summaries k WHERE k.event_id = e.id)",
+    "tool": _TOOL_EVENT,
+    "prompt": "e.tool = 'UserPromptSubmit' COLLATE NOCASE",
+    "stop": "e.tool COLLATE NOCASE IN ('Stop', 'SubagentStop')",
+    "failure": "e.outcome = 'failed'",
+    "memory": "0",  # no event is one: see `memories`
+}
+KINDS = tuple(_KINDS)
+BEGINNING, END = -(2**63), 2**63 - 1
+
+
+_TOOLS_OF_KINDS: dict[str, Callable[[bytes], bool]] = {
+    "prompt": lambda tool: tool.lower() == b"userpromptsubmit",
+    "stop": lambda tool: tool.lower() in (b"stop", b"subagentstop"),
+    "tool": lambda tool: tool not in (b"UserPromptSubmit", b"Stop", b"SubagentStop"),
+}
+"""The kinds that an event's tool tells alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What is asked of an event's own tool, session and time: the same as the SQL of its scope."""
+
+    tool: bytes | None = None
+    kind: str | None = None
+    session: bytes = b""
+    since: int = BEGINNING
+    until: int = END
+
+    def allows_tool(self, tool: bytes) -> bool:
+        is_tool = self.tool is None or tool.lower() == self.tool.lower()
+        return is_tool and (self.kind is None or _TOOLS_OF_KINDS[self.kind](tool))
+
+    def allows_session(self, session: bytes) -> bool:
+        return session.startswith(self.session)
+
+
+EVERY_EVENT = Columns()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Filters as SQL over `e` (events): conditions and their values."""
+
+    sql: str
+    values: tuple[object, ...]
+    live: str
+    """Of a summary `s`: whether nothing hides it, at the time that is asked about."""
+    columns: Columns | None
+    """The same, where it asks for nothing but tool, session and time, and for what is live now, or for everything."""
+
+    @classmethod
+    def of(cls, filters: Filters) -> Scope:
+        conditions: list[str] = []
+        values: list[object] = []
+
+        def add(condition: str, *condition_values: object) -> None:
+            conditions.append(condition)
+            values.extend(condition_values)
+
+        if filters.tool is not None:
+            add("e.tool = ? COLLATE NOCASE", filters.tool)
+        if filters.session is not None:
+            add(_SESSION, filters.session, filters.session, glob_escaped(filters.session))
+        if filters.since is not None:
+            add("e.ts >= ?", filters.since)
+        if filters.until is not None:
+            add("e.ts <= ?", filters.until)
+        if filters.as_of is not None:
+            add("e.ts <= ?", filters.as_of)
+        if filters.file is not None:
+            add(_FILE, filters.file, _like_escaped(filters.file), filters.file, filters.file)
+        if filters.symbol is not None:
+            add(_SYMBOL, filters.symbol)
+        if filters.kind is not None:
+            add(_KINDS[filters.kind])
+        if filters.type is not None:
+            add("0")
+        live = _LIVE if filters.as_of is None else _LIVE_THEN.format(moment=filters.as_of)
+        sql = " AND ".join(["1", *conditions])
+        return cls(sql, tuple(values), "1" if filters.superseded else live, _columns(filters))
+
+    @property
+    def shown(self) -> str:
+        """Of an event `e`: whether it has no summary yet, or one that nothing hides."""
+        return _SHOWN.format(live=self.live)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is filtered out."""
+        return not self.values and self.sql == "1"
+
+    @property
+    def hides_superseded(self) -> bool:
+        """Whether what is superseded now is hidden."""
+        return self.live == _LIVE
+
+
+def _columns(filters: Filters) -> Columns | None:
+    asks_more = (filters.file, filters.symbol, filters.type, filters.as_of) != (None,) * 4
+    if asks_more or not (filters.kind is None or filters.kind in _TOOLS_OF_KINDS):
+        return None
+    return Columns(
+        tool=None if filters.tool is None else filters.tool.encode(),
+        kind=filters.kind,
+        session=(filters.session or "").encode(),
+        since=BEGINNING if filters.since is None else filters.since,
+        until=END if filters.until is None else filters.until,
+    )
+
+
+_SESSION = "e.session_id >= ? AND e.session_id < ? || char(1114111) AND e.session_id GLOB ? || '*'"
+"""The bounds say what GLOB says, of a beginning that is no constant, in a way that an index is used for."""
+_FILE = r"""
+e.id IN (SELECT f.event_id FROM event_facets f WHERE f.facet = 'file'
+         AND (f.value = ? OR f.value LIKE '%/' || ? ESCAPE '\' OR f.value GLOB ? OR f.value GLOB '*/' || ?))
+"""
+_SYMBOL = """
+e.id IN (SELECT f.event_id FROM event_facets f WHERE f.facet = 'symbol' AND f.value = ? COLLATE NOCASE)
+"""
+
+
+def _like_escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def glob_escaped(text: str) -> str:
+    """Return `text` as a GLOB pattern that matches only itself."""
+    return "".join(f"[{each}]" if each in "*?[" else each for each in text)
