@@ -27,6 +27,8 @@ from siftd.store.scope import EVERY_EVENT, Scope
 if TYPE_CHECKING:
     from siftd.search.vectors import VectorIndex
 
+FEW = 4_000
+"""Rows that a filter leaves, up to which they are looked at before an index is."""
 DEPTH = 128
 """Rows of a leg that are ranked."""
 DEPTH_OF_SESSIONS = 1_500
@@ -64,9 +66,12 @@ class Legs:
         self._depth = depth
         self._question = question
         self._scope = scope
-        self._columns = scope.columns
-        self._few = candidates.few_events(connection, scope)
-        self._few_summaries = None if self._few is None else candidates.summary_ids(connection, self._few)
+        listed = scope.listed
+        self._listed = None if listed is None else lexical.as_ids(candidates.listed_events(connection, listed))
+        self._few = self._few_events()
+        self._few_summaries: Ids | None = None
+        if self._few is not None:
+            self._few_summaries = np.sort(_array(candidates.summary_ids(connection, self._few.tolist())))
 
     def words(self) -> Found:
         """Summaries, by their words."""
@@ -86,7 +91,7 @@ class Legs:
         match = trigrams_match([term for term in self._question.terms if quoted(term) in self._told.missing])
         if match is None:
             return self._summaries(np.empty(0, dtype=np.int64), np.empty(0))
-        found = np.array(candidates.by_trigrams(self._connection, match, TRIGRAMS_MAX), dtype=np.int64)
+        found = _array(candidates.by_trigrams(self._connection, match, TRIGRAMS_MAX))
         places = _TRIGRAM_SCORE / (1 + np.arange(len(found)) / TRIGRAM_DEPTH)
         ids, scores = self._best(found, places, self._summaries_shown, self._few_summaries)
         return self._summaries(ids[:TRIGRAM_DEPTH], scores[:TRIGRAM_DEPTH])
@@ -112,21 +117,34 @@ class Legs:
         weights = self._told.weights
         return {term: weights[expression] for term in self._question.terms if (expression := quoted(term)) in weights}
 
+    def _few_events(self) -> Ids | None:
+        """Return the events that may be within the scope, ascending, where they are few."""
+        few = None
+        if not self._scope.own.is_open:
+            first = np.sort(lexical.as_ids(candidates.first_events(self._connection, self._scope, FEW + 1)))
+            few = first if len(first) <= FEW else None
+        if self._listed is None:
+            return few
+        if few is not None:
+            return np.intersect1d(self._listed, few)
+        return self._listed if len(self._listed) <= FEW else None
+
     @cached_property
     def _hidden(self) -> tuple[Ids, Ids]:
+        """Summaries that are superseded by now, and the events that these tell of, where any of them are hidden."""
         return self._rows.superseded() if self._scope.hides_superseded else (_NONE, _NONE)
 
     @cached_property
     def _told(self) -> Matches:
         return self._matches("summaries_fts", "summaries", self._few_summaries, self._summaries_shown)
 
-    def _matches(self, table: str, rows_of: str, few: list[int] | None, shown: _Allowed) -> Matches:
+    def _matches(self, table: str, rows_of: str, few: Ids | None, shown: _Allowed) -> Matches:
         expressions = self._question.expressions
-        if not expressions or few == []:
+        if not expressions or (few is not None and not len(few)):
             return lexical.NOTHING
         rows = postings.last_id(self._connection, rows_of)
-        among = None if few is None else (min(few), max(few))
-        if few is not None or self._columns is None:
+        among = None if few is None else (int(few[0]), int(few[-1]))
+        if few is not None or self._scope.has_summary is not None:
             return lexical.find(self._connection, table, rows, expressions, among)
 
         def is_enough(ids: Ids) -> bool:
@@ -134,10 +152,10 @@ class Legs:
 
         return lexical.find(self._connection, table, rows, expressions, is_enough=is_enough)
 
-    def _best(self, ids: Ids, scores: _Scores, shown: _Allowed, few: list[int] | None) -> tuple[Ids, _Scores]:
+    def _best(self, ids: Ids, scores: _Scores, shown: _Allowed, few: Ids | None) -> tuple[Ids, _Scores]:
         """Return the best rows that may be shown, at most as many as the leg is deep."""
         if few is not None:
-            kept = np.isin(ids, few)
+            kept = _contains(few, ids)
             ids, scores = ids[kept], scores[kept]
         found, told, count = [ids[:0]], [scores[:0]], 0
         for some, theirs in descending(ids, scores):
@@ -150,28 +168,42 @@ class Legs:
         return np.concatenate(found)[: self._depth], np.concatenate(told)[: self._depth]
 
     def _summaries_shown(self, ids: Ids) -> NDArray[np.bool_]:
-        if self._columns is None:
-            return np.isin(ids, candidates.shown_summaries(self._connection, ids.tolist(), self._scope))
-        shown = ~np.isin(ids, self._hidden[0])
-        if self._columns != EVERY_EVENT:
-            shown &= self._rows.are_within(self._rows.summaries(ids)["event"], self._columns)
-        return shown
+        within = np.ones(len(ids), dtype=np.bool_)
+        if not self._scope.is_open:  # else no row need be known
+            within = self._are_within(self._rows.summaries(ids)["event"])
+        doubted = within & _contains(self._hidden[0], ids)
+        if self._scope.is_now:
+            return within & ~doubted
+        return self._settled(ids, within, doubted, candidates.live_summaries)
 
     def _events_shown(self, ids: Ids) -> NDArray[np.bool_]:
-        if self._columns is None:
-            return np.isin(ids, candidates.shown_events(self._connection, ids.tolist(), self._scope))
-        shown, doubted = self._events_surely_shown(ids), np.isin(ids, self._hidden[1])
+        within = self._are_within(ids)
+        return self._settled(ids, within, within & _contains(self._hidden[1], ids), candidates.live_events)
+
+    def _settled(
+        self, ids: Ids, shown: NDArray[np.bool_], doubted: NDArray[np.bool_], live: Callable[..., list[int]]
+    ) -> NDArray[np.bool_]:
+        """Return which rows are shown, the doubted ones as the database says."""
         if doubted.any():
             asked = ids[doubted]
-            shown[doubted] = np.isin(asked, candidates.shown_events(self._connection, asked.tolist(), self._scope))
+            shown[doubted] = np.isin(asked, live(self._connection, asked.tolist(), self._scope))
         return shown
 
     def _events_surely_shown(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether events are shown, as far as the rows that are kept tell."""
-        shown = ~np.isin(ids, self._hidden[1])
-        if self._columns is not None and self._columns != EVERY_EVENT:
-            shown &= self._rows.are_within(ids, self._columns)
-        return shown
+        """Whether events are shown, as far as is known without asking for each."""
+        return self._are_within(ids) & ~_contains(self._hidden[1], ids)
+
+    def _are_within(self, events: Ids) -> NDArray[np.bool_]:
+        """Whether no filter excludes these events."""
+        within = np.ones(len(events), dtype=np.bool_)
+        if self._scope.columns != EVERY_EVENT:
+            within = self._rows.are_within(events, self._scope.columns)
+        if self._listed is not None:
+            within &= _contains(self._listed, events)
+        if self._scope.has_summary is not None:
+            told = candidates.told_events(self._connection, events.tolist())
+            within &= np.isin(events, told) == self._scope.has_summary
+        return within
 
     def _summaries(self, ids: Ids, scores: _Scores) -> Found:
         """Return each event with its best summary."""
@@ -181,3 +213,14 @@ class Legs:
         best = order[np.sort(firsts)]
         best = best[events[best] > 0]
         return Found(events[best], ids[best], scores[best])
+
+
+def _array(ids: list[int]) -> Ids:
+    return np.array(ids, dtype=np.int64)
+
+
+def _contains(ascending: Ids, ids: Ids) -> NDArray[np.bool_]:
+    if not len(ascending):
+        return np.zeros(len(ids), dtype=np.bool_)
+    found: NDArray[np.bool_] = ascending[np.minimum(np.searchsorted(ascending, ids), len(ascending) - 1)] == ids
+    return found

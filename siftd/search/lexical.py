@@ -89,7 +89,7 @@ def find(
     first, last = among or (0, 2**62)
 
     def read(expression: str, limit: int, upto: int = last) -> _Ids:
-        return _ids(postings.newest(connection, table, expression, limit, first=first, last=upto))
+        return as_ids(postings.newest(connection, table, expression, limit, first=first, last=upto))
 
     terms = []
     for expression in expressions:
@@ -139,7 +139,8 @@ def shortened(shares: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArra
     return weighed
 
 
-def _ids(joined: str) -> _Ids:
+def as_ids(joined: str) -> _Ids:
+    """Return ids that SQLite has joined by commas."""
     return np.fromstring(joined, dtype=np.int64, sep=",") if joined else _NO_IDS
 
 

@@ -32,7 +32,7 @@ class Places:
         row = NOWHERE if page is None else int(page[id_ % _PAGE])
         return None if row == NOWHERE else row
 
-    def find_all(self, ids: Sequence[int]) -> Ids:
+    def find_all(self, ids: Sequence[int] | Ids) -> Ids:
         """Return the row of each id, `NOWHERE` of those that have none."""
         rows = np.full(len(ids), NOWHERE, dtype=np.int64)
         pages, places = np.divmod(np.asarray(ids, dtype=np.int64), _PAGE)

@@ -108,7 +108,7 @@ class VectorIndex:
         self._put([(summary_id, packed) for summary_id, packed in now if packed is not None])
 
     def windows(
-        self, vector: NDArray[np.float32], among: list[int] | None = None
+        self, vector: NDArray[np.float32], among: NDArray[np.int64] | None = None
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Yield summary ids with their cosines, best first, window after window, as far as the caller wants to go.
 
@@ -123,7 +123,9 @@ class VectorIndex:
         for ids, cosines in self.windows(vector):
             yield from zip(ids.tolist(), cosines.tolist(), strict=True)
 
-    def _looked_at(self, vector: NDArray[np.float32], among: list[int] | None) -> Iterator[NDArray[np.int64] | slice]:
+    def _looked_at(
+        self, vector: NDArray[np.float32], among: NDArray[np.int64] | None
+    ) -> Iterator[NDArray[np.int64] | slice]:
         """Yield the rows whose cosines are wanted: those that look best first."""
         count = len(self._rows)
         if among is not None:

@@ -11,27 +11,19 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from siftd.store.scope import Scope
-
-FEW = 4_000
-"""Rows that a filter leaves, up to which they are looked at before an index is."""
+from siftd.store.scope import Part, Scope
 
 
-def shown_summaries(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> list[int]:
-    """Return those of the summaries `ids` that are live and within the scope."""
-    sql = f"""
-        SELECT s.id FROM json_each(?) j CROSS JOIN summaries s ON s.id = j.value JOIN events e ON e.id = s.event_id
-        WHERE {scope.live} AND {scope.sql}
-    """  # noqa: S608 - constants and placeholders only
-    return [int(row[0]) for row in connection.execute(sql, (_array(ids), *scope.values))]
+def live_summaries(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> list[int]:
+    """Return those of the summaries `ids` that nothing hides, at the scope's time."""
+    sql = f"SELECT s.id FROM json_each(?) j CROSS JOIN summaries s ON s.id = j.value WHERE {scope.live}"  # noqa: S608
+    return [int(row[0]) for row in connection.execute(sql, (_array(ids),))]
 
 
-def shown_events(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> list[int]:
-    """Return those of the events `ids` that are shown and within the scope."""
-    sql = f"""
-        SELECT e.id FROM json_each(?) j CROSS JOIN events e ON e.id = j.value WHERE {scope.shown} AND {scope.sql}
-    """  # noqa: S608 - constants and placeholders only
-    return [int(row[0]) for row in connection.execute(sql, (_array(ids), *scope.values))]
+def live_events(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope) -> list[int]:
+    """Return those of the events `ids` that have no summary, or one that nothing hides at the scope's time."""
+    sql = f"SELECT e.id FROM json_each(?) j CROSS JOIN events e ON e.id = j.value WHERE {scope.shown}"  # noqa: S608
+    return [int(row[0]) for row in connection.execute(sql, (_array(ids),))]
 
 
 _SUMMARY_ROW = "SELECT s.id, s.event_id, coalesce(s.confidence, 0.5), d.sz FROM"
@@ -129,17 +121,28 @@ def _size(packed: bytes | None) -> int:
     return total
 
 
-def few_events(connection: sqlite3.Connection, scope: Scope) -> list[int] | None:
-    """Return the events within the scope when there are at most `FEW`, else None.
+def first_events(connection: sqlite3.Connection, scope: Scope, limit: int) -> str:
+    """Return the ids of at most `limit` events whose own rows are within the scope, joined by commas.
 
     By an index, so that few rows are found without reading every event; but for the kinds `summary`, `event` and
     `tool`, which are rarely few.
     """
-    if scope.is_open:
-        return None
-    sql = f"SELECT e.id FROM events e WHERE {scope.sql} LIMIT {FEW + 1}"  # noqa: S608 - as above
-    ids = [int(row[0]) for row in connection.execute(sql, scope.values)]
-    return ids if len(ids) <= FEW else None
+    sql = f"""
+        SELECT group_concat(id) FROM (SELECT e.id FROM events e WHERE {scope.own.sql} LIMIT ?)
+    """  # noqa: S608 - constants and placeholders only
+    return str(connection.execute(sql, (*scope.own.values, limit)).fetchone()[0] or "")
+
+
+def listed_events(connection: sqlite3.Connection, listed: Part) -> str:
+    """Return the ids that this selects, each once, ascending, joined by commas."""
+    sql = f"SELECT group_concat(id) FROM (SELECT DISTINCT id FROM ({listed.sql}) ORDER BY id)"  # noqa: S608 - as above
+    return str(connection.execute(sql, listed.values).fetchone()[0] or "")
+
+
+def told_events(connection: sqlite3.Connection, ids: Iterable[int]) -> list[int]:
+    """Return those of the events `ids` that have a summary."""
+    sql = "SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM summaries k WHERE k.event_id = j.value)"
+    return [int(row[0]) for row in connection.execute(sql, (_array(ids),))]
 
 
 def summary_ids(connection: sqlite3.Connection, event_ids: Iterable[int]) -> list[int]:
@@ -160,9 +163,9 @@ def by_trigrams(connection: sqlite3.Connection, match: str, limit: int) -> list[
 def latest(connection: sqlite3.Connection, scope: Scope, limit: int) -> list[tuple[int, int]]:
     """Return (event id, time) of the latest events within the scope, newest first."""
     sql = f"""
-        SELECT e.id, e.ts FROM events e WHERE {scope.shown} AND {scope.sql} ORDER BY e.ts DESC, e.id DESC LIMIT ?
+        SELECT e.id, e.ts FROM events e WHERE {scope.shown} AND {scope.whole.sql} ORDER BY e.ts DESC, e.id DESC LIMIT ?
     """  # noqa: S608 - constants and placeholders only
-    return [(int(event_id), int(ts)) for event_id, ts in connection.execute(sql, (*scope.values, limit))]
+    return [(int(event_id), int(ts)) for event_id, ts in connection.execute(sql, (*scope.whole.values, limit))]
 
 
 def newest_ts(connection: sqlite3.Connection, until: int) -> int | None:

@@ -6,11 +6,12 @@ the session and the time. Files, symbols and outcomes are asked of the database 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from siftd.messages import Filters
 
+_TRUE = "1"
 _LIVE = "NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)"
 _LIVE_THEN = """
 NOT EXISTS (SELECT 1 FROM summary_supersedes x JOIN summaries n ON n.id = x.newer_id JOIN events later
@@ -40,11 +41,12 @@ _TOOLS_OF_KINDS: dict[str, Callable[[bytes], bool]] = {
     "tool": lambda tool: tool not in (b"UserPromptSubmit", b"Stop", b"SubagentStop"),
 }
 """The kinds that an event's tool tells alone."""
+_HAS_SUMMARY = {"summary": True, "event": False}
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What is asked of an event's own tool, session and time: the same as the SQL of its scope."""
+    """What a scope asks of an event's own tool, session and time: the same as its SQL does."""
 
     tool: bytes | None = None
     kind: str | None = None
@@ -64,15 +66,33 @@ EVERY_EVENT = Columns()
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of SQL and its values."""
+
+    sql: str
+    values: tuple[object, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a condition that everything fulfils."""
+        return self.sql == _TRUE
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """Filters as SQL over `e` (events): conditions and their values."""
 
-    sql: str
-    values: tuple[object, ...]
+    own: Part
+    """What is asked of an event's own row, and of whether it has a summary."""
+    facets: tuple[Part, ...]
+    """What is asked of files and symbols: each selects the ids of events."""
     live: str
     """Of a summary `s`: whether nothing hides it, at the time that is asked about."""
-    columns: Columns | None
-    """The same, where it asks for nothing but tool, session and time, and for what is live now, or for everything."""
+    columns: Columns
+    """What an event's own tool, session and time tell."""
+    has_failed: bool
+    has_summary: bool | None
+    """Whether events with a summary are asked for, or those without; None for both."""
 
     @classmethod
     def of(cls, filters: Filters) -> Scope:
@@ -93,17 +113,32 @@ class Scope:
             add("e.ts <= ?", filters.until)
         if filters.as_of is not None:
             add("e.ts <= ?", filters.as_of)
-        if filters.file is not None:
-            add(_FILE, filters.file, _like_escaped(filters.file), filters.file, filters.file)
-        if filters.symbol is not None:
-            add(_SYMBOL, filters.symbol)
         if filters.kind is not None:
             add(_KINDS[filters.kind])
         if filters.type is not None:
             add("0")
         live = _LIVE if filters.as_of is None else _LIVE_THEN.format(moment=filters.as_of)
-        sql = " AND ".join(["1", *conditions])
-        return cls(sql, tuple(values), "1" if filters.superseded else live, _columns(filters))
+        return cls(
+            own=Part(" AND ".join([_TRUE, *conditions]), tuple(values)),
+            facets=tuple(_facets(filters)),
+            live=_TRUE if filters.superseded else live,
+            columns=_columns(filters),
+            has_failed=filters.kind == "failure",
+            has_summary=_HAS_SUMMARY.get(filters.kind or ""),
+        )
+
+    @property
+    def whole(self) -> Part:
+        """All of it, as one condition."""
+        sql = " AND ".join([self.own.sql, *(f"e.id IN ({each.sql})" for each in self.facets)])
+        return Part(sql, (*self.own.values, *(value for each in self.facets for value in each.values)))
+
+    @property
+    def listed(self) -> Part | None:
+        """The ids of all events that have what no column tells: the files, the symbols, the outcome. None for any."""
+        parts = [*self.facets, *([_FAILED] if self.has_failed else [])]
+        sql = " INTERSECT ".join(each.sql for each in parts)
+        return Part(sql, tuple(value for each in parts for value in each.values)) if parts else None
 
     @property
     def shown(self) -> str:
@@ -113,36 +148,45 @@ class Scope:
     @property
     def is_open(self) -> bool:
         """Whether nothing is filtered out."""
-        return not self.values and self.sql == "1"
+        return self.own.is_open and not self.facets
 
     @property
     def hides_superseded(self) -> bool:
-        """Whether what is superseded now is hidden."""
+        """Whether anything that is superseded is hidden."""
+        return self.live != _TRUE
+
+    @property
+    def is_now(self) -> bool:
+        """Whether all that is superseded by now is hidden."""
         return self.live == _LIVE
 
 
-def _columns(filters: Filters) -> Columns | None:
-    asks_more = (filters.file, filters.symbol, filters.type, filters.as_of) != (None,) * 4
-    if asks_more or not (filters.kind is None or filters.kind in _TOOLS_OF_KINDS):
-        return None
+def _columns(filters: Filters) -> Columns:
+    untils = (filters.until, filters.as_of)
     return Columns(
         tool=None if filters.tool is None else filters.tool.encode(),
-        kind=filters.kind,
+        kind=filters.kind if filters.kind in _TOOLS_OF_KINDS else None,
         session=(filters.session or "").encode(),
         since=BEGINNING if filters.since is None else filters.since,
-        until=END if filters.until is None else filters.until,
+        until=min((until for until in untils if until is not None), default=END),
     )
 
 
 _SESSION = "e.session_id >= ? AND e.session_id < ? || char(1114111) AND e.session_id GLOB ? || '*'"
 """The bounds say what GLOB says, of a beginning that is no constant, in a way that an index is used for."""
 _FILE = r"""
-e.id IN (SELECT f.event_id FROM event_facets f WHERE f.facet = 'file'
-         AND (f.value = ? OR f.value LIKE '%/' || ? ESCAPE '\' OR f.value GLOB ? OR f.value GLOB '*/' || ?))
+SELECT f.event_id AS id FROM event_facets f WHERE f.facet = 'file'
+AND (f.value = ? OR f.value LIKE '%/' || ? ESCAPE '\' OR f.value GLOB ? OR f.value GLOB '*/' || ?)
 """
-_SYMBOL = """
-e.id IN (SELECT f.event_id FROM event_facets f WHERE f.facet = 'symbol' AND f.value = ? COLLATE NOCASE)
-"""
+_SYMBOL = "SELECT f.event_id AS id FROM event_facets f WHERE f.facet = 'symbol' AND f.value = ? COLLATE NOCASE"
+_FAILED = Part("SELECT id FROM events WHERE outcome = 'failed'")
+
+
+def _facets(filters: Filters) -> Iterator[Part]:
+    if filters.file is not None:
+        yield Part(_FILE, (filters.file, _like_escaped(filters.file), filters.file, filters.file))
+    if filters.symbol is not None:
+        yield Part(_SYMBOL, (filters.symbol,))
 
 
 def _like_escaped(text: str) -> str:

@@ -99,7 +99,7 @@ def check(connection: sqlite3.Connection, index: VectorIndex, question: Any) -> 
         (-number, -cosine) for cosine, number in expected
     ]
     some = [number for number in range(1, SUMMARIES + 1) if number % 3]
-    assert [number for ids, _ in index.windows(question, some) for number in ids.tolist()] == [
+    assert [number for ids, _ in index.windows(question, np.array(some)) for number in ids.tolist()] == [
         -number for _, number in expected if -number % 3
     ]
     for number, vec in truth.items():
