@@ -25,6 +25,7 @@ from siftd.search.legs import Legs
 from siftd.search.query import Question
 from siftd.search.rows import Rows
 from siftd.search.vectors import VectorIndex
+from siftd.store import fulltext
 from siftd.store.connection import open_reader, open_writer
 from siftd.store.scope import Scope
 
@@ -95,6 +96,8 @@ def fill(database: Path, count: int) -> None:
         connection.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
     for _, sql in late:
         connection.execute(sql)
+    while fulltext.merge_some(connection):  # as ticks do
+        pass
     connection.close()
 
 

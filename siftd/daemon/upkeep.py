@@ -1,5 +1,5 @@
-"""The long life of log and store: compressing, snapshots, retention, what is still to be erased, and the repository's
-root commit; and memory that is needed no more. At every tick."""
+"""The long life of log and store: compressing, snapshots, retention, what is still to be erased, the repository's root
+commit, full text in few pieces; and memory that is needed no more. At every tick."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from siftd.errors import SiftdError, StoreCorrupt
 from siftd.log import sealing
 from siftd.paths import WorkspacePaths
 from siftd.repository import find_root_commit
-from siftd.store import meta, snapshots
+from siftd.store import fulltext, meta, snapshots
 
 log = structlog.get_logger()
 
 SNAPSHOT_MS = MS_PER_DAY
 """How often a store that changes is copied, counted from its making."""
+MERGES_MAX = 64
+"""Pieces of full text that are merged at one tick: some 4 MB are rewritten, in 0.2 s."""
 GIVE_BACK_SECONDS = 30
 """How often free memory goes back at most: the default period of ticks, which may be set to a fraction of a second."""
 
@@ -82,6 +84,7 @@ class Upkeep:
             await self._forgetter.finish()
             await self._scrubber.finish()
             await self._keep_root_commit()
+            await self._merge_full_text()
         except StoreCorrupt as error:
             log.warning("database_damaged", error=error.code, hint="it is set aside and rebuilt at the next start")
             Path(self._paths.rebuild).touch(mode=0o600)
@@ -104,6 +107,12 @@ class Upkeep:
             commit = await asyncio.to_thread(find_root_commit, self._root)
             if commit is not None:
                 await self._store.write(lambda c: meta.put(c, "root_commit", commit))
+
+    async def _merge_full_text(self) -> None:
+        """Merge the pieces that this tick's work has left; of more than a tick's part the rest at the next."""
+        for _ in range(MERGES_MAX):
+            if not await self._store.write(fulltext.merge_some):
+                return
 
     def _keep_log(self) -> int:
         compressed = sealing.compress(self._paths.wal)
