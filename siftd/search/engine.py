@@ -246,14 +246,15 @@ class SearchEngine:
         self, pool: Pool, ranked: Iterable[_Ranked], weights: Weights, k: int, filters: Filters, moment: int
     ) -> list[dict[str, Any]]:
         best = list(islice(ranked, k))
+        places = np.array([each.at for each in best], dtype=np.int64)
+        lift = lifts(moment - pool.ts[places], pool.confidence[places], pool.is_prompt[places], weights)
         wanted = [(int(pool.events[each.at]), int(pool.summaries[each.at]) or None) for each in best]
         rows = {row["event_id"]: row for row in self._rows_of(wanted, filters)}
         shown = []
-        for each, (event_id, _) in zip(best, wanted, strict=True):
+        for at, (each, (event_id, _)) in enumerate(zip(best, wanted, strict=True)):
             if (row := rows.get(event_id)) is not None:  # else gone since it was ranked
                 parts = {"own": each.own, "session": each.session, "diversity": -each.less}
-                age_ms = moment - int(pool.ts[each.at])
-                parts |= lifts(age_ms, pool.confidence[each.at], pool.is_prompt[each.at], weights)
+                parts |= {name: values[at] for name, values in lift.items()}
                 shown.append(_hit(row, each.score, pool.legs_of(each.at) | _rounded(parts)))
         return shown
 
