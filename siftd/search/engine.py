@@ -15,6 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import structs
 
 from siftd import scoring
 from siftd.errors import RequestInvalid, SiftdError
@@ -109,7 +110,7 @@ class SearchEngine:
         """Return at most `k` hits, best first. Any text is a valid query; without one, filters give the latest.
 
         `weights` change single signals for this search, or scale them (`siftd.scoring`); with `group` "session" there
-        is one hit for each session.
+        is one hit for each session, found by what is superseded too.
         """
         if filters.kind is not None and filters.kind not in KINDS:
             raise RequestInvalid("there is no such kind of hit", hint=f"one of {', '.join(KINDS)}")
@@ -123,8 +124,11 @@ class SearchEngine:
         if not question.text:
             return self._latest(scope, memory_scope, shelves, k, filters)
         weighed = self._weighed(weights or {})
-        if group is not None:  # what its best event is, and how surely it is told, says nothing of a session
+        if group is not None:
+            # What its best event is, and how surely it is told, says nothing of a session; and it did what it did,
+            # whatever a later one says again.
             weighed = replace(weighed, confidence=0.0, prompt=0.0)
+            scope = Scope.of(structs.replace(filters, superseded=True))
         elif not question.is_about_asker:
             weighed = replace(weighed, prompt=0.0)
         found, vector, degraded = self._ask(question, scope, weighed, group)

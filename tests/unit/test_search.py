@@ -409,6 +409,16 @@ async def test_hits_can_be_grouped_by_session(bench: Workbench) -> None:
         bench.engine.search("okapi", 10, Filters(), group="colour")
 
 
+async def test_a_session_is_found_by_what_a_later_one_has_said_again(bench: Workbench) -> None:
+    await bench.tell("mended parseInvoice for okapi", session="first", ts=NOON_MS - DAY_MS)
+    (again,) = await bench.tell("mended parseInvoice for okapi", session="again")
+    await bench.settle()
+    assert bench.hits("parseInvoice") == [again]
+    grouped = bench.engine.search("parseInvoice", 10, Filters(), group="session").hits
+    assert [hit["sessionId"] for hit in grouped] == ["again", "first"]
+    assert [hit["text"] for hit in grouped] == ["mended parseInvoice for okapi"] * 2
+
+
 async def test_a_session_that_tells_several_sides_of_a_thing_comes_before_one_that_tells_one(bench: Workbench) -> None:
     """Asked, run and told at the end: three kinds of work; the other one only ran it, more often."""
     for tool, outcome in (("UserPromptSubmit", None), ("Bash", "ok"), ("Stop", None)):
