@@ -12,6 +12,14 @@ from dataclasses import dataclass
 from siftd.messages import Filters
 
 _TRUE = "1"
+_SESSION = "e.session_id >= ? AND e.session_id < ? || char(1114111) AND e.session_id GLOB ? || '*'"
+"""The bounds say what GLOB says, of a beginning that is no constant, in a way that an index is used for."""
+_FILE = r"""
+SELECT f.event_id AS id FROM event_facets f WHERE f.facet = 'file'
+AND (f.value = ? OR f.value LIKE '%/' || ? ESCAPE '\' OR f.value GLOB ? OR f.value GLOB '*/' || ?)
+"""
+_SYMBOL = "SELECT f.event_id AS id FROM event_facets f WHERE f.facet = 'symbol' AND f.value = ? COLLATE NOCASE"
+_FAILED = "SELECT id FROM events WHERE outcome = 'failed'"
 _LIVE = "NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)"
 _LIVE_THEN = """
 NOT EXISTS (SELECT 1 FROM summary_supersedes x JOIN summaries n ON n.id = x.newer_id JOIN events later
@@ -91,6 +99,7 @@ class Scope:
     columns: Columns
     """What an event's own tool, session and time tell."""
     has_failed: bool
+    """Whether only events that failed are asked for."""
     has_summary: bool | None
     """Whether events with a summary are asked for, or those without; None for both."""
 
@@ -136,7 +145,7 @@ class Scope:
     @property
     def listed(self) -> Part | None:
         """The ids of all events that have what no column tells: the files, the symbols, the outcome. None for any."""
-        parts = [*self.facets, *([_FAILED] if self.has_failed else [])]
+        parts = [*self.facets, *([Part(_FAILED)] if self.has_failed else [])]
         sql = " INTERSECT ".join(each.sql for each in parts)
         return Part(sql, tuple(value for each in parts for value in each.values)) if parts else None
 
@@ -170,16 +179,6 @@ def _columns(filters: Filters) -> Columns:
         since=BEGINNING if filters.since is None else filters.since,
         until=min((until for until in untils if until is not None), default=END),
     )
-
-
-_SESSION = "e.session_id >= ? AND e.session_id < ? || char(1114111) AND e.session_id GLOB ? || '*'"
-"""The bounds say what GLOB says, of a beginning that is no constant, in a way that an index is used for."""
-_FILE = r"""
-SELECT f.event_id AS id FROM event_facets f WHERE f.facet = 'file'
-AND (f.value = ? OR f.value LIKE '%/' || ? ESCAPE '\' OR f.value GLOB ? OR f.value GLOB '*/' || ?)
-"""
-_SYMBOL = "SELECT f.event_id AS id FROM event_facets f WHERE f.facet = 'symbol' AND f.value = ? COLLATE NOCASE"
-_FAILED = Part("SELECT id FROM events WHERE outcome = 'failed'")
 
 
 def _facets(filters: Filters) -> Iterator[Part]:
