@@ -25,6 +25,10 @@ from bench_stand import Bench, ask
 from retrieval_scores import Baselines, figures_of, table
 from retrieval_sets import Ask, DataSet, load
 
+from siftd.home import SECRET_BYTES, ensure_workspace
+from siftd.paths import Home
+from siftd.workspace import find_workspace
+
 HITS = 50
 OFF = {"words": 0.0, "raw": 0.0, "trigram": 0.0}
 LEGS: dict[str, dict[str, float]] = {
@@ -206,12 +210,21 @@ def _daemon(folder: Path, embedder: str) -> Iterator[tuple[Bench, Ask]]:
     """Run a daemon on a home below `folder`, made at the first time."""
     settings = {"SIFTD_MEMORY_CONSOLIDATOR_TICK_MS": "86400000", "SIFTD_MEMORY_EMBEDDER": embedder}
     bench = Bench(folder, ["-m", "siftd", "run"], **settings)
+    _fix_secret(bench)
     bench.start()
     try:
         with bench.connect() as connection:
             yield bench, lambda request: _answer(ask(connection, request))
     finally:
         bench.stop()
+
+
+def _fix_secret(bench: Bench) -> None:
+    """Give the workspace a known secret: tags of what is redacted are words too, and so the same in every run."""
+    key = find_workspace(str(bench.workspace)).key
+    paths = Home(bench.environment["SIFTD_HOME"]).for_workspace(key)
+    ensure_workspace(paths)
+    Path(paths.secret).write_bytes(bytes(SECRET_BYTES))
 
 
 def _answer(answer: dict[str, Any]) -> dict[str, Any]:
