@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    _Slice = NDArray[np.uint64]
+
 _WORD_BITS = 64
 _LARGE = 0.7
 """Of the mean (root of squares) of a vector's values: from there on one is large."""
@@ -34,9 +36,6 @@ _BLOCK = 2**12
 """Words of a slice that are added up at once: fewer cost calls, more do not stay in the processor's cache."""
 _GROWTH = 8
 """The next rows are so many times as many."""
-
-if TYPE_CHECKING:
-    _Slice = NDArray[np.uint64]
 
 
 def doubled(array: NDArray[Any], *, axis: int = 0) -> NDArray[Any]:
