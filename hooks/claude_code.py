@@ -29,22 +29,11 @@ HEAD_BYTES = 16 * 1024  # the event's name stands behind two paths
 RAW_BYTES_MAX = 16 * 1024 * 1024 - 0x10003  # beside the longest header this just fits a frame
 
 
-def mode(path: str) -> int:
+def mode(path: str, *, follow: bool = True) -> int:
     try:
-        return posix.stat(path).st_mode & 0o170000
+        return posix.stat(path, follow_symlinks=follow).st_mode & 0o170000
     except OSError:
         return 0
-
-
-def read(path: str) -> str:
-    try:
-        fd = posix.open(path, posix.O_RDONLY)
-    except OSError:
-        return ""
-    try:
-        return posix.read(fd, 4096).decode("utf-8", "surrogateescape").rstrip("\r\n")
-    finally:
-        posix.close(fd)
 
 
 def is_git_dir(path: str) -> bool:
@@ -67,27 +56,32 @@ def workspace_identity(folder: str) -> str:
     """The canonical path of git's common directory, else of `folder`; the rule is in siftd/workspace.py."""
     start = here = enter(folder)
     while True:
-        git_dir = here.rstrip("/") + "/.git"
-        if not is_git_dir(git_dir):
-            pointer = read(git_dir) if mode(git_dir) == 0o100000 else ""
-            git_dir = here.rstrip("/") + "/" + pointer[8:] if pointer[8:9] != "/" else pointer[8:]
-            if not (pointer.startswith("gitdir: ") and mode(git_dir) == 0o040000):
-                git_dir = here if is_git_dir(here) else ""
-        if git_dir:
-            posix.chdir(git_dir)
-            posix.chdir(read("commondir") or ".")
-            return posix.getcwd()
+        git = here.rstrip("/") + "/.git"
+        kind = mode(git, follow=False)
+        if kind == 0o040000 and is_git_dir(git):
+            return git
+        if kind in (0o100000, 0o120000):
+            from folders import follow
+
+            if common := follow(here, git, kind):
+                return common
+        if is_git_dir(here) and not mode(here + "/commondir"):
+            return here
         if here == "/":
             return start
         here = here.rpartition("/")[0] or "/"
 
 
-def stop_reading(*_: object) -> None:
-    raise TimeoutError
+class TooLate(BaseException):
+    """Raised by the alarm; no OSError, so that no answer about a file is mistaken for it."""
+
+
+def give_up(*_: object) -> None:
+    raise TooLate
 
 
 def main(env: dict[str, str], run: str) -> None:
-    signal(SIGALRM, stop_reading)
+    signal(SIGALRM, give_up)
     setitimer(ITIMER_REAL, STDIN_SECONDS)
     pieces = []
     size = 0
@@ -95,25 +89,36 @@ def main(env: dict[str, str], run: str) -> None:
         size += len(piece)
         if size <= RAW_BYTES_MAX:
             pieces.append(piece)
-    setitimer(ITIMER_REAL, 0)
+    setitimer(ITIMER_REAL, STDIN_SECONDS)  # for the folders, too: some file systems answer late, or never
     raw = b"".join(pieces) if size <= RAW_BYTES_MAX else b""
     off = ',"off":true' if env.get("SIFTD_OFF") == "1" else ""
     is_start = raw.find(b'"SessionStart"', 0, HEAD_BYTES) > 0
+    if raw.find(b'"prompt":"/siftd:mem', 0, HEAD_BYTES) > 0:
+        from asked import reply
+
+        reply(raw, env, run)
     if off and not is_start:
         return  # a start is handed over, so that no backfill brings the session in later
 
-    folder = absolute(env.get("SIFTD_WORKSPACE") or env.get("CLAUDE_PROJECT_DIR") or posix.getcwd())
+    folder = env.get("CLAUDE_PROJECT_DIR") or posix.getcwd()
+    folder = folder if folder[0] == "/" else posix.getcwd() + "/" + folder
     key = sha256(workspace_identity(folder).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
-    root = "".join(c if c >= " " and c not in '"\\' else f"\\u{ord(c):04x}" for c in folder)
+    root = folder
+    if not folder.isascii():
+        from folders import as_text
+
+        root = as_text(folder)
+    root = "".join(c if c >= " " and c not in '"\\' else f"\\u{ord(c):04x}" for c in root)
     header = '{"client":"%s","frameUid":"%s","root":"%s","ts":%d,"bytes":%d%s}'
     header %= CLIENT, posix.urandom(16).hex(), root, time.time_ns() // 1000000, size, off
-    head = header.encode("utf-8", "replace")
+    head = header.encode()
     message = b"\x01" + len(head).to_bytes(2, "big") + head + raw
     frame = len(message).to_bytes(4, "big") + message
 
     deadline = time.monotonic() + ANSWER_SECONDS
     answer = ask(frame, key, deadline) if may_ask(run, key) and len(raw) <= LARGE_BYTES else b""
+    setitimer(ITIMER_REAL, 0)
     is_kept = answer is not None and answer.startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
     if not off and (is_start or raw.find(b'"UserPromptSubmit"', 0, HEAD_BYTES) > 0):
         from recall import tell
@@ -151,15 +156,11 @@ def ask(frame: bytes, key: str, deadline: float) -> bytes | None:
             if not (piece := conn.recv(4096)):
                 break
             answer += piece
-    except TimeoutError:
+    except (TimeoutError, TooLate):
         return None
     except OSError:
         pass
     return answer[4:]
-
-
-def absolute(path: str) -> str:
-    return path if path[0] == "/" else posix.getcwd() + "/" + path
 
 
 try:
@@ -170,8 +171,12 @@ try:
     if environ.get("SIFTD_OFF") != "1" or "SIFTD_BACKEND" not in environ:
         sys.path.insert(0, __file__.rpartition("/")[0])
         sys.dont_write_bytecode = posix.statvfs(sys.path[0]).f_bavail < 4096  # half a file would be for good
-        home = environ.get("SIFTD_HOME") or (environ.get("HOME") or __import__("courier").user_home()) + "/.siftd"
-        namespace = absolute(home) + "/" + (environ.get("SIFTD_NS") or "default")
+        home = environ.get("SIFTD_HOME", "")
+        if home[:1] != "/":  # a relative one is a cloned project's, which does not know where it lies
+            home = environ.get("HOME", "")
+            home = (home if home[:1] == "/" else __import__("courier").user_home()) + "/.siftd"
+        ns = environ.get("SIFTD_NS", "")
+        namespace = home + "/" + (ns if ns[:1].isalnum() and "/" not in ns else "default")
         main(environ, namespace + "/run")
 except BaseException as error:
     from failure import note_failure

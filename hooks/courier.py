@@ -1,7 +1,7 @@
 """The courier: takes a frame that the daemon did not, so that the hook can exit at once.
 
 A detached child (own session, every descriptor closed) tries for 2 s to deliver, starting the daemon at most once
-under a start lock with a kept back-off; then it hands what is left by pipe to `python -I -m siftd spool`, which
+under a start lock with a kept back-off; then it hands what is left by pipe to `siftd spool`, which
 redacts it before it touches a disk. It never lives beyond 5 s, and at most 8 deliver per workspace: the first one
 listens on a relay socket and takes the frames of hooks that come meanwhile, whatever it waits for itself, so that a
 burst of tool calls costs one courier. A hook waits at most 0.2 s for it; a ninth child only brings its frame there,
@@ -18,10 +18,13 @@ from _signal import ITIMER_REAL, SIG_DFL, SIGALRM, setitimer, signal
 from _socket import AF_UNIX, SOCK_STREAM, socket
 
 NAME = "courier"
+MARK = b"# siftd-memory c1898e8df9a0f4c43493b3bd11c94a14\n"
+"""What the first line of both files that are run has to be; else they are somebody else's, and given nothing."""
 LIFE_SECONDS = 5.0
 TRY_SECONDS = 2.0
 RELAY_SECONDS = 3.0  # then what was taken over still finds its way into the spool
 SPOOL_SECONDS = 4.5  # then there is still time to count what the spool did not keep
+ANSWER_SECONDS = 4.8  # until then a daemon that is busy with a large message may still say that it kept it
 RELAY_ANSWER_SECONDS = 0.2
 RELAY_ANSWER_HUNG_SECONDS = 0.03  # a hook that has waited 0.25 s for the daemon; else it forks, which costs no more
 COURIERS_MAX = 8
@@ -33,18 +36,10 @@ POLL_SECONDS = 0.02
 ALREADY_RUNNING_STATUS = 5
 EXCLUDED_STATUS = 6
 OPENED = posix.O_CREAT | posix.O_NOFOLLOW  # a link planted at a name of ours leads nowhere
-DAEMON_ENVIRONMENT = (
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "OLLAMA_HOST",
-    "CLAUDE_CONFIG_DIR",
+KEPT = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SIFTD_HOME", "SIFTD_NS")
+PATH = (
+    "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin"
+    ":/run/current-system/sw/bin:/nix/var/nix/profiles/default/bin"
 )
 ALLOCATOR = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "33554432"}
 
@@ -70,7 +65,8 @@ def hand_over(frame: bytes, raw: bytes, run: str, key: str, folder: str, env: di
         try:
             detach(first)
             slot = take_slot(key) if first is None else 0
-            Courier(frame, run, key, folder, env).deliver_or_spool(slot)
+            package = sys.argv[1] if len(sys.argv) > 1 else ""  # plugin.sh has found it
+            Courier(frame, run, key, folder, env, package).deliver_or_spool(slot)
         except BaseException as error:
             note(run, type(error).__name__)
         finally:
@@ -124,6 +120,28 @@ def remove(name: str) -> None:
         posix.unlink(name)
     except OSError:
         pass
+
+
+def own_package() -> str:
+    """Return the folder of the package that these hooks travel in, or lie beside in a checkout."""
+    above = __file__.rpartition("/")[0].rpartition("/")[0]
+    return above[: -len("/_data")] if above.endswith("/_data") else above + "/siftd"
+
+
+def is_ours(package: str) -> bool:
+    """Whether both files that would be run carry our mark. It is read, nothing is run."""
+    try:
+        return all(first_line(package + name) == MARK for name in ("/__init__.py", "/__main__.py"))
+    except OSError:
+        return False
+
+
+def first_line(path: str) -> bytes:
+    fd = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+    try:
+        return posix.read(fd, len(MARK))
+    finally:
+        posix.close(fd)
 
 
 def lock_slot(key: str, slot: int) -> int | None:
@@ -180,19 +198,28 @@ def detach(kept: int | None) -> None:
     setrlimit(RLIMIT_CORE, (0, 0))  # for the daemon and the spool too: all of them hold raw frames
 
 
+def is_final(answer: bytes) -> bool:
+    """Whether the daemon kept the frame or refused it for good."""
+    return answer[4:].startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
+
+
 class Courier:
     """The frames that wait for a daemon: its own hook's, and those that other hooks bring to the relay."""
 
-    def __init__(self, frame: bytes, run: str, key: str, folder: str, env: dict[str, str]) -> None:
+    def __init__(self, frame: bytes, run: str, key: str, folder: str, env: dict[str, str], package: str = "") -> None:
         self.frames = [frame]
         self.key = key
         self.folder = folder
-        self.env = {name: env[name] for name in env if name in DAEMON_ENVIRONMENT or name.startswith("SIFTD_")}
-        self.env |= ALLOCATOR
+        self.is_off = env.get("SIFTD_OFF") == "1"
+        self.env = {name: env[name] for name in KEPT if name in env} | {"PATH": PATH} | ALLOCATOR
         self.run = run
         self.env["SIFTD_HOME"] = run.rpartition("/")[0].rpartition("/")[0]
+        self.env["SIFTD_NS"] = run.rpartition("/")[0].rpartition("/")[2]
+        self.package = package or own_package()
         self.born = time.monotonic()
         self.relay: socket | None = None
+        self.unanswered: tuple[socket, bytes] | None = None
+        self.unkept: list[bytes] = []
         self.daemon: tuple[int, int, int] | None = None
         self.has_started = False
 
@@ -209,8 +236,10 @@ class Courier:
                     self.watch_start()
         finally:
             self.close_relay()
-            if self.frames:
-                self.count_dropped(len(self.frames))
+            self.unkept += self.frames
+            self.take_late_answer()
+            if self.unkept:
+                self.count_dropped(len(self.unkept))
 
     def is_past(self, seconds: float) -> bool:
         return time.monotonic() - self.born > seconds
@@ -260,13 +289,31 @@ class Courier:
                 piece = conn.recv(4096)
             except TimeoutError:
                 if self.is_past(TRY_SECONDS):
+                    self.unanswered = None if rest else (conn, frame)
                     raise
                 self.take_relayed()
                 continue
             if not piece:
                 return False
             answer += piece
-        return answer[4:].startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
+        return is_final(answer)
+
+    def take_late_answer(self) -> None:
+        """Ask once more about a frame that the daemon has whole and the spool did not keep."""
+        if self.unanswered is None or self.unanswered[1] not in self.unkept:
+            return
+        conn, frame = self.unanswered
+        answer = b""
+        try:
+            while len(answer) < ANSWER_BYTES:
+                conn.settimeout(max(self.born + ANSWER_SECONDS - time.monotonic(), 0.001))
+                if not (piece := conn.recv(4096)):
+                    return
+                answer += piece
+        except OSError:
+            return
+        if is_final(answer):
+            self.unkept.remove(frame)
 
     # The relay
 
@@ -324,7 +371,7 @@ class Courier:
 
     def may_start(self) -> bool:
         """Whether the daemon may be started now: not off, not held by `mem stop`, and no back-off running."""
-        if self.env.get("SIFTD_OFF") == "1":
+        if self.is_off or not self.may_run():
             return False
         try:
             posix.stat(self.key + ".hold")
@@ -335,9 +382,15 @@ class Courier:
         since = time.time() - at / 1000  # below 0 when the clock was set back
         return not failures or not 0 <= since < min(2 ** (failures - 1), BACKOFF_SECONDS_MAX)
 
+    def may_run(self) -> bool:
+        if not is_ours(self.package):
+            note(self.run, "PackageNotOurs")
+            return False
+        return True
+
     def backoff(self) -> tuple[int, int]:
         try:
-            fd = posix.open(self.key + ".start", posix.O_RDONLY | posix.O_NOFOLLOW)
+            fd = posix.open(self.key + ".start", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK)
             words = posix.read(fd, 4096).split(b" ", 2)
             posix.close(fd)
             return min(int(words[0]), 64), int(words[1])
@@ -359,8 +412,8 @@ class Courier:
                 posix.setsid()
                 posix.dup2(child_stderr, 2)
                 posix.chdir("/")
-                arguments = [sys.executable, "-I", "-m", "siftd", "run", "--detached", "--folder", self.folder]
-                posix.execve(sys.executable, arguments, self.env)
+                arguments = [sys.executable, "-I", self.package + "/__main__.py", "run", "--detached", "--folder"]
+                posix.execve(sys.executable, [*arguments, self.folder], self.env)
             finally:
                 posix._exit(127)
         posix.close(child_stderr)
@@ -395,7 +448,7 @@ class Courier:
     # What is left
 
     def spool(self) -> None:
-        """Keep what is left in the spool, and what other hooks bring meanwhile; count what cannot be kept."""
+        """Keep what is left in the spool, and what other hooks bring meanwhile; set aside what cannot be kept."""
         while self.frames and not self.is_past(SPOOL_SECONDS):
             frames, self.frames = self.frames, []
             self.spool_all(frames)
@@ -411,10 +464,12 @@ class Courier:
             self.spool_all(frames[:middle])
             self.spool_all(frames[middle:])
         elif status:
-            self.count_dropped(len(frames))
+            self.unkept += frames
 
     def run_spool(self, frames: list[bytes]) -> int:
         """Hand the frames to `siftd spool`; return its wait status: 0 when it has kept them all."""
+        if not self.may_run():
+            return 1 << 8
         reader, writer = posix.pipe()
         pid = posix.fork()
         if pid == 0:
@@ -422,7 +477,7 @@ class Courier:
                 setitimer(ITIMER_REAL, max(self.born + SPOOL_SECONDS - time.monotonic(), 0.001))
                 posix.dup2(reader, 0)
                 posix.chdir("/")
-                arguments = [sys.executable, "-I", "-m", "siftd", "spool", "--folder", self.folder]
+                arguments = [sys.executable, "-I", self.package + "/__main__.py", "spool", "--folder", self.folder]
                 posix.execve(sys.executable, arguments, self.env)
             finally:
                 posix._exit(127)

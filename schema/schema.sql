@@ -49,7 +49,8 @@ CREATE TABLE events (
     prompt_id TEXT,
     agent_id TEXT,
     spawned_agent_id TEXT
-);
+, said_by TEXT NOT NULL DEFAULT 'output'
+    CHECK (said_by IN ('person', 'agent', 'output', 'outside')));
 
 CREATE VIRTUAL TABLE events_fts USING fts5 (
     words, content = 'event_words', content_rowid = 'event_id', tokenize = 'porter unicode61 remove_diacritics 2');
@@ -85,7 +86,8 @@ CREATE TABLE memories (
     importance INTEGER NOT NULL DEFAULT 3, confidence REAL, valid_from INTEGER, valid_to INTEGER,
     session_id TEXT, source TEXT, pinned INTEGER NOT NULL DEFAULT 0, uid TEXT UNIQUE,
     words TEXT
-);
+, said_by TEXT NOT NULL DEFAULT 'agent'
+    CHECK (said_by IN ('person', 'agent', 'output', 'outside')), waits INTEGER NOT NULL DEFAULT 0);
 
 CREATE VIRTUAL TABLE memories_fts USING fts5 (
     text, words, content = 'memories', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
@@ -146,7 +148,8 @@ CREATE TABLE summaries (
     words TEXT,
     scope TEXT NOT NULL DEFAULT 'event' CHECK (scope IN ('event', 'turn', 'session')),
     waits_for TEXT
-);
+, said_by TEXT NOT NULL DEFAULT 'output'
+    CHECK (said_by IN ('person', 'agent', 'output', 'outside')));
 
 CREATE VIRTUAL TABLE summaries_fts USING fts5 (
     text, words, content = 'summaries', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
@@ -193,6 +196,13 @@ CREATE TABLE tombstones (
     since INTEGER, until INTEGER,
     detail TEXT
 );
+
+CREATE TABLE transcript_cursors (
+    file TEXT PRIMARY KEY,
+    offset INTEGER NOT NULL,
+    seen TEXT NOT NULL,
+    ts INTEGER NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE vector_changes (id INTEGER PRIMARY KEY AUTOINCREMENT, summary_id INTEGER NOT NULL);
 

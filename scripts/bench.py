@@ -116,8 +116,8 @@ def capture_figures(*, redacts: bool) -> dict[str, Any]:
 @row
 def throughput() -> Iterator[dict[str, Any]]:
     with (
-        bench(SIFTD_MEMORY_CONSOLIDATOR_TICK_MS="600000") as redacting,
-        bench(SIFTD_MEMORY_CONSOLIDATOR_TICK_MS="600000", redacts=False) as bare,
+        bench(memory__consolidator__tickMs=600_000) as redacting,
+        bench(memory__consolidator__tickMs=600_000, redacts=False) as bare,
     ):
         time.sleep(0.5)
         rounds = [(insert_rate(), capture_rate(redacting, n), capture_rate(bare, n)) for n in range(5)]
@@ -203,7 +203,7 @@ def start() -> Iterator[dict[str, Any]]:
 
 @row
 def drain() -> Iterator[dict[str, Any]]:
-    with bench(SIFTD_MEMORY_CONSOLIDATOR_TICK_MS="600000") as running:
+    with bench(memory__consolidator__tickMs=600_000) as running:
         time.sleep(0.5)
         with running.connect() as connection:
             fill(connection, 5000)
@@ -221,7 +221,7 @@ def drain() -> Iterator[dict[str, Any]]:
 @row
 def freshness() -> Iterator[dict[str, Any]]:
     tick_seconds = 5
-    with bench(SIFTD_MEMORY_CONSOLIDATOR_TICK_MS=str(tick_seconds * 1000)) as running:
+    with bench(memory__consolidator__tickMs=tick_seconds * 1000) as running:
         with running.connect() as connection:
             for number in range(5 * 30):
                 connection.sendall(hook_frame(number))
@@ -246,7 +246,7 @@ def freshness() -> Iterator[dict[str, Any]]:
 
 @row
 def commands() -> Iterator[dict[str, Any]]:
-    with bench(SIFTD_MEMORY_CONSOLIDATOR_TICK_MS="600000") as running:
+    with bench(memory__consolidator__tickMs=600_000) as running:
         with running.connect() as connection:
             fill(connection, 10_000)
             ask(connection, {"kind": "drain"})
@@ -268,7 +268,7 @@ def search() -> Iterator[dict[str, Any]]:
 
     goals = {10_000: "≤ 5 ms", 100_000: "≤ 20 ms", 1_000_000: "≤ 100 ms, ≤ 2.5 GB"}
     for size in map(int, os.environ.get("SIFTD_BENCH_SUMMARIES", "10000,100000").split(",")):
-        with bench(SIFTD_MEMORY_CONSOLIDATOR_TICK_MS="86400000", SIFTD_STORE_KEEP_DAYS="null") as running:
+        with bench(memory__consolidator__tickMs=86_400_000, store__keepDays=None) as running:
             running.stop()
             bench_search.fill(running.database, size)
             running.start()
@@ -298,7 +298,7 @@ def reembed() -> Iterator[dict[str, Any]]:
     """`mem reembed` of 100,000 made-up summaries, newest first, by the built-in embedder."""
     import bench_search
 
-    with bench(SIFTD_MEMORY_CONSOLIDATOR_TICK_MS="86400000", SIFTD_STORE_KEEP_DAYS="null") as running:
+    with bench(memory__consolidator__tickMs=86_400_000, store__keepDays=None) as running:
         running.stop()
         bench_search.fill(running.database, 100_000)
         running.start()
@@ -399,6 +399,20 @@ def mcp() -> Iterator[dict[str, Any]]:
             **figures,
         }
         yield {"what": "the default tools' names, descriptions and inputs", "goal": "≤ 900 tokens", "tokens": tokens}
+
+
+@row
+def growth() -> Iterator[dict[str, Any]]:
+    import bench_growth
+
+    yield from bench_growth.figures()
+
+
+@row
+def held() -> Iterator[dict[str, Any]]:
+    import bench_held
+
+    yield from bench_held.figures()
 
 
 def describe(figures: dict[str, Any]) -> str:

@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from siftd.starting import ALLOCATOR
+from siftd.paths import Home
+from siftd.surroundings import ALLOCATOR
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -60,28 +61,31 @@ sys.exit(main())
 class Bench:
     """A throw-away home and workspace, and the daemon on it."""
 
-    def __init__(self, folder: Path, program: list[str], **settings: str) -> None:
+    def __init__(self, folder: Path, program: list[str], **settings: Any) -> None:
         self.program = program
         self.workspace = folder / "workspace"
-        self.workspace.mkdir(exist_ok=True)
+        self.workspace.mkdir(parents=True, exist_ok=True)
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
             "SIFTD_HOME": str(folder / "home"),
-            "SIFTD_WORKSPACE": str(self.workspace),
+            "CLAUDE_PROJECT_DIR": str(self.workspace),
             **ALLOCATOR,
-            **settings,
         }
+        config = Path(Home(self.environment["SIFTD_HOME"]).config)
+        config.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        config.write_text(json.dumps({name.replace("__", "."): value for name, value in settings.items()}))
         self.daemon: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
+    def start(self, seconds: float = 30) -> None:
         self.daemon = subprocess.Popen([PYTHON, *self.program], env=self.environment, stderr=subprocess.DEVNULL)
-        self.wait_for_hello()
+        self.wait_for_hello(seconds)
 
     def stop(self) -> None:
         if self.daemon is not None:
             self.daemon.terminate()
-            self.daemon.wait(30)
+            self.daemon.wait(60)
+            self.daemon = None
 
     @property
     def run_folder(self) -> Path:
@@ -96,8 +100,8 @@ class Bench:
         connection.connect(str(next(self.run_folder.glob("*.sock"))))
         return connection
 
-    def wait_for_hello(self) -> None:
-        deadline = time.monotonic() + 30
+    def wait_for_hello(self, seconds: float = 30) -> None:
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:
                 with self.connect() as connection:
@@ -110,7 +114,7 @@ class Bench:
 
 
 @contextmanager
-def bench(*, running: bool = True, redacts: bool = True, **settings: str) -> Iterator[Bench]:
+def bench(*, running: bool = True, redacts: bool = True, **settings: Any) -> Iterator[Bench]:
     program = ["-m", "siftd", "run"] if redacts else ["-c", WITHOUT_REDACTION]
     with tempfile.TemporaryDirectory(prefix="siftd-bench-") as folder:
         made = Bench(Path(folder), program, **settings)
@@ -141,7 +145,7 @@ def ask(connection: socket.socket, request: dict[str, Any]) -> dict[str, Any]:
 
 def hook_frame(number: int) -> bytes:
     header = json.dumps(
-        {"client": "claude-code", "frameUid": f"{number:032x}", "root": "/", "ts": time.time_ns() // 10**6}
+        {"client": "claude-code", "frameUid": f"{number:032x}", "root": "/src/demo", "ts": time.time_ns() // 10**6}
     ).encode()
     raw = ENVELOPE.replace("toolu_{}", f"toolu_{number}").encode()
     return framed(b"\x01" + len(header).to_bytes(2, "big") + header + raw)

@@ -1,6 +1,7 @@
-"""Measure redaction against a folder of labelled data: recall by family, false positives, speed.
+"""Measure redaction: the repository's own cases, and a folder of labelled data: recall by family, false positives, speed.
 
-PATH holds secrets/secrets.jsonl.xz and secrets/benign.jsonl.xz, and for --transcripts transcripts/transcripts.tar.xz.
+Without PATH only the cases of tests/data/redaction are read. PATH holds secrets/realistic.jsonl.xz and
+secrets/realistic-benign.jsonl.xz, more of the same kind, secrets/secrets.jsonl.xz and secrets/benign.jsonl.xz, and for --transcripts transcripts/transcripts.tar.xz.
 A secret is caught when nothing of its labelled spans is left, or, where no span is labelled, when the text changed.
 Shares are averaged by group, for many rows are one template. Times are of the processor, not of the wall.
 
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import lzma
 import re
 import statistics
 import tarfile
@@ -22,6 +22,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from redaction_cases import Row, report_all, rows_of
 
 from siftd.redact import Redactor
 from siftd.redact.rules import RULES
@@ -45,8 +47,6 @@ SPACING = 16_000
 
 WORST = 3
 
-Row = dict[str, Any]
-
 
 class Growth(NamedTuple):
     name: str
@@ -55,11 +55,6 @@ class Growth(NamedTuple):
     rate: float
     """Megabytes a second at the largest size."""
     size: int
-
-
-def rows_of(path: Path) -> list[Row]:
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def is_caught(redactor: Redactor, row: Row) -> bool:
@@ -270,6 +265,7 @@ def main() -> None:
     only_secrets = Redactor(b"evaluation", emails=False, phones=False, pure=options.pure)
     if options.growth:
         growth(redactor, options.growth)
+    report_all(Redactor(b"evaluation", pure=options.pure), options.path, options.misses)
     if options.path is None:
         return
     rows = rows_of(options.path / "secrets/secrets.jsonl.xz")

@@ -16,7 +16,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,9 @@ from bench_stand import Bench, ask
 from retrieval_scores import Baselines, figures_of, table
 from retrieval_sets import Ask, DataSet, load
 
-from siftd.home import SECRET_BYTES, ensure_workspace
+from siftd.home import ensure_workspace
 from siftd.paths import Home
+from siftd.secret import SECRET_BYTES
 from siftd.workspace import find_workspace
 
 HITS = 50
@@ -44,6 +45,9 @@ PROMPTS = 100
 WARM_UP = 50
 """Searches, at most, that are asked until every vector is read."""
 Row = dict[str, Any]
+Ranking = list[list[str]]
+"""In each place what one hit stands for: a turn that was found by its prompt shows two messages."""
+Search = Callable[[str], tuple[Ranking, float]]
 
 
 def main() -> None:
@@ -110,36 +114,43 @@ def _variants(
             yield f"fused, ten hits ungrouped without {left_out}, {embedder}", weights, None
 
 
-def _searching(
-    dataset: DataSet, scope: str, question: Ask, weights: dict[str, float], group: str | None
-) -> Callable[[str], tuple[list[str], float]]:
+def _searching(dataset: DataSet, scope: str, question: Ask, weights: dict[str, float], group: str | None) -> Search:
     k = HITS if group is not None or dataset.unit == "document" else 10
 
-    def search(text: str) -> tuple[list[str], float]:
+    def search(text: str) -> tuple[Ranking, float]:
         answer = question({"kind": "search", "query": text, "k": k, "weights": weights, "group": group})
-        named = (dataset.answer_of(scope, hit) for hit in answer["hits"])
-        return list(dict.fromkeys(each for each in named if each)), answer["ms"]
+        return _distinct(dataset.answers_of(scope, hit) for hit in answer["hits"]), answer["ms"]
 
     return search
+
+
+def _distinct(found: Iterable[Iterable[str | None]]) -> Ranking:
+    """Return what each hit stands for that no better one did; a hit that stands for nothing new has no place."""
+    seen: set[str] = set()
+    ranking: Ranking = []
+    for shown in found:
+        new = [each for each in dict.fromkeys(shown) if each is not None and each not in seen]
+        seen.update(new)
+        if new:
+            ranking.append(new)
+    return ranking
 
 
 def _baselines(dataset: DataSet, scope: str, plain: Baselines) -> Iterator[Row]:
     for name, find in (("FTS5 over raw text", plain.fts5), ("grep", plain.grep)):
 
-        def timed(text: str, find: Callable[[str], list[str]] = find) -> tuple[list[str], float]:
+        def timed(text: str, find: Callable[[str], list[str]] = find) -> tuple[Ranking, float]:
             started = time.perf_counter()
             found = find(text)
             took = (time.perf_counter() - started) * 1000
             if dataset.unit == "session":
-                return found, took
-            return [named for each in found if (named := dataset.names.get((scope, each)))], took
+                return [[each] for each in found], took
+            return _distinct([dataset.names.get((scope, each))] for each in found), took
 
         yield from _asked(dataset, scope, name, timed)
 
 
-def _asked(
-    dataset: DataSet, scope: str, variant: str, search: Callable[[str], tuple[list[str], float]]
-) -> Iterator[Row]:
+def _asked(dataset: DataSet, scope: str, variant: str, search: Search) -> Iterator[Row]:
     for query in dataset.queries:
         if query.scope == scope:
             ranking, took = search(query.text)
@@ -208,7 +219,7 @@ def _home(scratch: Path, number: int) -> Path:
 @contextmanager
 def _daemon(folder: Path, embedder: str) -> Iterator[tuple[Bench, Ask]]:
     """Run a daemon on a home below `folder`, made at the first time."""
-    settings = {"SIFTD_MEMORY_CONSOLIDATOR_TICK_MS": "86400000", "SIFTD_MEMORY_EMBEDDER": embedder}
+    settings = {"memory.consolidator.tickMs": 86_400_000, "memory.embedder": embedder}
     bench = Bench(folder, ["-m", "siftd", "run"], **settings)
     _fix_secret(bench)
     bench.start()

@@ -102,6 +102,15 @@ class AsAModel(Extractive):
     is_free = False
 
 
+def planned_as(connection: sqlite3.Connection, backend: Extractive, scope: str, event_id: int) -> Item:
+    """Return the item that a backend is given for a summary: its own brings what more it tells of."""
+    if scope == "session":
+        (planned,) = plan_sessions(connection, backend, [event_id])
+    else:
+        (planned,), _ = plan_events(connection, backend, [event_id])
+    return planned.item
+
+
 def report(connection: sqlite3.Connection, show: int) -> None:
     rows = connection.execute(
         "SELECT s.event_id, s.scope, s.text, e.tool, e.session_id FROM summaries s JOIN events e ON e.id = s.event_id ORDER BY s.id"
@@ -114,11 +123,10 @@ def report(connection: sqlite3.Connection, show: int) -> None:
     wrong: list[tuple[int, str, list[str]]] = []
     shown: Counter[str] = Counter()
     for event_id, scope, text, tool, session_id in rows:
-        plan = plan_sessions if scope == "session" else plan_events
-        item = plan(connection, AsAModel(), [event_id])[0].item
+        item, source = (planned_as(connection, backend, scope, event_id) for backend in (AsAModel(), Extractive()))
         lengths.setdefault(scope, []).append(len(text))
         concrete[scope] += has_concrete_name(text)
-        if claims := unsupported_claims(text, Source.of(item)):
+        if claims := unsupported_claims(text, Source.of(source)):
             wrong.append((event_id, text, claims))
         if rule := trivial_because(item):
             kept_out[rule] += 1

@@ -10,9 +10,12 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
+
+from siftd.cli.hits import parts_of
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 HOOK = REPOSITORY / "hooks" / "claude_code.py"
@@ -28,6 +31,7 @@ CAPTURED = {
     "Stop",
     "SubagentStop",
 }
+WIDTH = min(113, shutil.get_terminal_size((113, 24)).columns)
 QUESTION = "why were outdated tokens let in?"
 
 
@@ -41,7 +45,7 @@ def main() -> None:
         "PATH": os.environ.get("PATH", ""),
         "HOME": str(STAGE),
         "SIFTD_HOME": str(STAGE / "home"),
-        "SIFTD_WORKSPACE": str(workspace),
+        "CLAUDE_PROJECT_DIR": str(workspace),
     }
 
     def mem(*arguments: str) -> Any:
@@ -64,20 +68,18 @@ def show(mem: Any, environment: dict[str, str]) -> None:
     for line in ENVELOPES.read_bytes().splitlines():
         if json.loads(line)["hook_event_name"] in CAPTURED:
             started = time.perf_counter()
-            subprocess.run([sys.executable, "-I", "-S", str(HOOK)], input=line, env=environment, check=True)
+            hook = [sys.executable, "-I", "-S", str(HOOK)]
+            subprocess.run(hook, input=line, env=environment, stdout=subprocess.DEVNULL, check=True)
             milliseconds.append((time.perf_counter() - started) * 1000)
     median = sorted(milliseconds)[len(milliseconds) // 2]
-    print(
-        f"1. captured   {len(milliseconds)} hook processes, {median:.0f} ms each (median, the interpreter's start included)"
-    )
+    print(f"1. captured   {len(milliseconds)} hook processes, {median:.0f} ms each, the interpreter's start included")
 
     drained = mem("drain")
     counts = mem("info")["counts"]
-    print(
-        f"2. summarised {counts['summaries']} of {counts['events']} events by {drained['backend']}, no model, no network\n"
-    )
+    told = counts["events"] - counts["raw"]  # a session and its turns have summaries besides
+    print(f"2. summarised {told} of {counts['events']} events by {drained['backend']}, no model, no network\n")
     for event in mem("timeline", "--before", "60")["events"]:
-        print(f"   e{event['event_id']:<3} {event['tool']:<17} {event['text'][:88]}")
+        print(f"   e{event['event_id']:<3} {event['tool']:<17} {event['text']}"[:WIDTH])
 
     started = time.perf_counter()
     hits = mem("search", QUESTION, "-k", "3")["hits"]
@@ -85,12 +87,13 @@ def show(mem: Any, environment: dict[str, str]) -> None:
     print(f'\n3. found      "{QUESTION}" in {took:.0f} ms, the process included\n')
     for hit in hits:
         legs = ", ".join(f"{leg} no. {why['rank']}" for leg, why in hit["why"].items() if isinstance(why, dict))
-        print(
-            f"   {hit['id']:<4} {hit['text'][:110]}\n        proof: e{hit['eventId']} ({hit['tool']}); found by {legs}"
-        )
+        answer, _ = parts_of(hit)
+        for number, told_line in enumerate(textwrap.wrap(answer, WIDTH - 8, max_lines=3, placeholder=" …")):
+            print("        " if number else f"   {hit['id']:<4} ", told_line, sep="")
+        print(f"        proof: e{hit['eventId']} ({hit['tool']}); found by {legs}")
 
     print(f"""
-4. yours      To let Claude Code remember, with every byte of its settings kept and `mem uninstall` to undo it:
+4. yours      Let Claude Code remember (`mem uninstall` undoes it to the byte):
 
    {MEM.relative_to(REPOSITORY)} install
    {MEM.relative_to(REPOSITORY)} doctor

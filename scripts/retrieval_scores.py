@@ -13,9 +13,9 @@ from typing import Any
 FIGURES = ("R@1", "R@5", "R@10", "any@5", "MRR")
 
 
-def figures_of(ranking: Sequence[str], gold: frozenset[str]) -> dict[str, float]:
-    """Return what a ranking of distinct answers is worth."""
-    right = [place for place, each in enumerate(ranking, start=1) if each in gold]
+def figures_of(ranking: Sequence[Sequence[str]], gold: frozenset[str]) -> dict[str, float]:
+    """Return what a ranking is worth: in each place the answers that one hit shows, all of them distinct."""
+    right = [place for place, shown in enumerate(ranking, start=1) for each in shown if each in gold]
     recalls = {f"R@{k}": sum(place <= k for place in right) / len(gold) for k in (1, 5, 10)}
     return recalls | {"any@5": float(any(place <= 5 for place in right)), "MRR": 1 / right[0] if right else 0.0}
 

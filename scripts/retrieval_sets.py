@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+_ARCHIVES = {"agent-sessions": "transcripts.tar.xz", "agent-sessions-2": "transcripts-2.tar.xz"}
+"""By set: where the transcripts of its sessions are, in a folder beside the sets'."""
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
 DAY_MS = 86_400_000
 
@@ -47,7 +49,7 @@ class DataSet:
     def fill(self, scope: str, ask: Ask) -> None:
         """Bring a scope's documents into the workspace behind `ask`, summarised and embedded."""
         match self.name:
-            case "agent-sessions":
+            case "agent-sessions" | "agent-sessions-2":
                 assert self.transcripts is not None
                 paths = [str(self.transcripts / each["transcript"]) for each in self.documents[scope]]
                 ask({"kind": "backfill", "paths": paths, "anyWorkspace": True})
@@ -61,12 +63,13 @@ class DataSet:
                     self.names[scope, answer["id"]] = each["_id"]
         ask({"kind": "drain"})
 
-    def answer_of(self, scope: str, hit: dict[str, Any]) -> str | None:
-        """Return what a hit stands for."""
+    def answers_of(self, scope: str, hit: dict[str, Any]) -> list[str | None]:
+        """Return what a hit stands for; a turn that was found by its prompt for both messages, the prompt first."""
         if self.unit == "session":
-            return str(hit["sessionId"])
+            return [str(hit["sessionId"])]
+        asked = [hit["asked"]["id"]] if hit["asked"] is not None else []
         event = f"e{hit['eventId']}" if hit["eventId"] is not None else hit["id"]
-        return self.names.get((scope, event))
+        return [self.names.get((scope, each)) for each in (*asked, event)]
 
 
 def load(folder: Path, unpacked: Path) -> DataSet:
@@ -86,19 +89,20 @@ def load(folder: Path, unpacked: Path) -> DataSet:
         if gold[each["_id"]] and (categories := _categories(name, each))
     ]
     transcripts = None
-    if name == "agent-sessions":
-        transcripts = _unpack(folder.parent.parent / "transcripts" / "transcripts.tar.xz", unpacked)
+    if name in _ARCHIVES:
+        transcripts = _unpack(folder.parent.parent / "transcripts" / _ARCHIVES[name], unpacked / name)
     unit, definition = _DEFINITIONS.get(name, _DEFINITIONS["devbench"])
     return DataSet(name, definition, unit, dict(documents), queries, transcripts)
 
 
+_SESSIONS = (
+    "find the session in which something was done, among those of its repository: real sessions back-filled from"
+    " their transcripts, each repository a workspace; development split. R@k is the fraction of the right sessions"
+    " among the first k; many questions have several, so that R@1 cannot reach 1"
+)
 _DEFINITIONS = {
-    "agent-sessions": (
-        "session",
-        "find the session in which something was done, among those of its repository: real sessions back-filled from"
-        " their transcripts, each repository a workspace; development split. R@k is the fraction of the right sessions"
-        " among the first k; many questions have several, so that R@1 cannot exceed 0.77",
-    ),
+    "agent-sessions": ("session", _SESSIONS),
+    "agent-sessions-2": ("session", _SESSIONS),
     "beam-128k": (
         "document",
         "find the messages of long chats that answer a question, among those of the chat: each message captured as a"
@@ -116,7 +120,7 @@ _BEAM = (
 
 
 def _categories(name: str, query: dict[str, Any]) -> tuple[str, ...]:
-    if name == "agent-sessions":
+    if name in _ARCHIVES:
         if query["kind"] != "commit_subject":
             return ("all", "intents, learnings, frictions, open items")
         return ("all", "commit subjects", f"commit subjects, {'' if query['verbatim_in_gold'] else 'not '}verbatim")

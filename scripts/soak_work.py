@@ -35,7 +35,12 @@ def capture_frames(chance: random.Random) -> Iterator[bytes]:
                 told = {"hook_event_name": "Stop", "last_assistant_message": f"Mended {sentence(chance)} in {file}."}
             case kind:
                 told = tool_call(chance, number, kind, file)
-        header = {"client": "claude-code", "frameUid": f"{number:032x}", "root": "/", "ts": time.time_ns() // 1_000_000}
+        header = {
+            "client": "claude-code",
+            "frameUid": f"{number:032x}",
+            "root": "/src/demo",
+            "ts": time.time_ns() // 1_000_000,
+        }
         head = json.dumps(header).encode()
         yield framed(b"\x01" + len(head).to_bytes(2, "big") + head + json.dumps(common | told).encode())
 

@@ -1,3 +1,4 @@
+# siftd-memory c1898e8df9a0f4c43493b3bd11c94a14
 """siftd: the memory of coding agents."""
 
 import os

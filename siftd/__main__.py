@@ -1,7 +1,13 @@
+# siftd-memory c1898e8df9a0f4c43493b3bd11c94a14
 """`siftd`: the daemon's own command. People use `mem`.
+
+The first line of this file and of `__init__.py` is our mark: hooks and the plugin look for it in both before they run
+this file, by its path. Another project owns the name `siftd` on the package index; no module is ours for its name.
 
 siftd run [--folder DIR] [--detached] [--set KEY=VALUE]...
 siftd spool --folder DIR            (frames on standard input; for the courier)
+siftd answer                        (a hook's envelope on standard input; for the plugin's /siftd:mem)
+siftd admit                         (an order and a message on standard input; for the daemon)
 siftd mcp [--tools full] [--print-config]
 """
 
@@ -10,6 +16,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+
+if not __package__:
+    # Run by its path, as hooks and clients run it: the package is the one that this file is of, whatever other has its
+    # name in this environment.
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
+    import siftd  # noqa: F401 - from that folder, once and for all
+
+    del sys.path[0]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,6 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a configuration key")
     spool = commands.add_parser("spool", help="redact the frames on standard input into the spool")
     spool.add_argument("--folder", required=True, help="a folder of the workspace")
+    commands.add_parser("answer", help="answer what was typed behind /siftd:mem (a hook's envelope on standard input)")
+    commands.add_parser("admit", help="read one large message for the daemon (standard input and output)")
     mcp = commands.add_parser("mcp", help="serve the memory as tools to an agent (MCP, standard input and output)")
     mcp.add_argument("--tools", choices=["default", "full"], default="default", help="how many (default: five)")
     mcp.add_argument("--print-config", action="store_true", help="print the entry for a client's configuration")
@@ -42,6 +58,14 @@ def main(arguments: list[str] | None = None) -> int:
         from siftd.spool import run as run_spool
 
         return run_spool(chosen.folder, sys.stdin.buffer)
+    if chosen.command == "answer":
+        from siftd.cli.answer import run as run_answer
+
+        return run_answer(sys.stdin.buffer)
+    if chosen.command == "admit":
+        from siftd.admitting import run as run_admit
+
+        return run_admit(sys.stdin.buffer, sys.stdout.buffer)
     if chosen.command == "mcp":
         if chosen.print_config:
             from siftd.mcp.config import print_config

@@ -89,6 +89,11 @@ class AtWork:
         if cleared:
             self._save()
 
+    def condemn(self, work: str, name: object) -> None:
+        """Leave out, without another try, what has failed for a reason of its own."""
+        self._suspects.setdefault(SUBJECTS[work], {})[str(name)] = DEATHS_MAX
+        self._save()
+
     def acquit_all(self, work: str) -> None:
         """Forget every suspect of a kind: a person wants them tried again."""
         if self._suspects.pop(SUBJECTS[work], None):
@@ -108,7 +113,7 @@ class AtWork:
             names = [name for name, count in deaths.items() if count >= DEATHS_MAX]
             if names:
                 listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-                told.append(f"left out because working on it ended the daemon twice: {subject} {listed}")
+                told.append(f"left out because it cannot be worked on: {subject} {listed}")
         return told
 
     def close(self) -> None:

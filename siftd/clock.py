@@ -18,6 +18,12 @@ class Clock(Protocol):
         ...
 
 
+def uptime_ms(clock: Clock) -> int:
+    """Return the time that no one can set, in milliseconds. On Linux and macOS it counts from the machine's start, so
+    that another process's differs by what has passed, and by less after a restart of the machine."""
+    return int(clock.monotonic() * 1000)
+
+
 class SystemClock:
     """The machine's own clock."""
 

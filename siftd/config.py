@@ -1,16 +1,15 @@
 """Configuration: every key in one table, parsed and checked without touching a file.
 
 A file holds JSON, nested (`{"memory": {"backend": "extractive"}}`) or with dotted keys
-(`{"memory.backend": "extractive"}`). A flag beats the environment beats the file beats the default. The
-environment's name of a key is `SIFTD_` and the key in capitals: `memory.consolidator.tickMs` is
-`SIFTD_MEMORY_CONSOLIDATOR_TICK_MS`. Unknown keys are errors that name the nearest one.
+(`{"memory.backend": "extractive"}`). A flag, which only a person who starts the daemon by hand can give, beats the file
+beats the default. The environment sets none: a cloned project's settings may set any variable for whoever starts a
+daemon. Unknown keys are errors that name the nearest one.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,10 +30,6 @@ class Key:
     meaning: str
     low: float | None = None
     high: float | None = None
-
-    @property
-    def environment_name(self) -> str:
-        return "SIFTD_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self.name).replace(".", "_").upper()
 
 
 KEYS: tuple[Key, ...] = (
@@ -126,15 +121,6 @@ def parse_file(text: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ConfigInvalid("config.json is not an object", hint='begin with {"memory.backend": "extractive"}')
     return {name: check(name, value) for name, value in _flatten(document, "")}
-
-
-def parse_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return the checked values that the environment sets."""
-    return {
-        key.name: check(key.name, _from_text(key, environ[key.environment_name]))
-        for key in KEYS
-        if key.environment_name in environ
-    }
 
 
 def parse_flags(assignments: Sequence[str]) -> dict[str, Any]:

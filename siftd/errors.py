@@ -8,6 +8,7 @@
       RequestInvalid           correct the request; the connection goes on
       EnvelopeRejected         count it with its reason; the client goes on
       PayloadTooLarge          count it; nothing of it is kept
+      Faltered                 nothing is wrong with what was sent: it is tried again, or spooled
       LogError
         DiskFull               refuse captures, serve reads, retry
         LogBroken              close the segment, never sync it again
@@ -15,11 +16,13 @@
         SchemaTooNew           upgrade siftd
         MigrationFailed        nothing was applied
         StoreCorrupt           set the database aside and rebuild it
+        StoreClosed            end the stream: this daemon ends, the next one answers
       DaemonUnreachable        start it, or tell the person how
         DaemonAlreadyRunning   leave it alone
       DaemonTimedOut           it hangs: tell the person
       RequestRefused           the daemon's own answer: show it
       PackageChanged           end the daemon: what it would import is of another version
+      StopUnheld               make room, and stop it once more
       SettingsUnreadable       an agent's settings file does not parse: leave it untouched
 
 Messages say what happened, to what, and the remedy; they never quote captured text.
@@ -32,6 +35,8 @@ class SiftdError(Exception):
     """Anything siftd raises on purpose. `code` is for programs, `hint` for people."""
 
     code = "error"
+    retry = False
+    """Whether the same may be kept a moment later: a hook's frame that is refused so goes to the spool."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -88,10 +93,31 @@ class PayloadTooLarge(EnvelopeRejected):
         super().__init__("payload_too_large", message)
 
 
+class WrongWorkspace(SiftdError):
+    """A hook's frame comes from a folder of another workspace: nothing is told to it, and it is kept there."""
+
+    code = "wrong_workspace"
+    retry = True
+
+
+class Faltered(SiftdError):
+    """The daemon lacked something for a moment: a descriptor, memory, a thread, a file of its own."""
+
+    code = "faltered"
+    retry = True
+
+
+def is_transient(error: Exception) -> bool:
+    """Whether an exception is a fault of our own that may be over at the next try, rather than one of what was sent."""
+    is_ours = isinstance(error, OSError | MemoryError | ImportError | RuntimeError)
+    return is_ours and not isinstance(error, RecursionError)
+
+
 class LogError(SiftdError):
     """The write-ahead log could not do what was asked."""
 
     code = "log_error"
+    retry = True
 
 
 class DiskFull(LogError):
@@ -130,6 +156,13 @@ class StoreCorrupt(StoreError):
     code = "store_corrupt"
 
 
+class StoreClosed(StoreError):
+    """The daemon ends."""
+
+    code = "store_closed"
+    retry = True
+
+
 class DaemonUnreachable(SiftdError):
     """No daemon listens for this workspace, and none could be started."""
 
@@ -161,6 +194,13 @@ class PackageChanged(SiftdError):
     """A module that is imported late is no longer the file that it was when the daemon started."""
 
     code = "package_changed"
+    retry = True
+
+
+class StopUnheld(SiftdError):
+    """The daemon ends, as it was asked to, but no mark could be made that keeps it down."""
+
+    code = "stop_unheld"
 
 
 class SettingsUnreadable(SiftdError):

@@ -12,14 +12,16 @@ from collections.abc import Callable
 
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.paths import GLOBAL, Home
-from siftd.workspace import Workspace, find_workspace
+from siftd.workspace import Workspace, find_workspace, path_as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 LETTER = "g"
-KINDS = frozenset("remember supersede update link related similar show forget search memories memory_health".split())
+KINDS = frozenset(
+    "remember supersede update accept link related similar show forget search memories memory_health".split()
+)
 """The requests that may be about them."""
 _REDACTED = ("remember", "supersede", "update")
 _NAMES = ("id", "from", "to")
@@ -72,7 +74,7 @@ def _as_local(message: dict[str, Any], root: str) -> dict[str, Any] | None:
     local |= {name: _without_letter(each) for name, each in named.items()}
     if "ids" in message:
         local["ids"] = [_without_letter(each) for each in message["ids"]]
-    return local | ({"root": root} if message["kind"] in _REDACTED else {})
+    return local | ({"root": path_as_text(root)} if message["kind"] in _REDACTED else {})
 
 
 def _without_letter(cited: str) -> str:

@@ -12,20 +12,24 @@ import msgspec
 
 from siftd import own_rules
 from siftd.admission import Admission, Captured, RedactedIntent
+from siftd.belonging import Belonging
 from siftd.clients import DECODERS
 from siftd.clients.own import MARK as BLOCK_MARK
-from siftd.clients.own import without_blocks
+from siftd.clients.own import block_id, without_blocks
 from siftd.config import Settings
 from siftd.env_files import EnvValues
-from siftd.errors import EnvelopeRejected, PayloadTooLarge
+from siftd.errors import EnvelopeRejected, PayloadTooLarge, WrongWorkspace
 from siftd.frames import MAX_MESSAGE_BYTES, split_hook
-from siftd.home import ensure_secret
 from siftd.messages import Capture, decode_header
 from siftd.model import Event, SessionChange
 from siftd.paths import WorkspacePaths
 from siftd.redact import Redactor
 from siftd.redact.found import Searcher
 from siftd.redact.own import OwnRules
+from siftd.redact.session_values import SessionValues
+from siftd.secret import ensure_secret
+from siftd.touched import touched_folders
+from siftd.workspace import path_from_text
 
 _PATH_FIELDS = ("file_path", "notebook_path", "path")
 
@@ -36,6 +40,8 @@ class Ignored(EnvelopeRejected):
     code = "ignored"
 
 
+NAMED_MAX = 256
+"""Transcripts that wait to be taken. Arbitrary: a tick takes them all."""
 OPT_OUT_WORD = "#siftd-off"
 """In a prompt it opts the session out, from that prompt on."""
 
@@ -54,15 +60,28 @@ class OptedOut(Ignored):
 class Intake:
     """One workspace's way in. Safe to use from several threads."""
 
-    def __init__(self, paths: WorkspacePaths, settings: Settings, *, root: str | None = None) -> None:
-        """`root` is the workspace's folder; the values of its `.env`-like files are redacted too."""
+    def __init__(
+        self, paths: WorkspacePaths, settings: Settings, *, root: str | None = None, in_background: bool = False
+    ) -> None:
+        """`root` is the workspace's folder; the values of its `.env`-like files are redacted too.
+
+        With `in_background` a thread looks for those that lie deeper (`siftd.env_files`).
+        """
         secret = ensure_secret(paths)
         self._secret = secret
+        self.block_id = block_id(secret)
+        """In the opening of each block that this workspace gives."""
         self._settings = settings
-        self._values = None if root is None else EnvValues(root)
+        self._values = None if root is None else EnvValues(root, in_background=in_background)
+        self._belonging = Belonging(paths.key)
         self.redactor = self._make_redactor(settings)
-        self.admission = Admission(secret, self.redactor, max_payload_bytes=settings["capture.maxPayloadBytes"])
+        self.values = SessionValues()
+        self.admission = Admission(
+            secret, self.redactor, max_payload_bytes=settings["capture.maxPayloadBytes"], values=self.values
+        )
         self._ignored: list[str] = settings["capture.ignore"]
+        self.named: dict[str, str] = {}
+        """The transcripts that hooks have named and nobody has taken from here yet, each with its session."""
 
     def take_rules(self, settings: Settings) -> None:
         """Redact by the rules of other settings from now on."""
@@ -70,26 +89,50 @@ class Intake:
         self.redactor = self._make_redactor(settings)
         self.admission.take_rules(self.redactor)
 
+    def wait_for_values(self, seconds: float) -> None:
+        """Wait until the first look at the workspace's `.env`-like files has ended, or the time is over."""
+        if self._values is not None:
+            self._values.wait(seconds)
+
+    @property
+    def settings(self) -> Settings:
+        """What is redacted and ignored by now."""
+        return self._settings
+
     def redactor_for(self, root: str) -> Redactor:
         """Return a redactor that knows the values of another folder's `.env`-like files. Reads them."""
         return make_redactor(self._secret, self._settings, EnvValues(root))
 
-    def from_hook(self, message: bytes) -> Captured:
-        """Return what a hook frame says. Raises EnvelopeRejected, RequestInvalid or Ignored."""
+    def from_hook(self, message: bytes, *, is_asking: bool = False) -> Captured:
+        """Return what a hook frame says. Raises EnvelopeRejected, RequestInvalid, Ignored or WrongWorkspace.
+
+        Who asks must be in a folder of this workspace. What is to be kept may also come from one that is gone: a
+        worktree is often removed before its last event is here.
+        """
         header_bytes, raw = split_hook(message)
         header = decode_header(header_bytes)
+        whose = self._belonging.whose(path_from_text(header.root))
+        if whose == "another's" or (is_asking and whose != "ours"):
+            raise WrongWorkspace("the hook's folder belongs to another workspace", hint="`mem doctor` there")
         decode = DECODERS.get(header.client)
         if decode is None:
             raise EnvelopeRejected("unknown_client", "no decoder for the client of this hook")
         if header.bytes > len(raw):
             raise PayloadTooLarge
         event = decode(raw, ts=header.ts)
+        if self._values is not None and whose == "ours":
+            self._values.touch([path_from_text(header.root)])
         if header.off:
             raise OptedOut(event.session_id, event.ts)
+        if event.transcript is not None and not is_asking and len(self.named) < NAMED_MAX:
+            self.named[event.transcript] = event.session_id
         return self.admit(event, frame_uid=header.frame_uid, raw_bytes=len(raw), may_hold_block=BLOCK_MARK in raw)
 
     def from_capture(self, request: Capture, raw_bytes: int) -> Captured:
-        """Return what a `capture` request says; a `uid` makes a repeat harmless."""
+        """Return what a `capture` request says; a `uid` makes a repeat harmless.
+
+        Whoever sends one may be anybody of this user: whatever it names itself, its words are nobody's we know.
+        """
         event = Event(
             client=request.source,
             session_id=request.session_id,
@@ -100,6 +143,7 @@ class Intake:
             native_id=None,
             outcome=None if "prompt" in request.payload else "failed" if "error" in request.payload else "ok",
             cwd=request.cwd,
+            said_by="outside",
         )
         return self.admit(event, raw_bytes=raw_bytes)
 
@@ -119,9 +163,11 @@ class Intake:
         if self._ignored and self._is_ignored(event):
             raise Ignored("ignored", "capture.ignore says that this is not captured")
         if may_hold_block:
-            event = msgspec.structs.replace(event, payload=without_blocks(event.payload))
+            event = msgspec.structs.replace(event, payload=without_blocks(event.payload, self.block_id))
         if event.tool == "UserPromptSubmit" and OPT_OUT_WORD in str(event.payload.get("prompt")).split():
             raise OptedOut(event.session_id, event.ts)
+        if self._values is not None:
+            self._values.touch(touched_folders(event.payload, event.cwd))
         return self.admission.admit(event, frame_uid=frame_uid, raw_bytes=raw_bytes)
 
     def _make_redactor(self, settings: Settings) -> Redactor:

@@ -49,7 +49,7 @@ class Filters(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     since: Moment | None = None
     until: Moment | None = None
     kind: str | None = None
-    """summary, event, memory, tool, prompt, stop or failure."""
+    """summary, event, memory, tool, prompt, stop, text or failure."""
     type: str | None = None
     """Of a memory: then nothing else is found."""
     project: bool = False
@@ -63,7 +63,8 @@ class Search(Request, tag="search", frozen=True, kw_only=True):
     """Find. Answers `hits` and `degraded` (null, or why a leg is missing).
 
     `weights` sets single signals of `search.weights`, or w_fts, w_vec, w_recency and half_life (`siftd.scoring`), for
-    this search; `group` "session" gives one hit for each session.
+    this search; `group` "session" gives one hit for each session. What the session that is `asking`
+    has in its context is left out.
     """
 
     query: str
@@ -71,6 +72,7 @@ class Search(Request, tag="search", frozen=True, kw_only=True):
     filters: Filters = Filters()
     weights: dict[str, float] = {}
     group: str | None = None
+    asking: str | None = None
 
 
 class Show(Request, tag="show", frozen=True, kw_only=True):
@@ -80,10 +82,14 @@ class Show(Request, tag="show", frozen=True, kw_only=True):
 
 
 class Timeline(Request, tag="timeline", frozen=True, kw_only=True):
-    """What happened around an event, or at the end of a session. Answers `events`."""
+    """What happened around an event, or at the end of a session. Answers `events`.
+
+    Of the latest ones none is in the context of the session that is `asking`.
+    """
 
     around: str | None = None
     session: str | None = None
+    asking: str | None = None
     before: int = 10
     after: int = 10
 
@@ -115,15 +121,24 @@ class Retry(Request, tag="retry", frozen=True, kw_only=True):
 
 
 class Pause(Request, tag="pause", frozen=True, kw_only=True):
-    """Capture nothing more until `resume`; with a session's id nothing more of that session. Answers `since`."""
+    """Capture nothing more until `resume`; with a session's id nothing more of that session. Answers `since` and
+    `session`.
+
+    With `known` the id may be the beginning of one, and a session that was never heard of is refused: a person may
+    mistype what a client would not.
+    """
 
     session: str = ""
+    known: bool = False
 
 
 class Resume(Request, tag="resume", frozen=True, kw_only=True):
-    """Capture again what happens from now on. Answers `since` (when it was paused; null: it was not)."""
+    """Capture again what happens from now on; `known` as of `pause`. Answers `since` (when it was paused; null: it was
+    not) and `session`.
+    """
 
     session: str = ""
+    known: bool = False
 
 
 class Resummarise(Request, tag="resummarise", frozen=True, kw_only=True):
@@ -165,6 +180,8 @@ class Remember(Request, tag="remember", frozen=True, kw_only=True):
     pin: bool = False
     session_id: str | None = None
     source: str = "api"
+    typed: bool = False
+    """`mem` says so where a person typed it at a terminal. Else a pin, or a memory for every project, waits for one."""
     root: str | None = None
     """A folder more whose `.env`-like files' values are redacted: of the project from which one for all is kept."""
 
@@ -186,6 +203,7 @@ class Supersede(Request, tag="supersede", frozen=True, kw_only=True):
     pin: bool | None = None
     session_id: str | None = None
     source: str = "api"
+    typed: bool = False
     root: str | None = None
 
 
@@ -201,7 +219,17 @@ class Update(Request, tag="update", frozen=True, kw_only=True):
     valid_from: Moment | None = msgspec.field(default=None, name="from")
     valid_until: Moment | None = msgspec.field(default=None, name="until")
     pin: bool | None = None
+    typed: bool = False
     root: str | None = None
+
+
+class Accept(Request, tag="accept", frozen=True, kw_only=True):
+    """Say in a person's name that a memory that waits may stand: be pinned, or be for every project. Answers `id`.
+
+    `mem pins --accept` asks a person first; no tool of an agent sends this.
+    """
+
+    id: str
 
 
 class Link(Request, tag="link", frozen=True, kw_only=True):
@@ -213,7 +241,10 @@ class Link(Request, tag="link", frozen=True, kw_only=True):
 
 
 class Memories(Request, tag="memories", frozen=True, kw_only=True):
-    """The memories that hold now, or held at `as_of`, the latest first. `superseded` adds those that do not."""
+    """The memories that hold now, or held at `as_of`, the latest first. `superseded` adds those that do not.
+
+    `pinned` and `waiting` leave those that are pinned, or wait for a person's word.
+    """
 
     type: str | None = None
     tag: str | None = None
@@ -221,6 +252,7 @@ class Memories(Request, tag="memories", frozen=True, kw_only=True):
     until: Moment | None = None
     as_of: Moment | None = None
     pinned: bool = False
+    waiting: bool = False
     superseded: bool = False
     limit: int = 50
 
@@ -312,16 +344,22 @@ class Export(Request, tag="export", frozen=True, kw_only=True):
 
 
 class Import(Request, tag="import", frozen=True, kw_only=True):
-    """Merge an exported file in. Streams progress; answers `added`, `known`, `forgotten`, `errors`, `firstError`."""
+    """Merge an exported file in. Streams progress; answers `added`, `known`, `forgotten`, `errors`, `firstError`.
+
+    `own`: a person says that the file is an export of their own, and it is believed who said what. What is for every
+    project takes nothing in without `yes`.
+    """
 
     path: str
+    own: bool = False
+    yes: bool = False
 
 
 class Forget(Request, tag="forget", frozen=True, kw_only=True):
     """Forget for good: ids (e12, s7, m3), or a session, a file, a text, or a span of time alone.
 
     `since` and `until` narrow a session, a file or a text. With `dry_run` nothing changes. Answers `matched`, `byKind`
-    and `pending` (what still holds something, by name).
+    `pending` (what still holds something, by name) and `left` (what holds the text and stays).
     """
 
     ids: list[str] = []
@@ -387,6 +425,7 @@ AnyRequest = (
     | Remember
     | Supersede
     | Update
+    | Accept
     | Link
     | Memories
     | Related
@@ -451,10 +490,10 @@ def ok(**fields: Any) -> bytes:
     return encode({"ok": True, **fields})
 
 
-def refused(error: SiftdError, *, retry: bool = False) -> bytes:
+def refused(error: SiftdError) -> bytes:
     """Return the message of a refusal; it begins as hooks expect."""
     told = {"code": error.code, "message": error.message, "hint": error.hint}
-    return encode({"ok": False, "retry": retry, "error": told})
+    return encode({"ok": False, "retry": error.retry, "error": told})
 
 
 def progress(**fields: Any) -> bytes:

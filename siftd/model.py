@@ -14,6 +14,10 @@ Outcome = Literal["ok", "failed", "interrupted"]
 """How a tool call ended; None for what cannot fail (a prompt, a turn's end)."""
 
 
+SaidBy = Literal["person", "agent", "output", "outside"]
+"""Whose words they are: a person's prompt; an agent's own words; what commands and files said; what came from the web,
+from other servers, or from whoever nobody vouches for. In this order: each is believed less than the one before."""
+
 Scope = Literal["event", "turn", "session"]
 """What a summary tells: its event alone, the turn that it ends, or the whole session up to it."""
 
@@ -44,6 +48,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     """For an identity without a native id: the how-manieth such fact of its session, from 1, where the reader
     knows (a transcript does). None: the store counts."""
     from_transcript: bool = False
+    said_by: SaidBy = "outside"
+    """Whose words it brings, by the way it came and by its tool, never by what it claims. What a turn then tells is as
+    bad as the worst that was read in it (`siftd.store.stories`). A decoder that does not say is not believed."""
     outcome: Outcome | None = None
     cwd: str | None = None
     prompt_id: str | None = None
@@ -51,6 +58,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     """The subagent in which it happened; None in the main conversation."""
     spawned_agent_id: str | None = None
     """For a call that started a subagent: that subagent's id."""
+    transcript: str | None = None
+    """The file that a hook names, in which the client writes more of this session. Not kept."""
 
 
 class SessionChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,3 +72,4 @@ class SessionChange(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str | None = None
     detail: str | None = None
     """How it started ("startup", "resume", "clear", "compact", "fork") or why it ended."""
+    transcript: str | None = None

@@ -4,6 +4,7 @@
       <ns>/config.json                      SIFTD_NS, "default" unless set
       <ns>/config.good.json                 the last configuration that was valid
       <ns>/install.json                     what `mem install` changed, to take it back
+      <ns>/installation                     which siftd it was, for the plugin to find
       <ns>/run/<key>.sock .lock .start      socket, the lock held for life, the start's back-off
       <ns>/run/<key>.hold .slow             `mem stop` holds; hooks do not wait for 30 s
       <ns>/run/<key>.relay .dropped         the courier that takes other hooks' frames; what could not be kept
@@ -40,13 +41,20 @@ class Home:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str], user_home: str) -> Home:
-        """Return the home that SIFTD_HOME and SIFTD_NS name, else `user_home`/.siftd."""
+        """Return the home that SIFTD_HOME and SIFTD_NS name, else `user_home`/.siftd.
+
+        A relative SIFTD_HOME raises HomeUnusable: it would be another one in each folder, and a cloned project, which
+        does not know where it was cloned to, could name one that it brings along. Hooks pass over it.
+        """
         namespace = environ.get("SIFTD_NS") or DEFAULT_NAMESPACE
         if namespace != DEFAULT_NAMESPACE and not re.fullmatch(_NAMESPACE, namespace):
             raise HomeUnusable(
                 "SIFTD_NS is not a usable name", hint="use letters, digits, '.', '_' and '-', at most 64 of them"
             )
-        return cls(environ.get("SIFTD_HOME") or f"{user_home}/.siftd", namespace)
+        root = environ.get("SIFTD_HOME") or f"{user_home}/.siftd"
+        if not root.startswith("/"):
+            raise HomeUnusable("SIFTD_HOME is no absolute path", hint="name the folder from / on, or unset it")
+        return cls(root, namespace)
 
     @property
     def folder(self) -> str:
@@ -63,6 +71,11 @@ class Home:
     @property
     def manifest(self) -> str:
         return f"{self.folder}/install.json"
+
+    @property
+    def installation(self) -> str:
+        """Which siftd is to be run here, for the plugin."""
+        return f"{self.folder}/installation"
 
     @property
     def run(self) -> str:
@@ -153,6 +166,15 @@ class WorkspacePaths:
     @property
     def secret(self) -> str:
         return f"{self.folder}/secret"
+
+    @property
+    def secret_copy(self) -> str:
+        return f"{self.folder}/secret.copy"
+
+    @property
+    def new_secret(self) -> str:
+        """The mark that lets a store go on with another secret."""
+        return f"{self.folder}/new-secret"
 
     @property
     def quarantine(self) -> str:

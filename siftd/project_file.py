@@ -7,10 +7,9 @@ or wrong is passed over and told, and decides nothing.
 from __future__ import annotations
 
 import json
-import os
-import stat
 from pathlib import Path
 
+from siftd import foreign_file
 from siftd.errors import RequestInvalid
 from siftd.scoring import checked
 
@@ -42,7 +41,7 @@ class ProjectFile:
 
     def _parse(self) -> tuple[dict[str, float], str | None]:
         try:
-            document = json.loads(self._bytes())
+            document = json.loads(foreign_file.read(str(self._path), BYTES_MAX))
         except (OSError, ValueError, RecursionError):
             return {}, f"{self._path} cannot be read as JSON; it decides nothing"
         if not isinstance(document, dict):
@@ -55,12 +54,3 @@ class ProjectFile:
             except RequestInvalid as error:
                 problem = problem or f"{self._path}: {error.message}; that key is passed over"
         return values, problem
-
-    def _bytes(self) -> bytes:
-        with os.fdopen(os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ValueError("no file")
-            data = file.read(BYTES_MAX + 1)
-        if len(data) > BYTES_MAX:
-            raise ValueError("too long")
-        return data

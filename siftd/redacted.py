@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from siftd.model import Outcome
+from siftd.model import Outcome, SaidBy
 
 
 class Pass:
@@ -57,6 +57,7 @@ class RedactedEvent(msgspec.Struct, frozen=True, kw_only=True):
     prompt_id: str | None = None
     agent_id: str | None = None
     spawned_agent_id: str | None = None
+    said_by: SaidBy = "outside"
     from_transcript: bool = False
 
     def __post_init__(self) -> None:

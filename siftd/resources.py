@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 
+def entry_point() -> str:
+    """Return the file that is `siftd`, to be run by its path: a name may lead to another package."""
+    return str(Path(__file__).absolute().with_name("__main__.py"))
+
+
 def hooks_folder() -> Path:
     """Return the folder of the hook scripts."""
     return _folder("hooks")

@@ -1,6 +1,6 @@
 """Making large payloads small: head and tail of what is long stay, what was between is counted.
 
-Two cuts, at two places. `cut_raw` keeps redaction affordable: a text above 4 MiB is cut before, each half is
+Two cuts, at two places. `cut_raw` keeps redaction affordable: a text above 512 KiB is cut before, each half is
 redacted by itself, and 64 KiB on each side of the cut go, so that half a secret at the edge goes with them. What is
 marked private goes first, over the whole text: its two tags may lie on two sides of the cut.
 `shorten` runs on redacted values only, so it may cut anywhere.
@@ -15,7 +15,9 @@ from typing import Any
 
 from siftd.redact.private import cut_private
 
-RAW_TEXT_MAX = 4 * 1024 * 1024
+RAW_TEXT_MAX = 512 * 1024
+"""Twice what is kept of a payload by default. A text of nothing but secrets takes 4 µs a byte to be redacted, and a
+hook's courier ends after five seconds: what is not redacted by then is lost."""
 DROPPED_AT_CUT = 64 * 1024
 _SHORTEST_CUT = 256
 """No string is cut below this many characters: names and paths stay whole."""
@@ -25,19 +27,21 @@ _LONGEST_CHARACTER = 4
 """Bytes of UTF-8; a character that JSON escapes takes two, and none takes more than this here."""
 
 
-def cut_raw(value: Any, redact: Callable[[str], str], *, jsx: bool = False) -> Any:
-    """Return `value` with every text above 4 MiB replaced by its redacted, shortened form.
+def cut_raw(value: Any, redact: Callable[[str], str], *, jsx: bool = False, most: int | None = None) -> Any:
+    """Return `value` with every text above `most` characters (512 KiB) replaced by its redacted, shortened form.
 
     A list of strings is one text of lines, as it is for redaction.
     """
+    most = RAW_TEXT_MAX if most is None else most
     if isinstance(value, str):
-        return _cut_one(value, redact, jsx) if len(value) > RAW_TEXT_MAX else value
+        return _cut_one(value, redact, jsx, most) if len(value) > most else value
     if isinstance(value, dict):
-        return {cut_raw(key, redact, jsx=jsx): cut_raw(item, redact, jsx=jsx) for key, item in value.items()}
+        again = partial(cut_raw, redact=redact, jsx=jsx, most=most)
+        return {again(key): again(item) for key, item in value.items()}
     if isinstance(value, list):
-        if all(isinstance(item, str) for item in value) and sum(map(len, value)) > RAW_TEXT_MAX:
-            return _cut_one("\n".join(value), redact, jsx).split("\n")
-        return [cut_raw(item, redact, jsx=jsx) for item in value]
+        if all(isinstance(item, str) for item in value) and sum(map(len, value)) > most:
+            return _cut_one("\n".join(value), redact, jsx, most).split("\n")
+        return [cut_raw(item, redact, jsx=jsx, most=most) for item in value]
     return value
 
 
@@ -63,11 +67,11 @@ def shorten(value: dict[str, Any], encode: Callable[[Any], bytes], max_bytes: in
     return {"_shortened": _keep_ends(text, max_bytes // 2 // _LONGEST_CHARACTER)}
 
 
-def _cut_one(text: str, redact: Callable[[str], str], jsx: bool) -> str:
+def _cut_one(text: str, redact: Callable[[str], str], jsx: bool, most: int) -> str:
     text = cut_private(text, jsx=jsx)
-    if len(text) <= RAW_TEXT_MAX:
+    if len(text) <= most:
         return text
-    half = RAW_TEXT_MAX // 2
+    half = most // 2
     head = redact(text[:half])[:-DROPPED_AT_CUT]
     tail = redact(text[-half:])[DROPPED_AT_CUT:]
     return f"{head}{_note(len(text) - len(head) - len(tail))}{tail}"
@@ -81,8 +85,12 @@ def _keep_ends(text: str, limit: int) -> str:
     return f"{text[:half]}{_note(left_out)}{text[-half:]}"
 
 
+LEFT_OUT = " bytes left out …]"
+"""In every text that was cut."""
+
+
 def _note(left_out_bytes: int) -> str:
-    return f"\n[… {left_out_bytes} bytes left out …]\n"
+    return f"\n[… {left_out_bytes}{LEFT_OUT}\n"
 
 
 def _map_strings(value: Any, change: Callable[[str], str]) -> Any:

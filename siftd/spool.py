@@ -7,7 +7,7 @@ the event's own, so that names sort as things happened.
     {"version":1,"kind":"rejected","reason":"not_json","ts":…}
     {"version":1,"kind":"opt-out","session_id":"5e55…","ts":…}
 
-`python -I -m siftd spool` (the courier's last resort) reads frames from standard input and exits 0 once every one
+`siftd spool` (the courier's last resort) reads frames from standard input and exits 0 once every one
 of them is in a synced file. The daemon takes files in at start, at each tick and when it is asked to drain, and
 redacts them once more.
 """
@@ -19,24 +19,24 @@ import os
 import resource
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
 
-from siftd.admission import Redacted, as_kept
+from siftd.admission import LAST_TS, Redacted, as_kept
 from siftd.clock import SystemClock
 from siftd.config import is_excluded
-from siftd.errors import SiftdError
+from siftd.errors import EnvelopeRejected, SiftdError
 from siftd.frames import FrameBuffer, split_hook
-from siftd.home import ensure_workspace, load_settings, write_private
+from siftd.home import check_apart, ensure_workspace, load_settings, write_private
 from siftd.intake import Ignored, Intake, OptedOut
 from siftd.log.files import sync_folder
-from siftd.messages import decode_header
+from siftd.messages import HookHeader, decode_header
 from siftd.paths import Home
-from siftd.workspace import find_workspace
+from siftd.workspace import Workspace, find_workspace, path_from_text
 
 VERSION = 1
 
@@ -49,15 +49,30 @@ class SpoolFile:
     kept: dict[str, Any]
 
 
-def spool_frames(stream: BinaryIO, folder: str, intake: Intake, now_ms: int) -> int:
-    """Write every hook frame of `stream` into the spool; return how many. Raises OSError when one cannot be kept."""
+class Spool:
+    """The spool of one workspace, and what redacts for it."""
+
+    def __init__(self, folder: str, intake: Intake) -> None:
+        self.folder = folder
+        self.intake = intake
+
+
+def spool_frames(stream: BinaryIO, spool_of: Callable[[bytes], Spool | None], now_ms: int) -> int:
+    """Write every hook frame of `stream` into its spool; return how many. Raises OSError when one cannot be kept.
+
+    `spool_of` says where a frame is to be kept; None: nowhere.
+    """
     buffer = FrameBuffer()
     count = 0
+    folders = set()
     while data := stream.read(1 << 20):
         for message in buffer.feed(data):
-            count += 1
-            _write(Path(folder), message, intake, now_ms)
-    if count:
+            spool = spool_of(message)
+            if spool is not None:
+                count += 1
+                folders.add(spool.folder)
+                _write(Path(spool.folder), message, spool.intake, now_ms)
+    for folder in folders:
         sync_folder(folder)
     return count
 
@@ -107,31 +122,69 @@ def _write(folder: Path, message: bytes, intake: Intake, now_ms: int) -> None:
 
 
 def _frame_uid(message: bytes) -> str | None:
+    header = _header(message)
+    return None if header is None else header.frame_uid
+
+
+def _header(message: bytes) -> HookHeader | None:
     try:
-        return decode_header(split_hook(message)[0]).frame_uid
+        return decode_header(split_hook(message)[0])
     except SiftdError:
         return None
 
 
 def readmit(file: SpoolFile, intake: Intake) -> Redacted | None:
-    """Return a spooled event, redacted once more; None for a rejection."""
+    """Return a spooled event, redacted once more; None for a rejection. Raises EnvelopeRejected for what is none."""
     if file.kept["kind"] == "opt-out":
-        return intake.opt_out(file.kept["session_id"], file.kept["ts"])
-    return None if file.kept["kind"] == "rejected" else intake.admission.readmit(file.kept)
+        session_id, since = file.kept.get("session_id"), file.kept.get("ts")
+        if not isinstance(session_id, str) or type(since) is not int or not 0 <= since <= LAST_TS:
+            raise EnvelopeRejected("bad_shape", "an opt-out has a missing or wrong field")
+        return intake.opt_out(session_id, since)
+    return None if file.kept["kind"] == "rejected" else intake.admission.readmit(file.kept, learns=True)
+
+
+class Spools:
+    """The spools of one home. A frame belongs to the workspace of its own folder, whoever brought it."""
+
+    def __init__(self, home: Home, folder: str) -> None:
+        """`folder` is the courier's own; frames that do not tell theirs go where it belongs."""
+        check_apart(home, folder)
+        self._home = home
+        self._settings = load_settings(home).settings
+        self._own = find_workspace(folder)
+        self._folders: dict[str, Workspace] = {folder: self._own}
+        self._opened: dict[str, Spool | None] = {}
+
+    def of(self, message: bytes) -> Spool | None:
+        """Return where a frame is to be kept; None where its workspace is excluded."""
+        workspace = self._workspace_of(_header(message))
+        if workspace.key not in self._opened:
+            self._opened[workspace.key] = self._open(workspace)
+        return self._opened[workspace.key]
+
+    def _workspace_of(self, header: HookHeader | None) -> Workspace:
+        folder = "" if header is None else path_from_text(header.root)
+        if folder not in self._folders:
+            is_there = Path(folder).is_absolute() and "\0" not in folder and Path(folder).is_dir()
+            self._folders[folder] = find_workspace(folder) if is_there else self._own
+        return self._folders[folder]
+
+    def _open(self, workspace: Workspace) -> Spool | None:
+        paths = self._home.for_workspace(workspace.key)
+        check_apart(self._home, workspace.root)
+        ensure_workspace(paths)
+        if is_excluded(workspace.root, self._settings):
+            return None
+        return Spool(paths.spool, Intake(paths, self._settings, root=workspace.root))
 
 
 def run(folder: str, stream: BinaryIO) -> int:
-    """`siftd spool`: keep the frames of `stream` for the workspace of `folder`; return the exit status."""
+    """`siftd spool`: keep the frames of `stream`, those without a folder for the workspace of `folder`."""
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it holds raw frames
     try:
-        home = Home.from_environment(os.environ, str(Path.home()))
-        workspace = find_workspace(folder)
-        paths = home.for_workspace(workspace.key)
-        ensure_workspace(paths)
-        settings = load_settings(home, os.environ).settings
-        if not is_excluded(workspace.root, settings):
-            spool_frames(stream, paths.spool, Intake(paths, settings, root=workspace.root), SystemClock().now_ms())
+        spools = Spools(Home.from_environment(os.environ, str(Path.home())), folder)
+        spool_frames(stream, spools.of, SystemClock().now_ms())
     except (SiftdError, OSError) as error:
         print(f"the spool failed ({type(error).__name__})", file=sys.stderr)  # noqa: T201 - the courier reads it
         return 1

@@ -20,34 +20,17 @@ from siftd.client import Client, connect
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, HomeUnusable
 from siftd.home import ensure_workspace
 from siftd.paths import WorkspacePaths
+from siftd.resources import entry_point
+from siftd.surroundings import of_daemon
 
 START_SECONDS = 15.0
-"""How long a start is waited for: replaying a long log is the slowest part of it."""
+"""How long a start is waited for that shows no sign of work."""
+START_MAX_SECONDS = 600.0
+"""How long one that does: replaying a long log, or making a database anew, writes files there all the while."""
 ALREADY_RUNNING_STATUS = 5
 POLL_SECONDS = 0.02
 RESPAWN_SECONDS = 0.25
 """Rest before another attempt when a daemon held the lock: it may be on its way out."""
-ENVIRONMENT = (
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "OLLAMA_HOST",
-    "CLAUDE_CONFIG_DIR",
-)
-"""What a daemon gets of its starter's environment, beside SIFTD_*: the same names as in hooks/courier.py."""
-
-ALLOCATOR = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "33554432"}
-"""For glibc: threads share two arenas, and what is large goes back to the system when it is freed. Else each thread
-keeps the most that it ever needed (238 MB after ten minutes of `scripts/soak`). What is smaller stays until a tick
-gives it back (`siftd.daemon.heap`): where the threshold for what is large is set alone, each 128 KB at a heap's end go
-back, and a search among 100,000 summaries took them again page by page, 4,400 pages, half of its time.
-hooks/courier.py sets the same."""
 
 _REASON_CHARS = 300
 
@@ -97,10 +80,13 @@ def _open_lock(paths: WorkspacePaths) -> int:
 
 def _start(paths: WorkspacePaths, folder: str, environ: Mapping[str, str], lock: int) -> Client:
     deadline = time.monotonic() + START_SECONDS
+    last = time.monotonic() + START_MAX_SECONDS
     daemon: subprocess.Popen[bytes] | None = None
     spawn_at = 0.0
     while True:
         client = _find_ready(paths, deadline)
+        if time.monotonic() > deadline and _is_working(paths):
+            deadline = min(time.monotonic() + START_SECONDS, last)
         is_late = time.monotonic() > deadline
         if daemon is not None and (client is not None or is_late):
             _let_go(daemon)
@@ -121,6 +107,14 @@ def _start(paths: WorkspacePaths, folder: str, environ: Mapping[str, str], lock:
             # Another one is just coming up or just going down.
             daemon, spawn_at = None, time.monotonic() + RESPAWN_SECONDS
         time.sleep(POLL_SECONDS)
+
+
+def _is_working(paths: WorkspacePaths) -> bool:
+    """Whether a file of the workspace was written lately: a daemon that takes long to start is at it."""
+    since = time.time() - START_SECONDS
+    with suppress(OSError):
+        return any(each.stat().st_mtime > since for each in Path(paths.folder).iterdir())
+    return False
 
 
 def _find_ready(paths: WorkspacePaths, deadline: float) -> Client | None:
@@ -146,11 +140,10 @@ def _is_locked_by_us(lock: int) -> bool:
 
 
 def _spawn(paths: WorkspacePaths, folder: str, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    kept = {name: value for name, value in environ.items() if name in ENVIRONMENT or name.startswith("SIFTD_")}
     return subprocess.Popen(
-        [sys.executable, "-I", "-m", "siftd", "run", "--detached", "--folder", folder],
+        [sys.executable, "-I", entry_point(), "run", "--detached", "--folder", folder],
         cwd="/",
-        env=kept | ALLOCATOR | {"SIFTD_HOME": paths.home.root, "SIFTD_NS": paths.home.namespace},
+        env=of_daemon(environ) | {"SIFTD_HOME": paths.home.root, "SIFTD_NS": paths.home.namespace},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

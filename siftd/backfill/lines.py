@@ -7,7 +7,6 @@ waits for its rest, and a later backfill reads it.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -24,15 +23,6 @@ class FileChanged(OSError):
         super().__init__(None, "it was cut, replaced or deleted while it was read")
 
 
-def open_regular(path: str) -> BinaryIO:
-    """Open a regular file for reading. Anything else (a pipe would block for ever) is an OSError."""
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise OSError(None, "it is not a regular file")
-    return file
-
-
 def reason_of(error: OSError) -> str:
     """Return why, without the path."""
     return error.strerror or type(error).__name__
@@ -41,11 +31,12 @@ def reason_of(error: OSError) -> str:
 class Lines:
     """The whole lines of an open file, once."""
 
-    def __init__(self, file: BinaryIO, path: str) -> None:
+    def __init__(self, file: BinaryIO, path: str, *, start: int = 0) -> None:
+        """`start` is where the file stands: a line begins there."""
         self._file = file
         self._path = path
         self._opened = os.fstat(file.fileno())
-        self.done_bytes = 0
+        self.done_bytes = start
         """How far the lines that were yielded, or passed over, reach."""
         self.longest = 0
         """Bytes of the longest line so far."""

@@ -11,11 +11,12 @@ import msgspec
 import structlog
 
 from siftd.admission import Redacted, encode_canonical
-from siftd.backfill.lines import Lines, open_regular, reason_of
+from siftd.backfill.lines import Lines, reason_of
 from siftd.backfill.result import BackfillResult
 from siftd.backfill.sources import Transcript, spawned_agents
 from siftd.clients.claude_transcript import Skipped, read_transcript
 from siftd.errors import EnvelopeRejected
+from siftd.foreign_file import open_regular
 from siftd.intake import Ignored, Intake, OptedOut
 from siftd.model import Event, SessionChange
 from siftd.shorten import RAW_TEXT_MAX
@@ -50,7 +51,7 @@ def iter_batches(transcript: Transcript, intake: Intake, now_ms: int) -> Generat
             lines = Lines(file, transcript.path)
             deadline = time.monotonic() + BATCH_SECONDS
             for told in _read(transcript, lines, now_ms):
-                _take(told, batch, transcript.path, intake, lines.longest)
+                take(told, batch, transcript.path, intake, lines.longest)
                 if len(batch.events) >= BATCH_EVENTS or time.monotonic() > deadline:
                     batch.done_bytes = lines.done_bytes
                     yield batch
@@ -72,15 +73,18 @@ def _read(transcript: Transcript, lines: Lines, now_ms: int) -> Iterator[Event |
     is_complete = now_ms - transcript.modified_ns // 1_000_000 > QUIET_SECONDS * 1000
     session_id = transcript.head.session_id or Path(transcript.path).stem
     for told in read_transcript(lines, session_id=session_id, complete=is_complete):
+        if isinstance(told, Event) and not transcript.is_own:
+            told = msgspec.structs.replace(told, said_by="outside")
         if isinstance(told, Event) and told.native_id in spawned and told.spawned_agent_id is None:
             yield msgspec.structs.replace(told, spawned_agent_id=spawned[told.native_id])
         else:
             yield told
 
 
-def _take(
+def take(
     told: Event | SessionChange | Skipped, batch: Batch, path: str, intake: Intake, longest_line_bytes: int
 ) -> None:
+    """Admit what a line told into the batch, or count why not. No line so far was longer than `longest_line_bytes`."""
     if isinstance(told, Skipped):
         batch.counts.note_error(path, told.reason)
         return

@@ -17,13 +17,15 @@ from pathlib import Path
 
 import msgspec
 
-from siftd.backfill.lines import open_regular, reason_of
+from siftd.backfill.lines import reason_of
 from siftd.clients.claude_transcript import TranscriptHead, transcript_head
+from siftd.foreign_file import open_regular, read
 from siftd.workspace import Workspace, find_workspace
 
 HEAD_BYTES = 4 * 1024 * 1024
 """How far a head reaches: first records can be whole system prompts. Who says nothing until then is nobody's."""
 _SUFFIX = ".jsonl"
+_AGENT_FILE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Transcript:
     size: int
     modified_ns: int
     head: TranscriptHead
+    is_own: bool = True
+    """Whether it lies in the client's home. Of any other file nobody knows who wrote it."""
 
 
 @dataclass
@@ -57,7 +61,8 @@ def find_sources(
     home = Path(claude_home, "projects")
     wanted = list(paths) or ([str(home)] if home.is_dir() else [])
     files = dict.fromkeys(os.path.realpath(path) for path in _iter_files(wanted, sources))
-    looked_at = [seen for path in files if (seen := _look_at(path, sources)) is not None]
+    own = os.path.realpath(home) + "/"
+    looked_at = [seen for path in files if (seen := _look_at(path, sources, is_own=path.startswith(own))) is not None]
     belongs = _Belonging(workspace, any_workspace, is_excluded)
     sources.transcripts = _in_order(looked_at, belongs)
     return sources
@@ -73,7 +78,7 @@ def spawned_agents(transcript: Transcript) -> dict[str, str]:
     agents = {}
     for file in folder.glob("agent-*.meta.json"):
         try:
-            tool_use_id = msgspec.json.decode(file.read_bytes(), type=_AgentFile).tool_use_id
+            tool_use_id = msgspec.json.decode(read(str(file), _AGENT_FILE_BYTES), type=_AgentFile).tool_use_id
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             continue  # the link is a comfort; the transcript itself is read all the same
         if tool_use_id:
@@ -107,7 +112,7 @@ class _Belonging:
 
 
 def _iter_files(paths: Sequence[str], sources: Sources) -> Iterator[str]:
-    """Yield the files that `paths` are or hold. Linked folders inside are not entered: they may lead in circles."""
+    """Yield the files that `paths` are or hold. Links inside lead elsewhere, or in circles: none is followed."""
 
     def note(error: OSError) -> None:
         sources.problems.append((str(error.filename), reason_of(error)))
@@ -120,15 +125,20 @@ def _iter_files(paths: Sequence[str], sources: Sources) -> Iterator[str]:
         else:
             for folder, folders, files in os.walk(path, onerror=note):
                 folders.sort()
-                yield from (f"{folder}/{name}" for name in sorted(files) if name.endswith(_SUFFIX))
+                found = (f"{folder}/{name}" for name in sorted(files) if name.endswith(_SUFFIX))
+                for file in found:
+                    if not Path(file).is_symlink():
+                        yield file
+                    elif not Path(file).exists() or not Path(file).resolve().is_relative_to(Path(path).resolve()):
+                        sources.problems.append((file, "it is a link that leads elsewhere"))
 
 
-def _look_at(path: str, sources: Sources) -> Transcript | None:
+def _look_at(path: str, sources: Sources, *, is_own: bool) -> Transcript | None:
     try:
         with open_regular(path) as file:
             found = os.fstat(file.fileno())
             lines = iter(lambda: file.readline(HEAD_BYTES) if file.tell() < HEAD_BYTES else b"", b"")
-            return Transcript(path, found.st_size, found.st_mtime_ns, transcript_head(lines))
+            return Transcript(path, found.st_size, found.st_mtime_ns, transcript_head(lines), is_own)
     except OSError as error:
         sources.problems.append((path, reason_of(error)))
         return None

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from siftd.cli.verbs import choose, load, parse
-from siftd.errors import DaemonUnreachable, RequestInvalid, SiftdError
+from siftd.errors import DaemonUnreachable, RequestInvalid, RequestRefused, SiftdError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ INTERRUPTED = 130
 def main() -> NoReturn:
     """Be the process `mem`. It ends without tearing the interpreter down, which would cost 5 ms at every call."""
     status = run(sys.argv[1:])
-    sys.stdout.flush()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # behind help, which ends before `run` has flushed: whoever read us has seen enough
+        status = FAILED
     sys.stderr.flush()
     os._exit(status)
 
@@ -61,7 +64,10 @@ def _run(arguments: Sequence[str]) -> int:
     verb, rest = choose(arguments)
     module = load(verb)
     options = parse(verb, module, rest)
-    context = Context.of(options, os.environ)
+    environ = dict(os.environ)
+    if verb == "slash":  # the agent runs it, with what a project's settings say: see `siftd.surroundings`
+        environ.pop("SIFTD_WORKSPACE", None)
+    context = Context.of(options, environ)
     if verb != "doctor":
         tell_unseen(context.home)
     status: int = module.run(context, options)
@@ -73,6 +79,8 @@ def _status_of(error: SiftdError) -> int:
         case DaemonUnreachable():
             return NO_DAEMON
         case RequestInvalid():
+            return MISUSED
+        case RequestRefused(code=RequestInvalid.code):
             return MISUSED
         case _:
             return FAILED

@@ -87,13 +87,16 @@ def _log(state: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("log", "problem", message, "make room on the disk; captures go on by themselves")
     if marks["condemnedRecords"]:
         records = count(marks["condemnedRecords"], "record")
-        message = f"{records} of the log ended the daemon twice and is left out, kept in {folder}"
+        message = f"{records} of the log cannot be applied and is left out, kept in {folder}"
         yield Finding("log", "problem", message, "`mem rebuild` tries it again; please report it")
     if marks["corruptLines"]:
         message = (
             f"{count(marks['corruptLines'], 'corrupt line')} of the log set aside in {folder}: those events are lost"
         )
         yield Finding("log", "problem", message, "check the disk; remove the files there once read")
+    if marks["foreignSegments"]:
+        message = f"{count(marks['foreignSegments'], 'segment')} of another workspace set aside in {folder}"
+        yield Finding("log", "problem", message, "remove the foreign-* files there, or put them back where they were")
     if marks["tornTails"]:
         tails = count(marks["tornTails"], "torn tail")
         yield Finding("log", "note", f"{tails} of a crash kept in {folder}; nothing was lost")
@@ -110,11 +113,25 @@ def _database(state: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("database", "note", f"was missing, and was made anew from the log: {format_time(made_anew)}")
     log_lost = state.get("recovery", {}).get("logLostTs")
     if log_lost is not None and time.time() * 1000 - log_lost < RECENT_MS:
-        message = f"was deleted; what it held is in the database and in a snapshot of it: {format_time(log_lost)}"
+        message = f"was deleted or cut; what it held is in the database and in a snapshot: {format_time(log_lost)}"
         yield Finding("log", "note", message)
+    rescued = state.get("recovery", {}).get("rescued")
+    if rescued and time.time() * 1000 - rescued["ts"] < RECENT_MS:
+        yield from _rescued(rescued, state["database"])
     if state["marks"]["damagedDatabases"]:
         message = f"{count(state['marks']['damagedDatabases'], 'damaged database')} set aside and rebuilt from the log"
         yield Finding("database", "problem", message, f"remove {state['database']}.damaged-* once you miss nothing")
+
+
+def _rescued(rescued: dict[str, Any], database: str) -> Iterator[Finding]:
+    """What a rebuild found in the database that was set aside and nowhere else: the log has lost it."""
+    if rescued["events"] or rescued["rest"]:
+        what = f"{count(rescued['events'], 'event')} and {count(rescued['rest'], 'other row')}"
+        message = f"the log had lost {what}; they were taken over from the database that was set aside"
+        yield Finding("log", "problem", message, "check the disk, and who deletes files there")
+    if rescued["left"]:
+        message = f"{count(rescued['left'], 'event')} of the database that was set aside did not pass the check"
+        yield Finding("database", "problem", message, f"look at {database}.damaged-*; nothing else has them")
 
 
 def _summaries(state: dict[str, Any]) -> Iterator[Finding]:

@@ -33,6 +33,9 @@ def run(context: Context, options: Namespace) -> int:
             f"{clean(result['source'])}: {result['scanned']:,} scanned, {result['captured']:,} captured,"
             f" {result['skippedDuplicate']:,} known already"
         )
+        if not result["scanned"] and not result["errors"]:
+            whose = "none of it is this workspace's: --any-workspace takes all" if options.paths else "none is here"
+            tell(f"mem: no transcript of Claude Code was read; {whose}")
         if result["errors"]:
             tell(f"mem: {count(result['errors'], 'error')}, the first: {clean(result['firstError'] or 'unknown')}")
     return 1 if result["errors"] and not result["scanned"] else 0

@@ -33,6 +33,7 @@ def read_beside(paths: WorkspacePaths) -> dict[str, Any]:
             "unreadableSpoolFiles": sum(each.endswith(".bad") for each in _names(paths.spool)),
             "corruptLines": sum(each.startswith("corrupt-") for each in quarantined),
             "condemnedRecords": sum(each.startswith("condemned-") for each in quarantined),
+            "foreignSegments": sum(each.startswith("foreign-") for each in quarantined),
             "tornTails": sum(each.startswith("torn-") for each in quarantined),
             "damagedDatabases": sum(_is_damaged_database(each) for each in _names(paths.folder)),
         },

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from siftd.cli.context import Context
 from siftd.cli.finding import Finding
+from siftd.foreign_file import SETTINGS_BYTES_MAX, read
 from siftd.install.claude_code import claude_folder
 from siftd.install.doctor import PLUGIN_NAME
 
 
 def check_agent(context: Context) -> Iterator[Finding]:
     """Yield how the agent reaches the memory by itself: each way once is enough."""
-    settings = [_read(path) for path in _settings_files(context)]
+    settings = [_read(path, follow=is_own) for path, is_own in _settings_files(context)]
     where = [*_servers(context), *(["the plugin"] if any(map(_has_plugin, settings)) else [])]
     if len(where) > 1:
         message = f"the tools are registered more than once: by {', '.join(where)}"
@@ -35,24 +35,25 @@ def check_agent(context: Context) -> Iterator[Finding]:
         yield Finding("memory", "ok", message)
 
 
-def _settings_files(context: Context) -> list[Path]:
-    project = Path(context.workspace.root, ".claude")
-    user = Path(claude_folder(context.environ, context.user_home))
-    return [user / "settings.json", project / "settings.json", project / "settings.local.json"]
+def _settings_files(context: Context) -> list[tuple[str, bool]]:
+    """Return each file, and whether it is the person's own: a project may be a clone."""
+    project, user = f"{context.workspace.root}/.claude", claude_folder(context.environ, context.user_home)
+    named = f"{project}/settings.json", f"{project}/settings.local.json"
+    return [(f"{user}/settings.json", True), *((path, path.startswith(f"{user}/")) for path in named)]
 
 
 def _servers(context: Context) -> Iterator[str]:
     """Yield the files that register a server of ours: the user's, the project's entry in it, the project's own."""
     folder = context.environ.get("CLAUDE_CONFIG_DIR") or context.user_home
-    user = Path(folder, ".claude.json")
-    document = _read(user)
+    user = f"{folder}/.claude.json"
+    document = _read(user, follow=True)
     projects = document.get("projects")
     mine = projects.get(context.workspace.root) if isinstance(projects, dict) else None
-    shared = Path(context.workspace.root, ".mcp.json")
-    for path, holder in ((user, document), (user, mine), (shared, _read(shared))):
+    shared = f"{context.workspace.root}/.mcp.json"
+    for path, holder in ((user, document), (user, mine), (shared, _read(shared, follow=False))):
         servers = holder.get("mcpServers") if isinstance(holder, dict) else None
         if isinstance(servers, dict) and any(map(_is_ours, servers.values())):
-            yield str(path)
+            yield path
 
 
 def _is_ours(entry: Any) -> bool:
@@ -60,7 +61,7 @@ def _is_ours(entry: Any) -> bool:
         return False
     arguments = entry.get("args")
     words = [str(entry.get("command", "")), *(map(str, arguments) if isinstance(arguments, list) else ())]
-    return "mcp" in words and any(word.rpartition("/")[2] == "siftd" for word in words)
+    return "mcp" in words and any(word == "siftd" or word.endswith(("/siftd", "/siftd/__main__.py")) for word in words)
 
 
 def _has_plugin(settings: dict[str, Any]) -> bool:
@@ -70,10 +71,10 @@ def _has_plugin(settings: dict[str, Any]) -> bool:
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: str, *, follow: bool) -> dict[str, Any]:
     """Return what a file holds; nothing for one that is not there or does not parse (`check_hooks` tells that)."""
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read(path, SETTINGS_BYTES_MAX, follow=follow))
     except (OSError, ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}

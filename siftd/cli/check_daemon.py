@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import siftd
@@ -27,7 +28,10 @@ def check_daemon(context: Context) -> Iterator[Finding]:
             yield _check_hello(client.request({"kind": "hello"}, timeout=HELLO_SECONDS))
             info = client.request({"kind": "info"}, timeout=ANSWER_SECONDS)
     except DaemonUnreachable:
-        yield Finding("daemon", "problem", "no daemon runs", "`mem start`, or the next tool call, starts it")
+        # Before anything was captured nothing is wrong: a perfect installation is not told of a problem.
+        has_begun = Path(context.paths.database).exists()
+        remedy = "`mem start`, or the next tool call, starts it"
+        yield Finding("daemon", "problem" if has_begun else "note", "no daemon runs", remedy)
     except DaemonTimedOut:
         message = f"the daemon hangs: it does not answer within {HELLO_SECONDS:g} s"
         yield Finding("daemon", "problem", message, "see `mem logs`; then `mem stop` and `mem start`")

@@ -7,21 +7,26 @@ import os
 import platform
 import socket
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import siftd
 from siftd.cli.context import Context
 from siftd.cli.finding import Finding
 from siftd.cli.hook_failures import list_unseen
 from siftd.cli.output import count, format_time
-from siftd.errors import ConfigInvalid, HomeUnusable, StoreError
+from siftd.errors import HomeUnusable, StoreError
 from siftd.home import check_links, check_owners, load_settings
 from siftd.install.claude_code import Wiring
 from siftd.install.doctor import check_wiring
+from siftd.install.installation import find_others, find_recorded
 from siftd.log.recovery import iter_records
 from siftd.store import health
 from siftd.store.comparing import count_differing
 from siftd.store.connection import open_reader
+
+VARIABLES = ("SIFTD_HOME", "SIFTD_NS", "SIFTD_WORKSPACE", "SIFTD_OFF", "SIFTD_BACKEND")
 
 
 def check_python() -> Iterator[Finding]:
@@ -53,11 +58,11 @@ def check_home(context: Context) -> Iterator[Finding]:
 
 
 def check_config(context: Context) -> Iterator[Finding]:
-    try:
-        problem = load_settings(context.home, context.environ).problem
-    except ConfigInvalid as error:
-        yield Finding("config", "problem", f"the environment: {error.message}", error.hint or "correct the variable")
-        return
+    for name in sorted(context.environ):
+        if name.startswith("SIFTD_") and name not in VARIABLES:
+            message = f"{name} in the environment decides nothing"
+            yield Finding("config", "note", message, f"write the setting into {context.home.config}")
+    problem = load_settings(context.home).problem
     if problem:
         yield Finding("config", "problem", problem, f"correct {context.home.config}")
     else:
@@ -73,6 +78,20 @@ def check_hooks(context: Context) -> Iterator[Finding]:
         yield Finding("hooks", "problem", problem.message, problem.remedy)
     if not problems:
         yield Finding("hooks", "ok", "Claude Code is wired to this siftd")
+
+
+def check_path(context: Context) -> Iterator[Finding]:
+    """Tell which other `siftd` the plugin or a shell would find: the name is another project's on the package index."""
+    recorded = find_recorded(context.home)
+    if recorded not in (None, (sys.executable, str(Path(siftd.__file__).parent))):
+        message = f"the plugin is to run another siftd: {' -I '.join(recorded or ())}"
+        yield Finding("path", "note", message, "`mem install --plugin` here, if it should be this one")
+    for program, is_ours in find_others(context.environ.get("PATH", "")):
+        if is_ours:
+            yield Finding("path", "note", f"{program} is another installation of siftd", "keep one of them")
+        else:
+            message = f"{program} is another program of that name; nothing of siftd's runs it"
+            yield Finding("path", "note", message, "where it comes first, `siftd` in a shell is not ours; `mem` is")
 
 
 def check_failures(context: Context) -> Iterator[Finding]:

@@ -1,4 +1,8 @@
-"""What `mem doctor` says of a repository that was moved: its memory is still there, under the old path's key."""
+"""What `mem doctor` says of a repository that was moved, or whose git directory does not say where it belongs.
+
+The memory of a moved one is still there, under the old path's key. A `.git` that leads to a git directory which does
+not point back is not followed (`siftd.workspace`), though git follows it: an archive may hold any such file.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,18 @@ from siftd.cli.finding import Finding
 from siftd.cli.known import iter_known
 from siftd.cli.output import count
 from siftd.repository import find_root_commit
+from siftd.workspace import unfollowed_pointer
 
 
 def check_moved(context: Context) -> Iterator[Finding]:
     export = export_path(context.paths)
     if export.exists():
         yield Finding("workspace", "problem", "an adoption did not end", f"`mem import {export}`, then remove the file")
+    elsewhere = unfollowed_pointer(context.workspace.root)
+    if elsewhere is not None:
+        message = f"`.git` leads to {elsewhere}, which does not point back: this folder has a memory of its own"
+        remedy = "if `git init --separate-git-dir` made it: `git config core.worktree` with this folder joins the two"
+        yield Finding("workspace", "note", message, remedy)
     orphans = [each for each in iter_known(context.home) if each.is_orphaned and each.root_commit]
     if not orphans or not Path(context.workspace.root, ".git").exists():
         return

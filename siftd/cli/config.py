@@ -39,19 +39,13 @@ def run(context: Context, options: Namespace) -> int:
 
 def _list_settings(context: Context) -> tuple[list[dict[str, Any]], str | None]:
     from_file, problem = read_config(context.home)
-    from_environment = config.parse_environment(context.environ)
-    settings = config.Settings(from_file | from_environment)
+    settings = config.Settings(from_file)
     listed = []
     for key in config.KEYS:
         source = "file" if key.name in from_file else "default"
-        source = f"environment ({key.environment_name})" if key.name in from_environment else source
-        value = settings[key.name]
-        listed.append({"key": key.name, "value": value, "source": source, "default": key.default} | _meaning(key))
+        shown = {"key": key.name, "value": settings[key.name], "source": source, "default": key.default}
+        listed.append(shown | {"meaning": key.meaning})
     return listed, problem
-
-
-def _meaning(key: config.Key) -> dict[str, str]:
-    return {"environment": key.environment_name, "meaning": key.meaning}
 
 
 def _find(settings: list[dict[str, Any]], name: str) -> dict[str, Any]:

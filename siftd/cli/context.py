@@ -38,7 +38,8 @@ class Context:
         user_home = os.path.expanduser("~")  # noqa: PTH111 - pathlib would cost 10 ms at every run
         home = Home.from_environment(environ, user_home)
         home = Home(os.path.abspath(home.root), home.namespace)  # noqa: PTH100 - as above
-        folder = options.workspace or start_folder(environ, os.getcwd())  # noqa: PTH109 - as above
+        named = options.workspace or environ.get("SIFTD_WORKSPACE")
+        folder = named or start_folder(environ, os.getcwd())  # noqa: PTH109 - as above
         return cls(home, workspace_of(home, folder), environ, user_home)
 
     def ask(

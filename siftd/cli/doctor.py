@@ -17,6 +17,7 @@ from siftd.cli.check_files import (
     check_failures,
     check_home,
     check_hooks,
+    check_path,
     check_python,
 )
 from siftd.cli.check_moved import check_moved
@@ -53,6 +54,7 @@ def examine(context: Context) -> Iterator[Finding]:
     yield from check_home(context)
     yield from check_config(context)
     yield from check_hooks(context)
+    yield from check_path(context)
     yield from check_agent(context)
     yield from check_failures(context)
     yield from check_daemon(context)

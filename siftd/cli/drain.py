@@ -5,13 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
+from siftd.cli.numbers import positive
 from siftd.cli.output import clean, count, say, say_json, tell
 from siftd.cli.progress import progress_bar
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--backend", metavar="NAME", help="ask this one, this time (ollama:llama3.2:3b, extractive)")
-    parser.add_argument("limit", nargs="?", type=int, metavar="N", help="at most so many events (default: all)")
+    parser.add_argument("limit", nargs="?", type=positive, metavar="N", help="at most so many events (default: all)")
 
 
 def run(context: Context, options: Namespace) -> int:

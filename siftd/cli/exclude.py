@@ -15,7 +15,9 @@ from siftd.cli.stop import STOP_SECONDS
 from siftd.client import connect
 from siftd.config import Settings, is_excluded, parse_file
 from siftd.errors import ConfigInvalid, DaemonTimedOut, DaemonUnreachable, RequestInvalid
-from siftd.home import ensure_folder, write_private
+from siftd.foreign_file import read
+from siftd.home import CONFIG_BYTES_MAX, ensure_folder, write_private
+from siftd.workspace import path_as_text, path_from_text
 
 KEY = "capture.exclude"
 
@@ -51,6 +53,10 @@ def run(context: Context, options: Namespace) -> int:
 
 
 def _changed(folders: list[str], folder: str, *, remove: bool) -> list[str]:
+    if path_as_text(folder) != folder:
+        raise RequestInvalid(
+            "the folder's name is not UTF-8, as a configuration is", hint="exclude the folder above it, or rename it"
+        )
     if not remove:
         return folders if folder in folders else [*folders, folder]
     left = [each for each in folders if os.path.realpath(Path(each).expanduser()) != folder]
@@ -62,7 +68,7 @@ def _changed(folders: list[str], folder: str, *, remove: bool) -> list[str]:
 def _read(path: str) -> dict[str, Any]:
     """Return the configuration as it is written; one that is not sound is not touched."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read(path, CONFIG_BYTES_MAX, follow=True).decode()
     except FileNotFoundError:
         return {}
     parse_file(text)
@@ -86,7 +92,7 @@ def _stop_daemons(context: Context, folder: str) -> int:
     """End the daemons that serve workspaces under the folder; return how many there were."""
     stopped = 0
     for known in iter_known(context.home):
-        if known.root is None or not is_excluded(known.root, Settings({KEY: [folder]})):
+        if known.root is None or not is_excluded(path_from_text(known.root), Settings({KEY: [folder]})):
             continue
         try:
             with connect(context.home.for_workspace(known.key)) as client:

@@ -20,12 +20,17 @@ _NOUNS = {
     "summary": "summary",
     "memory": "memory",
     "record": "record of the log",
+    "session": "session's name",
+    "title": "title",
+    "folder": "session's folder",
 }
 _PLURALS = {
     "turn's end": "turns' ends",
     "summary": "summaries",
     "memory": "memories",
     "record of the log": "records of the log",
+    "session's name": "sessions' names",
+    "session's folder": "sessions' folders",
 }
 
 
@@ -83,6 +88,8 @@ def _say(answer: dict[str, Any], options: Namespace, what: str) -> None:
         say_json(answer)
         return
     say(f"{_told(answer)} {what}")
+    for each in answer.get("left", ()):
+        tell(f"mem: it stays in {clean(each)}")
     for each in answer["pending"]:
         tell(f"mem: still held by {clean(each)}; it is tried again at every tick")
 

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 REMEDIES = {
     "DaemonNotStarted": "`mem start` says why it does not start",
+    "PackageNotOurs": "reinstall siftd-memory: another package has taken its place",
     "NotKept": "make room on the disk; if there is room, reinstall siftd",
-    "TimeoutError": "the agent did not finish its input within 2 s; if it comes again, look at what starts the hook",
+    "TooLate": "the agent did not finish its input within 2 s, or a folder did not answer; if it comes again, look at"
+    " what starts the hook",
     "PermissionError": "the home must belong to you and be writable by nobody else: see `home` here",
     "FileNotFoundError": "set SIFTD_HOME to a folder that can be made",
     "NotADirectoryError": "set SIFTD_HOME to a folder that can be made",

@@ -9,17 +9,24 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.cli.person import is_at_terminal
 from siftd.cli.progress import progress_bar
+from siftd.errors import RequestInvalid
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a file that `mem export` has written")
+    parser.add_argument("--own", action="store_true", help="it is your own: believe it who said what")
+    parser.add_argument("--yes", action="store_true", help="into the memories for every project too")
 
 
 def run(context: Context, options: Namespace) -> int:
+    if options.own and not is_at_terminal(context.environ):
+        raise RequestInvalid("a person has to say whose file it is", hint="say --own in a terminal of your own")
     path = os.path.abspath(os.path.expanduser(options.file))  # noqa: PTH100, PTH111 - pathlib would cost 10 ms
     with progress_bar("importing") as on_progress:
-        answer = context.ask({"kind": "import", "path": path}, timeout=WORK_SECONDS, on_progress=on_progress)
+        request = {"kind": "import", "path": path, "own": options.own, "yes": options.yes}
+        answer = context.ask(request, timeout=WORK_SECONDS, on_progress=on_progress)
     added = answer["added"]
     if options.json:
         say_json(answer)

@@ -78,7 +78,7 @@ def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
         (
             "captures",
             f"{captures['accepted']:,} accepted, {captures['duplicates']:,} duplicates,"
-            f" {captures['rejected']:,} rejected, {captures['spooled']:,} by the spool",
+            f" {captures['rejected']:,} rejected, {captures['spooled']:,} by the spool" + _dropped(captures),
         ),
         ("redacted", _redacted(state["redactions"])),
         ("waiting", f"{count(state['spool']['files'], 'file')} in the spool, {state['dropped']:,} dropped"),
@@ -89,6 +89,12 @@ def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
         ("database", state["database"]),
         ("socket", state["socket"]),
     ]
+
+
+def _dropped(captures: dict[str, int]) -> str:
+    """Tell what was answered as kept and is not there, which is right only if somebody wanted it so."""
+    reasons = {"forgotten": "dropped as forgotten", "off": "dropped while capture was off"}
+    return "".join(f", {captures[name]:,} {told}" for name, told in reasons.items() if captures.get(name))
 
 
 def _tokens(tokens: dict[str, Any] | None) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
+from siftd.cli.numbers import positive
 from siftd.cli.output import format_time, print_table, say_json, tell
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("-n", type=int, default=20, metavar="N", help="how many (default: 20)")
+    parser.add_argument("-n", type=positive, default=20, metavar="N", help="how many (default: 20)")
     parser.add_argument("--session", help="of this session only")
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from siftd.cli.context import Context
 from siftd.cli.output import clean, say, say_json, tell
 from siftd.install.claude_code import Target, Wiring
+from siftd.install.installation import record
 from siftd.install.wiring import Change, install
 from siftd.resources import hooks_folder
 
@@ -18,11 +19,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--project", action="store_true", help="only for this workspace (.claude/settings.local.json), not for the user"
     )
     parser.add_argument(
-        "--plugin", action="store_true", help="only say by which commands Claude Code installs siftd as a plugin"
+        "--plugin",
+        action="store_true",
+        help="note for the plugin where siftd is, and say by which commands Claude Code installs it",
     )
 
 
 def run(context: Context, options: Namespace) -> int:
+    record(context.home)
     if options.plugin:
         commands = plugin_commands()
         say_json({"commands": commands}) if options.json else say("\n".join(commands))

@@ -11,6 +11,7 @@ from siftd.errors import StoreError
 from siftd.paths import Home, WorkspacePaths
 from siftd.store import meta, read
 from siftd.store.connection import open_reader, translate
+from siftd.workspace import path_from_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Known:
     @property
     def is_orphaned(self) -> bool:
         """Whether the folder it remembers is gone: moved, or removed. What a scrub took of its path is not known."""
-        return self.root is not None and "[REDACTED:" not in self.root and not Path(self.root).exists()
+        return self.root is not None and "[REDACTED:" not in self.root and not Path(path_from_text(self.root)).exists()
 
 
 def iter_known(home: Home) -> Iterator[Known]:

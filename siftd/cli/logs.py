@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from siftd.cli.context import Context
+from siftd.cli.numbers import positive
 from siftd.cli.output import clean, paint, say, tell
 from siftd.file_identity import FileIdentity, identify
 
@@ -18,7 +19,7 @@ _LEVEL_STYLES = {"warning": "yellow", "error": "red"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("-n", type=int, default=50, metavar="N", help="the last N lines (default: 50)")
+    parser.add_argument("-n", type=positive, default=50, metavar="N", help="the last N lines (default: 50)")
     parser.add_argument("-f", "--follow", action="store_true", help="go on with what is added")
 
 

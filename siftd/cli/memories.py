@@ -69,8 +69,9 @@ def _filters(options: Namespace) -> dict[str, Any]:
 
 def _line(memory: dict[str, Any], letter: str) -> str:
     name = f"{letter}{memory['id']}"
-    pin = " pinned" if memory["pinned"] else ""
-    head = f"{name:<6} {format_time(memory['updated_ts'])}  {clean(memory['type'])}{pin}"
+    state = " waits" if memory["waits"] else " pinned" if memory["pinned"] else ""
+    told = f"{clean(memory['type'])} ({clean(memory['said_by'])}){state}"
+    head = f"{name:<6} {format_time(memory['updated_ts'])}  {told}"
     return f"{paint(name, 'cyan')}{head[len(name) :]}  {one_line(memory['text'], len(head) + 2)}"
 
 

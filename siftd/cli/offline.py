@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from siftd.cli.context import Context
-from siftd.errors import ConfigInvalid, StoreError
+from siftd.errors import StoreError
 from siftd.home import load_settings
 from siftd.store import events, read
 from siftd.store.connection import open_reader, translate
 from siftd.store.migrate import check_not_newer
 from siftd.store.tombstones import pending_seq
+from siftd.workspace import path_as_text
 
 _COUNTS = ("events", "raw", "summarized", "skipped", "summaries", "embeddings", "superseded", "memories")
 _COUNTERS = ("accepted", "duplicates", "rejected", "spooled")
@@ -25,7 +26,7 @@ def read_files(context: Context) -> dict[str, Any]:
     segments = list(Path(paths.folder).glob("wal*.ndjson*"))
     stored, store_problem = _read_database(paths.database, has_log=bool(segments))
     return {
-        "workspace": {"root": context.workspace.root, "key": context.workspace.key},
+        "workspace": {"root": path_as_text(context.workspace.root), "key": context.workspace.key},
         "socket": paths.socket,
         "database": paths.database,
         "daemon": {"running": False, "pid": None, "version": None, "uptimeMs": None, "rssBytes": None},
@@ -50,10 +51,7 @@ def read_files(context: Context) -> dict[str, Any]:
 
 
 def _configured(context: Context) -> tuple[str, str, str | None]:
-    try:
-        loaded = load_settings(context.home, context.environ)
-    except ConfigInvalid as error:
-        return "unknown", "unknown", error.message
+    loaded = load_settings(context.home)
     return loaded.settings["memory.backend"], loaded.settings["memory.embedder"], loaded.problem
 
 

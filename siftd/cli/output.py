@@ -1,7 +1,8 @@
 """How `mem` prints: facts for people or as JSON, remarks, times, sizes.
 
 Captured text may hold what a terminal would obey (escape sequences, carriage returns): everything printed for people
-goes through `clean` or `one_line`.
+goes through `clean` or `one_line`. What no terminal shows goes too; and where no terminal is, an agent may read, for
+whom it is made as harmless as a block (`siftd.harmless`). `--json` is for programs and tells everything as it is.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+
+from siftd.harmless import harmless, unfenced, visible
 
 _CONTROL = (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 _SHOWN = dict.fromkeys(_CONTROL, "\ufffd")
@@ -46,15 +49,17 @@ def paint(text: str, style: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Return text that a terminal only shows: line breaks and tabs stay, other control characters become U+FFFD."""
-    return text.replace("\r\n", "\n").translate(_SHOWN)
+    """Return text that a terminal only shows, and an agent is not led by: line breaks and tabs stay, other control
+    characters become U+FFFD."""
+    shown = text.replace("\r\n", "\n").translate(_SHOWN)
+    return visible(shown) if is_terminal() else unfenced(shown)
 
 
 def one_line(text: str, used: int = 0) -> str:
     """Return `text` as one line; on a terminal it is cut to what `used` columns leave of the width."""
     line = clean(" ".join(text.split()))
     if not is_terminal():
-        return line
+        return harmless(line, len(line) + 1)
     columns = os.get_terminal_size(sys.stdout.fileno()).columns or 80  # some terminals do not know
     room = max(columns - used, 20)
     return line if len(line) <= room else f"{line[: room - 1]}…"

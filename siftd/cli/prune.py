@@ -18,6 +18,10 @@ def run(context: Context, options: Namespace) -> int:
         say_json(answer)
         return 0
     say(f"{count(answer['events'], 'event')} forgotten, {count(answer['segments'], 'log segment')} removed")
+    if answer.get("held"):
+        held = count(answer["held"], "more event")
+        tell(f"mem: {held} too old by the clock alone: work of another day has to confirm it first")
+        tell("mem: if the clock is right, `mem forget --until DATE` forgets them now")
     for each in answer["pending"]:
         tell(f"mem: still held by {clean(each)}; it is tried again at every tick")
     return 0

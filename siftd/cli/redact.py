@@ -40,9 +40,10 @@ def run(context: Context, options: Namespace) -> int:
 
 
 def _read(path: str) -> str:
-    from pathlib import Path
+    from siftd.foreign_file import open_regular
 
-    data = sys.stdin.buffer.read(BYTES_MAX + 1) if path == "-" else Path(path).read_bytes()
+    with sys.stdin.buffer if path == "-" else open_regular(path, follow=True) as file:
+        data = file.read(BYTES_MAX + 1)
     if len(data) > BYTES_MAX:
         raise RequestInvalid("there are more than 16 MiB", hint="give a part of it")
     return data.decode("utf-8", "replace")
@@ -56,9 +57,9 @@ def _redactor_of(context: Context) -> tuple[Redactor, str | None]:
     from siftd.home import load_settings
     from siftd.intake import make_redactor
 
-    loaded = load_settings(context.home, context.environ)
+    loaded = load_settings(context.home)
     try:
-        secret = Path(context.paths.secret).read_bytes()
+        secret = Path(context.paths.secret).read_bytes()[:32]
     except OSError:
         secret = bytes(32)  # of the placeholders' digits nothing is shown
     return make_redactor(secret, loaded.settings, EnvValues(context.workspace.root)), loaded.problem

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import say, say_json, tell
+from siftd.cli.person import is_at_terminal, says_yes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,14 +33,22 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     text = sys.stdin.buffer.read().decode("utf-8", "replace") if options.text == ["-"] else " ".join(options.text)
+    typed = is_at_terminal(context.environ)
+    if typed and (options.pin or not options.project or options.supersedes):
+        where = "this project" if options.project else "every project"
+        if not says_yes(f"Every session of {where} may be given this. Keep it?"):
+            tell("mem: nothing was kept")
+            return 1
     place = {"kind": "supersede", "id": options.supersedes} if options.supersedes else {"kind": "remember"}
-    answer = context.ask({**place, "text": text, "source": "mem", **_fields(options)})
+    answer = context.ask({**place, "text": text, "source": "mem", "typed": typed, **_fields(options)})
     if options.json:
         say_json(answer)
     elif answer.get("duplicate"):
         say(f"{answer['id']} says this already")
     else:
         say(f"{answer['id']} remembered")
+    if answer.get("waits"):
+        tell("mem: it waits for a person: `mem pins --accept` in a terminal lets it stand")
     if answer["similar"] and not options.json:
         near = ", ".join(answer["similar"])
         tell(f"mem: it resembles {near}; `mem show ID` tells, `mem remember --supersedes ID` replaces one")

@@ -9,11 +9,13 @@ from siftd.cli.output import say, say_json
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--session", default="", metavar="ID", help="only this session (its whole id)")
+    parser.add_argument(
+        "--session", default="", metavar="ID", help="only this session, by its id or the beginning of it"
+    )
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask({"kind": "resume", "session": options.session})
+    answer = context.ask({"kind": "resume", "session": options.session, "known": bool(options.session)})
     if options.json:
         say_json(answer)
     else:

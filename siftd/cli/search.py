@@ -1,20 +1,22 @@
-"""`mem search`: hits, one line each."""
+"""`mem search`: hits, by session on a terminal, else one line each."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 
 from siftd.cli.abnormal import find_abnormal
 from siftd.cli.beside import read_beside
 from siftd.cli.context import Context
-from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
+from siftd.cli.hits import parts_of, say_hits
+from siftd.cli.numbers import positive
+from siftd.cli.output import clean, count, format_time, is_terminal, one_line, paint, say, say_json, tell
 from siftd.errors import RequestInvalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-KINDS = ("summary", "event", "memory", "tool", "prompt", "stop", "failure")
+KINDS = ("summary", "event", "memory", "tool", "prompt", "stop", "text", "failure")
 _LEGS = {
     "words": "its words",
     "raw": "the event's words",
@@ -23,12 +25,12 @@ _LEGS = {
     "recent": "being recent",
 }
 _PARTS = ("own", "session", "diversity")
-_LIFTS = ("recency", "confidence", "prompt", "importance")
+_LIFTS = ("recency", "confidence", "prompt", "importance", "purpose")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("query", nargs="*", metavar="QUERY", help="what to find, in words of your own")
-    parser.add_argument("-k", type=_positive, default=10, metavar="N", help="how many hits (default: 10)")
+    parser.add_argument("-k", type=positive, default=10, metavar="N", help="how many hits (default: 10)")
     parser.add_argument("--tool", help="of this tool: Edit, Bash, ...")
     parser.add_argument("--session", help="of this session")
     parser.add_argument("--file", help="about this file, or files that match a glob")
@@ -40,6 +42,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--type", help="only memories of this type: decision, preference, ...")
     parser.add_argument("--superseded", action="store_true", help="also what a newer summary hides")
     parser.add_argument("--by-session", action="store_true", help="one hit for each session, the best session first")
+    parser.add_argument("--full", action="store_true", help="all of each hit, however many lines")
+    parser.add_argument("--oneline", action="store_true", help="one line a hit, as into a pipe")
     parser.add_argument("--explain", action="store_true", help="say why each was found, and what its score is made of")
 
 
@@ -54,8 +58,11 @@ def run(context: Context, options: Namespace) -> int:
     if options.json:
         say_json({"hits": hits, "degraded": degraded})
     else:
-        for hit in hits:
-            _say_hit(hit, options.explain)
+        if is_terminal() and not (options.oneline or options.explain):
+            say_hits(hits, query, is_full=options.full)
+        else:
+            for hit in hits:
+                _say_hit(hit, options.explain)
         if degraded:
             tell(f"mem: {clean(degraded)}")
     if not hits:
@@ -80,16 +87,16 @@ def _filters(options: Namespace) -> dict[str, Any]:
 
 def _say_hit(hit: dict[str, Any], is_explained: bool) -> None:
     head = f"{hit['id']:<6} {format_time(hit['ts'])}  {clean(_what(hit))}"
-    text = one_line(hit["text"], used=len(head) + 2)
+    answer, asked = parts_of(hit)
+    text = one_line(f"{answer} ({asked})" if asked else answer, used=len(head) + 2)
     say(f"{paint(hit['id'], 'cyan')}{head[len(hit['id']) :]}  {text}")
     if is_explained:
         say(paint(f"       {_explain(hit)}", "dim"))
 
 
 def _what(hit: dict[str, Any]) -> str:
-    """Return the tool of an event, the type of a memory."""
-    name: str = hit["type"] if hit["kind"] == "memory" else hit["tool"]
-    return name
+    """Return the tool of an event, the type of a memory, and whose words they are."""
+    return f"{hit['type'] if hit['kind'] == 'memory' else hit['tool']} ({hit['saidBy']})"
 
 
 def _explain(hit: dict[str, Any]) -> str:
@@ -119,9 +126,3 @@ def _why_nothing(context: Context, is_filtered: bool) -> str:
     if is_filtered:
         return f"no match with these filters among {count(counts['events'], 'event')}"
     return f"no match among {count(counts['events'], 'event')}"
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError("a whole number from 1 is wanted")
-    return int(text)

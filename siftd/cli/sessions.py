@@ -5,11 +5,21 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.output import format_time, print_table, say_json, tell
+from siftd.cli.hits import say_wrapped
+from siftd.cli.numbers import positive
+from siftd.cli.output import clean, format_time, paint, say_json, tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+LINES = 2
+"""Of a session's story on a terminal."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("-n", type=int, default=20, metavar="N", help="how many (default: 20)")
+    parser.add_argument("-n", type=positive, default=20, metavar="N", help="how many (default: 20)")
 
 
 def run(context: Context, options: Namespace) -> int:
@@ -17,18 +27,17 @@ def run(context: Context, options: Namespace) -> int:
     if options.json:
         say_json(answer)
         return 0
-    rows = [
-        (
-            each["session_id"],
-            format_time(each["last_ts"]),
-            str(each["events"]),
-            each["source"] or "-",
-            each["asked"] or "",
-        )
-        for each in answer["sessions"]
-    ]
-    if rows:
-        print_table(("session", "last", "events", "by", "asked first"), rows)
+    for each in answer["sessions"]:
+        head = f"{clean(each['session_id'][:8])}  {format_time(each['last_ts'])}  {each['events']:>5}  "
+        say_wrapped(head, paint(head[:8], "cyan") + head[8:], _told(each), LINES)
+    if answer["sessions"]:
+        tell("mem: `mem session ID` tells one whole")
     else:
         tell("mem: no session is remembered here yet")
     return 0
+
+
+def _told(session: dict[str, Any]) -> str:
+    """Return how a session is known again: by its story, else by what was asked first."""
+    story = str(session["summary"] or session["asked"] or "")
+    return story.partition(": ")[2] if story.startswith("Session") else story

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from siftd.cli.context import Context
 from siftd.cli.output import clean, format_time, paint, say, say_json
+from siftd.clients.shown import as_text
+
+_DIFF = {"- ": "red", "+ ": "green"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,6 +26,9 @@ def run(context: Context, options: Namespace) -> int:
         _say_memory(item, "g" if options.id.strip().startswith(("g", "#g")) else "m")
     else:
         _say_summary(item)
+        if item["event"] is not None:
+            say(paint(f"\ne{item['event']['id']}  {clean(item['event']['tool'])}", "bold"))
+            _say_payload(item["event"]["payload"])
     return 0
 
 
@@ -32,6 +37,7 @@ def _say_event(event: dict[str, Any]) -> None:
     say(paint(f"e{event['id']}  {format_time(event['ts'])}  {clean(event['tool'])}{outcome}", "bold"))
     _say_fields(
         {
+            "said by": event["said_by"],
             "session": event["session_id"],
             "status": event["status"],
             "last error": event["last_error"],
@@ -44,7 +50,18 @@ def _say_event(event: dict[str, Any]) -> None:
         say()
         _say_summary(summary)
     say()
-    say(clean(json.dumps(event["payload"], ensure_ascii=False, indent=2)))
+    _say_payload(event["payload"])
+
+
+def _say_payload(payload: Any) -> None:
+    """Print what an event holds as text; a change in the colours of a diff."""
+    is_diff = (
+        isinstance(payload, dict)
+        and isinstance(payload.get("tool_input"), dict)
+        and "file_path" in payload["tool_input"]
+    )
+    for line in clean(as_text(payload)).split("\n"):
+        say(paint(line, _DIFF[line[:2]]) if is_diff and line[:2] in _DIFF else line)
 
 
 def _say_summary(summary: dict[str, Any]) -> None:
@@ -52,6 +69,7 @@ def _say_summary(summary: dict[str, Any]) -> None:
     confidence = "" if summary["confidence"] is None else f" (confidence {summary['confidence']:g})"
     _say_fields(
         {
+            "said by": summary["said_by"],
             "by": f"{summary['model']}{confidence}",
             "tells": "" if summary["scope"] == "event" else f"the {summary['scope']}",
             "waits for": summary["waits_for"],
@@ -72,7 +90,8 @@ def _say_memory(memory: dict[str, Any], letter: str) -> None:
             "importance": memory["importance"],
             "confidence": "" if memory["confidence"] is None else f"{memory['confidence']:g}",
             "tags": ", ".join(memory["tags"]),
-            "pinned": "yes" if memory["pinned"] else "",
+            "said by": memory["said_by"],
+            "pinned": "it waits for `mem pins --accept`" if memory["waits"] else "yes" if memory["pinned"] else "",
             "from": format_time(moments["valid_from"]) if "valid_from" in moments else "",
             "until": format_time(moments["valid_to"]) if "valid_to" in moments else "",
             "session": memory["session_id"],

@@ -32,6 +32,6 @@ def run(context: Context, options: Namespace) -> int:
 def _say_event(event: dict[str, Any]) -> None:
     name = f"e{event['event_id']}"
     failed = " failed" if event["outcome"] == "failed" else ""
-    head = f"{name:<6} {format_time(event['ts'])}  {clean(event['tool'])}{failed}"
-    text = one_line(event["text"] or event["payload_head"], used=len(head) + 2)
+    head = f"{name:<6} {format_time(event['ts'])}  {clean(event['tool'])}{failed} ({clean(event['said_by'])})"
+    text = one_line(event["text"], used=len(head) + 2)
     say(f"{paint(name, 'cyan')}{head[len(name) :]}  {text}")

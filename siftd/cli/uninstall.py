@@ -30,6 +30,7 @@ def run(context: Context, options: Namespace) -> int:
         tell("mem: nothing was changed")
         return 1
     changes = uninstall(None, home.manifest)
+    Path(home.installation).unlink(missing_ok=True)
     if options.purge:
         for key in keys:
             stop_and_hold(home.for_workspace(key))

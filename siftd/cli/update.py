@@ -6,7 +6,8 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from siftd.cli.context import Context
-from siftd.cli.output import say, say_json
+from siftd.cli.output import say, say_json, tell
+from siftd.cli.person import is_at_terminal, says_yes
 from siftd.errors import RequestInvalid
 
 
@@ -28,6 +29,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(context: Context, options: Namespace) -> int:
     changes = _changes(options)
     links = {"contradicts": options.contradicts, "related_to": options.related_to}
+    typed = bool(changes) and is_at_terminal(context.environ)
+    if typed and _would_stand(context, options) and not says_yes("Every session may be given this. Change it?"):
+        tell("mem: nothing was changed")
+        return 1
     linked = [
         context.ask({"kind": "link", "from": options.id, "to": other, "relation": relation})
         for relation, other in links.items()
@@ -35,14 +40,22 @@ def run(context: Context, options: Namespace) -> int:
     ]
     if not changes and not linked:
         raise RequestInvalid("nothing is to be changed", hint="`mem update --help` lists what can be")
-    answer = (
-        context.ask({"kind": "update", "id": options.id, **changes}) if changes else {"id": options.id, "changed": []}
-    )
+    answer: dict[str, Any] = {"id": options.id, "changed": []}
+    if changes:
+        answer = context.ask({"kind": "update", "id": options.id, "typed": typed, **changes})
     if options.json:
         say_json(answer | {"linked": linked})
     else:
         say(f"{answer['id']} changed" if changes else f"{answer['id']} linked")
+    if answer.get("waits"):
+        tell("mem: it waits for a person: `mem pins --accept` in a terminal lets it stand")
     return 0
+
+
+def _would_stand(context: Context, options: Namespace) -> bool:
+    """Whether the memory is, or is to be, one that stands in sessions unasked."""
+    is_pinned = options.pin or context.ask({"kind": "show", "id": options.id})["item"]["pinned"]
+    return bool(is_pinned) or options.id.strip().startswith(("g", "#g"))
 
 
 def _changes(options: Namespace) -> dict[str, Any]:

@@ -23,11 +23,13 @@ VERBS = {
     "timeline": "what happened around an event, or last",
     "show": "the whole of an event (e12), a summary (s7) or a memory (m3)",
     "sessions": "the sessions, newest first",
+    "session": "one session whole: what was asked, said and done",
     "conversations": "sessions that were named, and what they follow up on; one's tree",
     "info": "the state of this workspace's memory",
     "doctor": "check every link of the chain and say the remedy",
     "remember": "keep a fact, a decision or a preference on purpose",
     "memories": "what is kept on purpose",
+    "pins": "what stands in every session, and what waits for your word to",
     "update": "change what a memory says, or link it",
     "brief": "what a session would be given at its start",
     "injections": "what agents were given unasked",
@@ -60,6 +62,22 @@ VERBS = {
 }
 
 
+_ELSEWHERE = {
+    "status": "info",
+    "stats": "info",
+    "list": "timeline",
+    "ls": "timeline",
+    "history": "timeline",
+    "tail": "logs -f",
+    "version": "--version",
+    "find": "search",
+    "add": "remember",
+    "delete": "forget",
+    "rm": "forget",
+}
+"""What other programs call it."""
+
+
 def choose(arguments: Sequence[str]) -> tuple[str, list[str]]:
     """Return the verb and the other arguments; options of every verb may also stand before it.
 
@@ -69,13 +87,22 @@ def choose(arguments: Sequence[str]) -> tuple[str, list[str]]:
     if position is None:
         _parse_without_verb(arguments)
     verb = arguments[position]
+    if verb == "help":
+        return _help(arguments[position + 1 :])
     if verb not in VERBS:
         from difflib import get_close_matches
 
-        near = get_close_matches(verb, VERBS, n=1, cutoff=0.5)
+        near = [_ELSEWHERE[verb]] if verb in _ELSEWHERE else get_close_matches(verb, VERBS, n=1, cutoff=0.6)
         hint = f"did you mean `mem {near[0]}`?" if near else "`mem --help` lists the commands"
         raise RequestInvalid("there is no such command", hint=hint)
     return verb, [*arguments[:position], *arguments[position + 1 :]]
+
+
+def _help(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """`mem help VERB` is `mem VERB --help`; alone it lists the verbs."""
+    if not arguments:
+        _parse_without_verb(["--help"])
+    return choose([arguments[0], "--help"])
 
 
 def load(verb: str) -> Any:

@@ -31,6 +31,8 @@ class Envelope(msgspec.Struct, kw_only=True):
     prompt_id: str | None = None
     agent_id: str | None = None
     agent_type: str | None = None
+    transcript_path: Any = None
+    agent_transcript_path: Any = None
     tool_name: str = ""
     tool_input: Any = None
     tool_response: Any = None
@@ -64,6 +66,7 @@ def decode_envelope(raw: bytes, *, ts: int) -> Event | SessionChange:
         cwd=column_text(envelope.cwd) if envelope.cwd else None,
         prompt_id=envelope.prompt_id or None,
         agent_id=envelope.agent_id or None,
+        transcript=_transcript(envelope),
     )
     match envelope.hook_event_name:
         case "PostToolUse" | "PostToolUseFailure":
@@ -79,6 +82,12 @@ def decode_envelope(raw: bytes, *, ts: int) -> Event | SessionChange:
         case "PreCompact":
             return _change(origin, "compact", envelope.trigger)
     raise EnvelopeRejected("unhandled_event")
+
+
+def _transcript(envelope: Envelope) -> str | None:
+    """The file that tells more of what the hook tells: a subagent's at its end, else the session's."""
+    path = envelope.agent_transcript_path or envelope.transcript_path
+    return path if isinstance(path, str) else None
 
 
 def _tool_call(origin: Origin, envelope: Envelope, media: bool) -> Event:
@@ -116,5 +125,11 @@ def _stop(origin: Origin, envelope: Envelope) -> Event:
 
 def _change(origin: Origin, change: Any, detail: str | None) -> SessionChange:
     return SessionChange(
-        client=CLIENT, session_id=origin.session_id, change=change, ts=origin.ts, cwd=origin.cwd, detail=detail
+        client=CLIENT,
+        session_id=origin.session_id,
+        change=change,
+        ts=origin.ts,
+        cwd=origin.cwd,
+        detail=detail,
+        transcript=origin.transcript,
     )

@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from siftd.clients.own import ids_alone, is_own_call
+from siftd.clients.said_by import ACCOUNT, PROMPT, TEXT, said_by_tool
 from siftd.model import Event, Outcome
 
 CLIENT = "claude-code"
@@ -37,6 +38,7 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     prompt_id: str | None = None
     agent_id: str | None = None
     from_transcript: bool = False
+    transcript: str | None = None
 
 
 def column_text(text: str) -> str:
@@ -60,6 +62,7 @@ def tool_event(
         native_id=tool_use_id,
         outcome=outcome,
         spawned_agent_id=spawned if isinstance(spawned, str) else None,
+        said_by=said_by_tool(tool),
     )
 
 
@@ -67,7 +70,12 @@ def prompt_event(origin: Origin, text: str) -> Event:
     """A prompt, its text already read by `typed_prompt`."""
     identity = ("prompt", origin.prompt_id, text) if origin.prompt_id else ("prompt", text)
     return _event(
-        origin, tool="UserPromptSubmit", payload={"prompt": text}, identity=identity, native_id=origin.prompt_id
+        origin,
+        tool=PROMPT,
+        payload={"prompt": text},
+        identity=identity,
+        native_id=origin.prompt_id,
+        said_by="agent" if origin.from_transcript or origin.agent_id else "person",
     )
 
 
@@ -81,6 +89,31 @@ def stop_event(origin: Origin, closing_text: str) -> Event:
         payload={"last_assistant_message": closing_text},
         identity=("stop", origin.agent_id or "", turn, closing_text),
         native_id=origin.agent_id or origin.prompt_id,
+        said_by="output" if origin.agent_id else "agent",
+    )
+
+
+def text_event(origin: Origin, text: str, record_id: str | None) -> Event:
+    """What an agent said between its tool calls: one block, known by its record's id, of which each holds one."""
+    return _event(
+        origin,
+        tool=TEXT,
+        payload={"text": text.strip()},
+        identity=("text", record_id) if record_id else ("text", text),
+        native_id=record_id,
+        said_by="output" if origin.agent_id else "agent",
+    )
+
+
+def account_event(origin: Origin, text: str, record_id: str | None) -> Event:
+    """The client's own account of a session so far, as a compaction leaves it."""
+    return _event(
+        origin,
+        tool=ACCOUNT,
+        payload={"summary": text.strip()},
+        identity=("account", record_id) if record_id else ("account", text),
+        native_id=record_id,
+        said_by="agent",
     )
 
 
@@ -93,6 +126,7 @@ def _event(origin: Origin, **fact: Any) -> Event:
         prompt_id=origin.prompt_id,
         agent_id=origin.agent_id,
         from_transcript=origin.from_transcript,
+        transcript=origin.transcript,
         **fact,
     )
 
@@ -100,10 +134,9 @@ def _event(origin: Origin, **fact: Any) -> Event:
 # Prompts ------------------------------------------------------------------------------------------------
 
 _INJECTED = re.compile(r"<(siftd-memory|system-reminder|ide_opened_file|ide_selection|ide_diagnostics)\b[^<>]*>")
-_COMMAND = re.compile(r"<command-message>.*?</command-message>\s*<command-name>/?(.*?)</command-name>", re.DOTALL)
-_COMMAND_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _MACHINERY = (
     "<task-notification>",
+    "<agent-notification>",
     "<local-command-",
     "<command-name>",
     "<bash-input>",
@@ -119,12 +152,26 @@ _MACHINERY = (
 def typed_prompt(text: str) -> str | None:
     """What a person typed, without blocks that were injected around it; None where nobody typed anything."""
     text = _without_injected(text).strip()
-    if command := _COMMAND.match(text):
-        arguments = _COMMAND_ARGUMENTS.search(text)
-        text = f"/{command[1]} {arguments[1] if arguments else ''}"
+    if (name := _command_name(text)) is not None:
+        text = f"/{name} {between(text, '<command-args>', '</command-args>') or ''}"
     if text.startswith("/"):
         return " ".join(text.split(None, 1)).strip()  # the client keeps name and arguments, not the space between
     return None if not text or text.startswith(_MACHINERY) else text
+
+
+def _command_name(text: str) -> str | None:
+    """Return the command that a transcript's record of a slash command names."""
+    if not text.startswith("<command-message>"):
+        return None
+    rest = text.partition("</command-message>")[2].lstrip()
+    name = between(rest, "<command-name>", "</command-name>") if rest.startswith("<command-name>") else None
+    return None if name is None else name.removeprefix("/")
+
+
+def between(text: str, opening: str, closing: str) -> str | None:
+    """What stands between the first opening and the closing behind it."""
+    within, found, _ = text.partition(opening)[2].partition(closing)
+    return within if found else None
 
 
 def _without_injected(text: str) -> str:

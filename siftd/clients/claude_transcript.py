@@ -1,9 +1,18 @@
 """Claude Code's transcripts: the events of a session, read from its file's lines.
 
-A transcript tells what the hooks would have told, and more: calls that no hook reports, because the input
-failed validation, permission was not given, or a parallel call's failure cancelled them. Those are marked
-with `_unhooked` in the payload. A subagent's file carries its parent's session id and an `agentId`; its first
-user line is what the agent was asked, not a prompt.
+A transcript tells what the hooks would have told, and more:
+
+- what the agent says between its tool calls. A turn's last text is its closing, which the turn's end brings, and is
+  told once;
+- calls that no hook reports, because the input failed validation, permission was not given, or a parallel call's
+  failure cancelled them. Those are marked with `_unhooked` in the payload;
+- what a person typed while the agent was at work, where the client took it up in the middle of a turn (`remove`);
+  what waits for the turn's end (`dequeue`) comes again as a prompt, and what is taken back (`popAll`) was not said;
+- what a subagent in the background answered;
+- the account of a session that a compaction leaves.
+
+A subagent's file carries its parent's session id and an `agentId`; its first user line is what the agent was asked,
+not a prompt. What the client writes in the model's place (`<synthetic>`, an API's errors) nobody said.
 
 The format is the client's own and changes without notice, so every field is doubted. Clients before 2.1.50
 write no `promptId` and no `stop_reason`: there a prompt's text and its how-manieth time are its identity, and
@@ -12,24 +21,29 @@ a turn is over when the next one begins or a `system` record says so.
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
 
 from siftd.clients.claude_facts import (
     CLIENT,
     Origin,
+    account_event,
+    between,
     column_text,
     prompt_event,
     settle_input,
     stop_event,
+    text_event,
     tool_event,
     typed_prompt,
 )
 from siftd.clients.media import may_hold_media, without_media
+from siftd.clients.said_by import ACCOUNT, TEXT
 from siftd.clients.tolerant_json import decode_as
 from siftd.errors import EnvelopeRejected
 from siftd.model import Event, Outcome, SessionChange
@@ -46,6 +60,9 @@ class Record(msgspec.Struct, kw_only=True, rename="camel"):
 
     type: Any = None
     subtype: Any = None
+    uuid: str | None = None
+    operation: Any = None
+    content: Any = None
     session_id: str | None = None
     agent_id: str | None = None
     prompt_id: str | None = None
@@ -79,11 +96,19 @@ class _Closing(NamedTuple):
 
     origin: Origin
     text: str
+    record_id: str | None
     message_id: Any
     ended: bool | None
 
 
 _DECODER = msgspec.json.Decoder(Record)
+
+_NOTHING_SAID = frozenset(("", "(no content)"))
+_SYNTHETIC = "<synthetic>"
+_AGENT_ID = re.compile(r"[\w-]{1,64}")
+"""As clients make them; between the tags of a notification anything may stand."""
+_QUEUED_MAX = 100
+"""Prompts that wait in the client's queue at once, as far as it is followed."""
 
 TURN_ENDS = ("stop_hook_summary", "turn_duration")
 """The `system` records that follow a turn's last word."""
@@ -112,11 +137,19 @@ def read_transcript(
     grow no more, so that the last words of a client that writes no `stop_reason` end their turn. Never raises
     for what a line holds.
     """
-    reader = _Reader(session_id)
+    reader = TranscriptReader(session_id)
     for line in lines:
         if line.strip():
             yield from reader.read(line)
     yield from reader.finish(complete)
+
+
+def is_unhooked(told: Event | SessionChange | Skipped) -> TypeGuard[Event]:
+    """Whether it is an event that no hook tells, or that its hook may have told to nobody, and that is known again by
+    its id wherever reading begins."""
+    if not isinstance(told, Event) or told.native_id is None:
+        return False
+    return told.tool in (TEXT, ACCOUNT, "SubagentStop") or "_unhooked" in told.payload
 
 
 def transcript_head(lines: Iterable[bytes]) -> TranscriptHead:
@@ -135,13 +168,19 @@ def transcript_head(lines: Iterable[bytes]) -> TranscriptHead:
     return TranscriptHead(session_id, cwd, agent_id)
 
 
-class _Reader:
-    """The state between lines: open calls, the turn's id and last words, the time, how often a text came."""
+class TranscriptReader:
+    """Reads line after line. The state between them: open calls, the turn's id and last words, what a person typed
+    meanwhile, the time, how often a text came."""
 
     def __init__(self, session_id: str | None) -> None:
         self.session_id = session_id
         self.calls: dict[str, _Call] = {}
         self.closing: _Closing | None = None
+        self.queued: deque[str] = deque(maxlen=_QUEUED_MAX)
+        self.taken_up: Counter[str] = Counter()
+        """Queued prompts of this turn that were told, by their text: most clients tell of them once more."""
+        self.started_agents: dict[str, str | None] = {}
+        """In which turn each subagent was started: one in the background may answer in a later one."""
         self.prompt_id: str | None = None
         self.ts: int | None = None
         self.started = False
@@ -154,7 +193,7 @@ class _Reader:
         except EnvelopeRejected as rejected:
             yield Skipped("malformed_line" if rejected.reason == "not_json" else rejected.reason)
             return
-        if record.type not in ("user", "assistant", "system", "attachment"):
+        if record.type not in ("user", "assistant", "system", "attachment", "queue-operation"):
             return
         self.ts = _milliseconds(record.timestamp) or self.ts
         origin = self._origin(record)
@@ -174,11 +213,22 @@ class _Reader:
                 yield from self._system(record, origin)
             case "attachment":
                 yield from self._attachment(record, origin)
+            case "queue-operation":
+                yield from self._queue(record, origin)
 
     def finish(self, complete: bool) -> Iterator[Event]:
-        """A turn that the model has ended is over, though nothing follows it."""
+        """A turn that the model has ended is over, though nothing follows it. What it said last without ending was no
+        closing, once nothing can follow."""
         if self.closing and (self.closing.ended or (complete and self.closing.ended is None)):
             yield from self._close_turn()
+        elif complete:
+            yield from self._say()
+
+    @property
+    def is_between(self) -> bool:
+        """Whether nothing is open: a reader that begins with the next line tells the same as this one, but for the
+        counts of what has no id."""
+        return not (self.calls or self.closing or self.queued)
 
     def _origin(self, record: Record) -> Origin | None:
         session_id = record.session_id or self.session_id
@@ -202,20 +252,60 @@ class _Reader:
         for block in blocks:
             if _member(block, "type") == "tool_result":
                 yield from self._result(record, origin, block)
+        if record.is_compact_summary and not record.is_sidechain:
+            yield self._counted(account_event(origin, _text_of(blocks), record.uuid))
         if record.is_meta or record.is_compact_summary or record.is_visible_in_transcript_only or record.is_sidechain:
             return
-        yield from self._prompt(origin, _text_of(blocks))
+        is_beside = any(_member(block, "type") == "tool_result" for block in blocks)
+        yield from self._prompt(origin, _text_of(blocks), is_beside)
 
-    def _prompt(self, origin: Origin, text: str) -> Iterator[Event]:
+    def _prompt(self, origin: Origin, text: str, is_beside_a_result: bool) -> Iterator[Event]:
         if text.startswith("[Request interrupted by user"):
-            self.closing = None  # no hook runs when a person stops the turn
+            yield from self._say()  # no hook runs when a person stops the turn
             return
         prompt = typed_prompt(text)
         if prompt is None and "<task-notification>" not in text:
             return
+        if prompt is not None and is_beside_a_result and self._was_taken_up(prompt):
+            return
         yield from self._close_turn()
         if prompt is not None:
             yield self._counted(prompt_event(origin, prompt))
+        else:
+            yield from self._notification(origin, text)
+
+    def _queue(self, record: Record, origin: Origin) -> Iterator[Event]:
+        """What a person, or a task in the background, says while the agent is at work."""
+        match record.operation:
+            case "enqueue":
+                self.queued.append(record.content if isinstance(record.content, str) else "")
+            case "popAll":
+                self.queued.clear()
+            case "dequeue" if self.queued:
+                self.queued.popleft()
+            case "remove" if self.queued:
+                text = self.queued.popleft()
+                prompt = typed_prompt(text)
+                if prompt is not None:
+                    self.taken_up[prompt] += 1
+                    yield self._counted(prompt_event(origin, prompt))
+                else:
+                    yield from self._notification(origin, text)
+
+    def _was_taken_up(self, prompt: str) -> bool:
+        """Whether this is a queued prompt that was told."""
+        if not self.taken_up[prompt]:
+            return False
+        self.taken_up[prompt] -= 1
+        return True
+
+    def _notification(self, origin: Origin, text: str) -> Iterator[Event]:
+        """The answer of a subagent that ran in the background, as its own hook tells it."""
+        agent_id, answer = between(text, "<task-id>", "</task-id>"), between(text, "<result>", "</result>")
+        if agent_id and _AGENT_ID.fullmatch(agent_id.strip()) and answer and answer.strip():
+            agent_id = agent_id.strip()
+            turn = self.started_agents.get(agent_id)
+            yield stop_event(msgspec.structs.replace(origin, agent_id=agent_id, prompt_id=turn), answer)
 
     def _result(self, record: Record, origin: Origin, block: Any) -> Iterator[Event | Skipped]:
         tool_use_id = _member(block, "tool_use_id")
@@ -230,7 +320,10 @@ class _Reader:
             # A subagent's file has no structured results, only what its model saw.
             answer = {"tool_response": content if structured is None else structured}
             outcome = "interrupted" if _member(structured, "interrupted") is True else "ok"
-        yield tool_event(origin, call.tool, tool_use_id, call.tool_input, answer, outcome)
+        event = tool_event(origin, call.tool, tool_use_id, call.tool_input, answer, outcome)
+        if event.spawned_agent_id:
+            self.started_agents[event.spawned_agent_id] = origin.prompt_id
+        yield event
 
     def _attachment(self, record: Record, origin: Origin) -> Iterator[Event]:
         """A prompt typed while the agent was at work; everything else attached was injected."""
@@ -239,12 +332,14 @@ class _Reader:
             return
         content = attachment.get("prompt")
         prompt = typed_prompt(content if isinstance(content, str) else _text_of(content))
-        if prompt is not None and not record.is_sidechain:
+        if prompt is not None and not record.is_sidechain and not self._was_taken_up(prompt):
             yield self._counted(prompt_event(origin, prompt))
 
     # What the model says ------------------------------------------------------------------------------
 
     def _assistant(self, record: Record, origin: Origin) -> Iterator[Event]:
+        if record.is_api_error_message or _member(record.message, "model") == _SYNTHETIC:
+            return
         message_id = _member(record.message, "id")
         if self.closing and self.closing.ended and self.closing.message_id != message_id:
             yield from self._close_turn()
@@ -254,11 +349,12 @@ class _Reader:
             if kind == "tool_use" and isinstance(name, str) and isinstance(block.get("id"), str):
                 tool_input = settle_input(name, block.get("input"), origin.cwd)
                 self.calls[block["id"]] = _Call(column_text(name), self._without_media(tool_input))
-                self.closing = None
-            elif kind == "text" and isinstance(block.get("text"), str) and _has_turns(record):
+                yield from self._say()
+            elif kind == "text" and _is_said(block.get("text")) and _has_turns(record):
+                yield from self._say()
                 stop_reason = _member(record.message, "stop_reason")
                 ended = None if stop_reason is None else stop_reason == "end_turn"
-                self.closing = _Closing(origin, block["text"], message_id, ended)
+                self.closing = _Closing(origin, block["text"], record.uuid, message_id, ended)
 
     def _system(self, record: Record, origin: Origin) -> Iterator[Event | SessionChange]:
         if record.subtype in TURN_ENDS:
@@ -266,8 +362,15 @@ class _Reader:
         elif record.subtype == "compact_boundary":
             yield _change(origin, "compact")
 
+    def _say(self) -> Iterator[Event]:
+        """Tell the last words as said in the middle of a turn: something else has followed."""
+        said, self.closing = self.closing, None
+        if said:
+            yield self._counted(text_event(said.origin, said.text, said.record_id))
+
     def _close_turn(self) -> Iterator[Event]:
         closing, self.closing = self.closing, None
+        self.taken_up.clear()
         if closing:
             yield self._counted(stop_event(closing.origin, closing.text))
 
@@ -283,8 +386,12 @@ class _Reader:
 
 
 def _has_turns(record: Record) -> bool:
-    """Whether this text can be a turn's last word: not an error's notice, nor a subagent inside a main file."""
-    return not record.is_api_error_message and (not record.is_sidechain or record.agent_id is not None)
+    """Whether this text can be a turn's last word: a subagent's inside a main file, as old clients wrote it, cannot."""
+    return not record.is_sidechain or record.agent_id is not None
+
+
+def _is_said(text: Any) -> bool:
+    return isinstance(text, str) and text.strip() not in _NOTHING_SAID
 
 
 def _failure(content: Any) -> tuple[dict[str, Any], Outcome]:

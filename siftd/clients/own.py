@@ -1,33 +1,83 @@
 """What siftd itself said to an agent, as it comes back in what is captured: memory must not feed on itself.
 
-A marked block (`siftd.search.block`) is cut out of every string, wherever it stands. Of a result of our own tools, by
-MCP or by `mem` in a shell, the ids are kept and nothing else: with the query in the input they tell what was looked at.
+A block that this workspace gave (`siftd.search.block`) is cut out of every string, wherever it stands. It is known by
+the id in its opening, which is made from the workspace's secret: a page that only writes such a tag can hide nothing
+from the record. Of a result of our own tools, by MCP or by `mem` in a shell, the ids are kept and nothing else: with
+the query in the input they tell what was looked at. Such a call, and what was typed to us (`/mem …`) with the turn that
+answers it, is on the record and nowhere else: no summary, no vector, no words to be found by.
 """
 
 from __future__ import annotations
 
+import hmac
 import re
+import sys
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Any
 
+from siftd.clients.said_by import PROMPT
+
 MARK = b"siftd-memory"
-_BLOCK = re.compile(r"<siftd-memory\b[^<>]*>.*?</siftd-memory>\s?", re.DOTALL)
-_TOOL = re.compile(r"mcp__(?:plugin_\w+_)?siftd__\w+")
+BLOCK_CHARS_MAX = 24_000
+"""No block of ours is longer, two levels of JSON's escapes included."""
+_OPENING = "<siftd-memory"
+_OPENING_CHARS_MAX = 200
+_CLOSING = "</siftd-memory>"
+_TOOL = re.compile(r"mcp__(?:plugin_\w{1,64}_)?siftd__\w{1,64}")
 _COMMAND = re.compile(
-    r"\s*(?:cd\s+\S+\s*&&\s*)?(?:\S*/)?mem\s+(?:-\S+\s+)*"
-    r"(?:search|timeline|show|sessions|brief|why|injections|memories|conversations)\b[^;&\n]*"
+    r"[ \t]*+(?:cd[ \t]++[\w./~@+-]++[ \t]*+&&[ \t]*+)?(?P<program>[^\s'\"|<>;&`$()\\]++)(?:[ \t]++-[\w-]++)*+[ \t]++"
+    r"(?P<verb>[a-z]{1,20})"
+    r"(?![\w-])(?:[^'\"|<>;&`$()\\\n\r]|'[^'\n\r]*+'|\"[^\"$`\\\n\r]*+\")*+"
 )
-"""`mem` alone: what else a command line does is to be captured."""
+"""`mem` alone, told where to stand at most: what else a command line does, in any way, is to be captured."""
+_LOOKS = frozenset("search timeline show sessions session brief why injections memories conversations".split())
+"""Verbs that answer with what is remembered: it must not be remembered again."""
+VERBS = _LOOKS | frozenset(
+    "help info doctor remember pins update drain backfill export import retry reembed resummarise undo forget redact"
+    " scrub prune rebuild backup start stop pause resume exclude logs install uninstall workspaces config slash".split()
+)
+"""Every verb: a program of the same name that is told something else is another one."""
+_PROMPT = re.compile(r"/(?:mem|siftd:[\w-]{1,64})(?:\s|\Z)")
+_SKILL = re.compile(r"(?:mem|siftd(?::[\w-]{1,64})?)")
 _ID = re.compile(r"(?<![\w#/-])#?([esm][0-9]{1,18})(?![\w-])")
 IDS_MAX = 100
 
 
+def block_id(secret: bytes) -> str:
+    """Return what tells the blocks that a workspace gives from what a page pretends."""
+    return hmac.digest(secret, b"the opening of a block", "sha256")[:4].hex()
+
+
 def is_own_call(tool: str, tool_input: Any) -> bool:
-    """Whether a tool call asked siftd."""
-    if tool == "Bash" and isinstance(tool_input, dict):
-        command = tool_input.get("command")
-        return isinstance(command, str) and "mem " in command and _COMMAND.fullmatch(command) is not None
-    return _TOOL.fullmatch(tool) is not None
+    """Whether a tool call asked siftd what it remembers."""
+    return _own_verb(tool, tool_input) in _LOOKS or _TOOL.fullmatch(tool) is not None
+
+
+def is_own_traffic(tool: str, payload: dict[str, Any]) -> bool:
+    """Whether an event is somebody's word to siftd or its answer; what else a session says and does is not."""
+    prompt, tool_input = payload.get("prompt"), payload.get("tool_input")
+    if tool == PROMPT:
+        return isinstance(prompt, str) and is_own_prompt(prompt)
+    if tool in ("Skill", "SlashCommand") and isinstance(tool_input, dict):
+        name = tool_input.get("skill") or tool_input.get("command") or ""
+        return isinstance(name, str) and _SKILL.fullmatch(name.lstrip("/")) is not None
+    return _own_verb(tool, tool_input) is not None or _TOOL.fullmatch(tool) is not None
+
+
+def is_own_prompt(text: str) -> bool:
+    """Whether a prompt speaks to siftd: `/mem …`, `/siftd:mem …`."""
+    return _PROMPT.match(text) is not None
+
+
+def _own_verb(tool: str, tool_input: Any) -> str | None:
+    """Return the verb of a command line that runs `mem`, by name or from beside our interpreter, and nothing else."""
+    command = tool_input.get("command") if tool == "Bash" and isinstance(tool_input, dict) else None
+    if not isinstance(command, str) or "mem " not in command:
+        return None
+    found = _COMMAND.fullmatch(command.strip())
+    is_ours = found is not None and found["program"] in ("mem", str(PurePath(sys.executable).with_name("mem")))
+    return found["verb"] if found is not None and is_ours and found["verb"] in VERBS else None
 
 
 def ids_alone(response: Any) -> Any:
@@ -38,17 +88,36 @@ def ids_alone(response: Any) -> Any:
     )
 
 
-def without_blocks(value: Any) -> Any:
-    """Return a JSON value whose strings hold no marked block."""
+def without_blocks(value: Any, own_id: str) -> Any:
+    """Return a JSON value whose strings hold no block with this id."""
     match value:
         case str():
-            return _BLOCK.sub("", value) if "<siftd-memory" in value else value
+            return _without_blocks(value, own_id) if _OPENING in value else value
         case dict():
-            return {key: without_blocks(each) for key, each in value.items()}
+            return {key: without_blocks(each, own_id) for key, each in value.items()}
         case list():
-            return [without_blocks(each) for each in value]
+            return [without_blocks(each, own_id) for each in value]
         case _:
             return value
+
+
+def _without_blocks(text: str, own_id: str) -> str:
+    """Cut each block of ours, in one pass; one that nothing closes, and what a stranger wrote, is text."""
+    kept, position = [], 0
+    begin, closing = text.find(_OPENING), -1
+    while begin >= 0:
+        end = text.find(">", begin, begin + _OPENING_CHARS_MAX)
+        if end > 0 and own_id in text[begin:end]:
+            if closing < end:
+                closing = text.find(_CLOSING, end)
+            if closing < 0:
+                break
+            if closing - begin <= BLOCK_CHARS_MAX:
+                kept.append(text[position:begin])
+                position = end = closing + len(_CLOSING)
+                position += text[position : position + 1].isspace()
+        begin = text.find(_OPENING, max(end, begin + 1))
+    return "".join([*kept, text[position:]])
 
 
 def _iter_ids(value: Any) -> Iterator[str]:

@@ -104,7 +104,7 @@ class Drainer:
         *,
         limit: int | None,
         goes_on: Callable[[], bool],
-        on_batch: Callable[[DrainResult], Awaitable[None]],
+        on_batch: Callable[[DrainResult], Awaitable[None]] | None = None,
     ) -> None:
         """Summarise at most `limit` events (None: all) while `goes_on()`; `result` grows as it does."""
 
@@ -127,7 +127,8 @@ class Drainer:
                 else:
                     with self._at_work.on("summarise", batch):
                         await self._drain_batch(batch, result)
-                await on_batch(result)
+                if on_batch is not None:
+                    await on_batch(result)
                 if self._clock.monotonic() >= stale:
                     break
 
@@ -168,8 +169,10 @@ class Drainer:
         return rewriting.ANY_BACKEND if self._backend.is_free else None
 
     async def _drain_batch(self, ids: Sequence[int], result: DrainResult) -> None:
-        planned = await self._store.read(lambda connection: plan_events(connection, self._backend, ids))
-        result.parked.update(set(ids) - {each.raw.id for each in planned})
+        planned, own = await self._store.read(lambda connection: plan_events(connection, self._backend, ids))
+        result.parked.update(set(ids) - {each.raw.id for each in planned} - set(own))
+        if own:
+            result.processed += await self._store.write(lambda c: summaries.note_untold(c, own))
         for part in self._parts(planned):
             answers = await self._ask(part)
             await self._store.write(lambda c, p=part, a=answers: self._write(c, p, a, result))  # type: ignore[misc]
@@ -270,6 +273,7 @@ class Drainer:
             tokens_in=summary.tokens_in,
             tokens_out=summary.tokens_out,
             confidence=summary.confidence,
+            said_by=planned.said_by,
             scope=planned.item.scope,
             cites=tuple(each.event_id for each in planned.item.story if each.event_id != planned.raw.id),
             waits_for=self._backend.name if planned.raw.id in answers.stand_ins else None,

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from siftd.at_work import AtWork
+from siftd.clients.own import is_own_traffic
 from siftd.consolidate.drain import Store
+from siftd.consolidate.planning import is_own_turn
 from siftd.embed.words import index_words
+from siftd.errors import StoreCorrupt
 from siftd.store import facets
+from siftd.store.connection import SET_ASIDE
 from siftd.store.facets import Facets
-from siftd.store.payload import find_object
+from siftd.store.payload import find_object, texts_of
 
 BATCH = 64
 TEXT_CHARS_MAX = 4_096
@@ -35,6 +39,11 @@ class RawIndexer:
         self._at_work = at_work or AtWork()
         self._upto = 0
 
+    @property
+    def upto(self) -> int:
+        """Up to which id everything captured is indexed."""
+        return self._upto
+
     async def run(self) -> int:
         """Index one batch of what was captured since the last call; return how many events that were."""
         ids: list[int] = []
@@ -46,10 +55,21 @@ class RawIndexer:
             self._upto = max(self._upto, upto)
         return len(ids)
 
-    async def run_all(self) -> None:
-        """Index everything that is not, what a person changed by hand included."""
-        while ids := await self._store.read(lambda c: facets.list_unindexed(c, BATCH)):
+    async def run_all(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Index everything that is there now, what a person changed by hand included; return whether nothing is left.
+
+        Raises StoreCorrupt when it comes to nothing: a damaged page whose events the index alone still knows.
+        """
+        newest = await self._store.read(facets.newest)
+        before: list[int] = []
+        while ids := await self._store.read(lambda c: facets.list_unindexed(c, newest, BATCH)):
+            if not goes_on():
+                return False
+            if ids == before:
+                raise StoreCorrupt("events cannot be read that the database lists", hint=SET_ASIDE)
             await self._index(ids)
+            before = ids
+        return True
 
     async def _index(self, ids: list[int]) -> None:
         for batch in self._at_work.split("index", ids, BATCH):
@@ -63,7 +83,13 @@ class RawIndexer:
 
 def _rows(connection: sqlite3.Connection, ids: list[int]) -> list[Facets]:
     found = [(each, facets.find_payload(connection, each)) for each in ids]
-    return [Facets(each, *facets_of(*payload)) for each, payload in found if payload is not None]
+    return [
+        Facets(each, "", [], [])
+        if event.tool == "Stop" and is_own_turn(connection, event.session_id, each)
+        else Facets(each, *facets_of(event.tool, event.payload_json))
+        for each, event in found
+        if event is not None
+    ]
 
 
 def facets_of(tool: str, payload_json: str) -> tuple[str, list[str], list[str]]:
@@ -71,6 +97,8 @@ def facets_of(tool: str, payload_json: str) -> tuple[str, list[str], list[str]]:
     payload = find_object(payload_json)
     if payload is None:
         return index_words(payload_json[:TEXT_CHARS_MAX]), [], []
+    if is_own_traffic(tool, payload):
+        return "", [], []
     stamped = payload.get("symbols")
     symbols = [each for each in stamped if isinstance(each, str)] if isinstance(stamped, list) else []
     text = "\n".join([tool, " ".join(symbols), *_told(payload), *([] if tool in _LOOKS else _answered(payload))])
@@ -81,7 +109,7 @@ def _told(payload: dict[str, Any]) -> Iterator[str]:
     """Yield what was asked, said or done, as far as there is room."""
     told = {key: value for key, value in payload.items() if key not in _NOT_CONTENT + _ANSWER_KEYS}
     room = TEXT_CHARS_MAX
-    for piece in _texts(told, ()):
+    for piece in texts_of(told):
         yield piece[:room]
         room -= len(piece)
         if room <= 0:
@@ -90,21 +118,8 @@ def _told(payload: dict[str, Any]) -> Iterator[str]:
 
 def _answered(payload: dict[str, Any]) -> Iterator[str]:
     """Yield the end of what came back."""
-    answer = "\n".join(_texts([payload.get(key) for key in _ANSWER_KEYS], _REPEATS))
+    answer = "\n".join(texts_of([payload.get(key) for key in _ANSWER_KEYS], _REPEATS))
     yield answer[-ANSWER_CHARS_MAX:]
-
-
-def _texts(value: Any, left_out: tuple[str, ...]) -> Iterator[str]:
-    """Yield the strings of a value, in the order of the keys, new before old."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key in sorted(value, key=lambda key: (key == "old_string", key)):
-            if key not in left_out:
-                yield from _texts(value[key], left_out)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item, left_out)
 
 
 def _files(payload: dict[str, Any]) -> Iterator[str]:

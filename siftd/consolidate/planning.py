@@ -12,13 +12,15 @@ from dataclasses import dataclass
 
 import msgspec
 
-from siftd.model import Scope
+from siftd.clients.own import is_own_prompt, is_own_traffic
+from siftd.clients.said_by import PROMPT
 from siftd.store import rewriting, stories, summaries
 from siftd.store.payload import find_object
 from siftd.store.stories import StoryEvent
 from siftd.store.summaries import Cached, RawEvent
 from siftd.summarise.contract import Backend, Item, Summary, cache_key
 from siftd.summarise.extractive import is_telling
+from siftd.summarise.items import as_item
 from siftd.summarise.salience import trivial_because
 
 
@@ -31,12 +33,36 @@ class Planned:
     prompt_hash: str
     cache_key: str
     cached: Summary | None
+    said_by: str
+    """Whose words the summary will be made of."""
 
 
-def plan_events(connection: sqlite3.Connection, backend: Backend, ids: Sequence[int]) -> list[Planned]:
-    """Return the plans for those of these events that are still raw."""
-    raw = summaries.list_raw_events(connection, ids)
-    return _plan(connection, backend, [(each, _item(connection, each, backend)) for each in raw])
+def plan_events(
+    connection: sqlite3.Connection, backend: Backend, ids: Sequence[int]
+) -> tuple[list[Planned], list[int]]:
+    """Return the plans for those of these events that are still raw, and those that are to be told by nobody: what was
+    said to siftd itself."""
+    every = summaries.list_raw_events(connection, ids)
+    own = [each.id for each in every if _is_own(connection, each)]
+    raw = [each for each in every if each.id not in own]
+    planned = _plan(connection, backend, [(each, _item(connection, each, backend)) for each in raw])
+    return planned, own
+
+
+def _is_own(connection: sqlite3.Connection, raw: RawEvent) -> bool:
+    if raw.tool == "Stop":
+        return is_own_turn(connection, raw.session_id, raw.id)
+    return is_own_traffic(raw.tool, find_object(raw.payload_json) or {})
+
+
+def is_own_turn(connection: sqlite3.Connection, session_id: str, stop_id: int) -> bool:
+    """Whether the turn that ends here answered what was said to siftd and nothing else.
+
+    `/mem …` is answered by our hook, and then no turn ends: it stands before the prompt of the turn that does.
+    """
+    after = stories.turn_before(connection, session_id, stop_id)
+    prompts = stories.list_prompts(connection, session_id, after, stop_id)
+    return bool(prompts) and all(map(is_own_prompt, prompts))
 
 
 def plan_sessions(connection: sqlite3.Connection, backend: Backend, last_ids: Sequence[int]) -> list[Planned]:
@@ -67,31 +93,42 @@ def salience(connection: sqlite3.Connection, event_id: int) -> str | None:
     return None if raw is None else trivial_because(_for_a_model(connection, raw))
 
 
-def as_item(raw: RawEvent, scope: Scope = "event", story: Sequence[StoryEvent] = ()) -> Item:
-    """Return the event as a backend sees it. A payload that a person has broken by hand becomes an empty one."""
-    prompt = (find_object(raw.prompt_json) or {}).get("prompt") if raw.prompt_json else None
-    return Item(
-        event_id=raw.id,
-        tool=raw.tool,
-        payload=find_object(raw.payload_json) or {},
-        outcome=raw.outcome,
-        ts=raw.ts,
-        input_hash=raw.input_hash,
-        request=prompt if isinstance(prompt, str) else None,
-        cwd=raw.cwd,
-        scope=scope,
-        story=tuple(_told(event, raw.cwd) for event in story),
-    )
-
-
 def _session_item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
-    return as_item(raw, "session", stories.list_session(connection, raw.session_id, raw.id, is_telling))
+    story = _without_own(stories.list_session(connection, raw.session_id, raw.id, is_telling))
+    return as_item(raw, "session", story)
+
+
+def _without_own(story: Sequence[StoryEvent]) -> list[StoryEvent]:
+    """Return a story's events without what was said to siftd and the ends of the turns that answered nothing else."""
+    kept = []
+    prompts: list[bool] = []
+    """Of the turn so far, whether each was said to us."""
+    for event in story:
+        is_own = is_own_traffic(event.tool, find_object(event.payload_json) or {})
+        if event.tool == PROMPT:
+            prompts.append(is_own)
+        if not (is_own or (event.tool == "Stop" and prompts and all(prompts))):
+            kept.append(event)
+        if event.tool == "Stop":
+            prompts.clear()
+    return kept
 
 
 def _item(connection: sqlite3.Connection, raw: RawEvent, backend: Backend) -> Item:
+    if raw.tool == "TaskUpdate" and backend.is_free:
+        return _task_item(connection, raw)
     if raw.tool != "Stop":
         return as_item(raw) if backend.is_free else _for_a_model(connection, raw)
-    return as_item(raw, "turn", stories.list_turn(connection, raw.session_id, raw.id, is_telling))
+    return as_item(raw, "turn", _without_own(stories.list_turn(connection, raw.session_id, raw.id, is_telling)))
+
+
+def _task_item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
+    """Return a task's change with the call that made the task: alone it is a number."""
+    item = as_item(raw)
+    given = item.payload.get("tool_input")
+    task_id = given.get("taskId") if isinstance(given, dict) else None
+    made = stories.find_task(connection, raw.session_id, str(task_id), raw.id) if task_id is not None else []
+    return as_item(raw, story=made) if made else item
 
 
 def _for_a_model(connection: sqlite3.Connection, raw: RawEvent) -> Item:
@@ -106,18 +143,6 @@ def _for_a_model(connection: sqlite3.Connection, raw: RawEvent) -> Item:
     )
 
 
-def _told(event: StoryEvent, cwd: str | None) -> Item:
-    return Item(
-        event_id=event.id,
-        tool=event.tool,
-        payload=find_object(event.payload_json) or {},
-        outcome=event.outcome,
-        ts=event.ts,
-        input_hash=event.input_hash,
-        cwd=cwd,
-    )
-
-
 def _plan(connection: sqlite3.Connection, backend: Backend, told: Sequence[tuple[RawEvent, Item]]) -> list[Planned]:
     """Put to each item what it is asked with, and what the cache has."""
     hashes = [backend.prompt_hash(item) for _, item in told]
@@ -126,7 +151,14 @@ def _plan(connection: sqlite3.Connection, backend: Backend, told: Sequence[tuple
     ]
     found = summaries.find_cached(connection, keys)
     return [
-        Planned(raw, item, prompt_hash, key, _summary(found[key]) if key in found else None)
+        Planned(
+            raw,
+            item,
+            prompt_hash,
+            key,
+            _summary(found[key]) if key in found else None,
+            stories.said_of(connection, raw, item.scope),
+        )
         for (raw, item), prompt_hash, key in zip(told, hashes, keys, strict=True)
     ]
 

@@ -71,7 +71,7 @@ class Superseder:
 
     def _list_new(self, connection: sqlite3.Connection) -> tuple[list[int], int, int, bool]:
         """Return what is compared next, with how many rows, the watermark when that is done, and whether it is all."""
-        watermark = int(meta.get(connection, WATERMARK) or 0)
+        watermark = meta.number(connection, WATERMARK)
         if not candidates.has_summaries(connection):
             return [], 0, watermark, True  # the index would load numpy: 20 MB that an idle daemon has no use for
         try:

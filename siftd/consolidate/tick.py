@@ -1,9 +1,10 @@
 """The tick: what the daemon does in the background, and at once when it is asked to drain.
 
-Every tick: take the spool in, summarise what is raw, embed what has no vector, keep log and store in order; less
-often: supersede and sweep. A tick gives summaries at most half of its period and each of the others a share of its own,
-counted from where it begins: each does at least one batch, so that neither a slow model nor a flood keeps another kind
-of work waiting. `drain` is the same work without these bounds. One of both runs at a time.
+Every tick: take in the spool and what transcripts tell, hide what sessions redacted since in what they stored,
+summarise what is raw, embed what has no vector, keep log and store in order; less often: supersede and sweep. A tick
+gives summaries at most half of its period and each of the others a share of its own, counted from where it begins. Each
+does one batch at least, so that neither a slow model nor a flood keeps another kind of work waiting. `drain` is the
+same work without these bounds. One of both runs at a time.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.indexing import BATCH as INDEX_BATCH
 from siftd.consolidate.indexing import RawIndexer
 from siftd.consolidate.superseding import Superseder
-from siftd.errors import SiftdError
-from siftd.store import read, summaries
+from siftd.errors import SiftdError, StoreCorrupt
+from siftd.store import facets, read, summaries
+from siftd.store.mending import mend_types
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -50,20 +52,25 @@ class Consolidator:
         drainer: Drainer,
         embedding: EmbeddingQueue,
         superseder: Superseder,
-        take_spool: Callable[[], Awaitable[None]],
+        take_in: Callable[[], Awaitable[None]],
         upkeep: Callable[[], Awaitable[None]],
+        hide: Callable[[], Awaitable[None]] | None = None,
         at_work: AtWork | None = None,
         on_edit: Callable[[], None] = lambda: None,
+        on_damage: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_edit` is told when a person has written to the database."""
+        """`hide` takes out of what was stored what sessions have redacted since. `on_edit` is told when a person has
+        written to the database, `on_damage` when it is found damaged."""
+        self._on_damage = on_damage
         self._store = store
         self._on_edit = on_edit
         self._clock = clock
         self._drainer = drainer
         self._embedding = embedding
         self._superseder = superseder
-        self._take_spool = take_spool
+        self._take_in = take_in
         self._upkeep = upkeep
+        self._hide = hide or _nothing
         self._indexer = RawIndexer(store, at_work)
         self._tick_seconds = settings["memory.consolidator.tickMs"] / 1000
         self._supersede_seconds = settings["memory.consolidator.supersedeMs"] / 1000
@@ -99,22 +106,22 @@ class Consolidator:
         async with self._lock:
             return
 
-    async def alone(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Take the spool in, then do something while no batch is summarised."""
+    async def hide(self) -> None:
+        """Take out of what was stored what sessions have redacted since, and wait for the batch that runs before."""
         async with self._lock:
-            await self._take_spool()
+            await self._tried("hide", self._hide)
+
+    async def alone(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Take in what waits, then do something while no batch is summarised."""
+        async with self._lock:
+            await self._take_in()
             return await work()
 
     async def run(self) -> None:
         """Tick until stopped."""
         while not self._is_stopping:
             started = self._clock.monotonic()
-            try:
-                await self._tick()
-            except SiftdError as error:  # a person holds the database's lock: the next tick goes on
-                log.warning("tick_failed", error=error.code)
-            except Exception as error:  # noqa: BLE001 - a tick's boundary: its fault must not end capture
-                log.error("tick_failed", error=type(error).__name__)  # noqa: TRY400 - a traceback may quote text
+            await self._tick()
             await anyio.sleep(max(0.05, started + self._tick_seconds - self._clock.monotonic()))
 
     async def run_indexer(self) -> None:
@@ -159,8 +166,11 @@ class Consolidator:
             drainer = drainer or self._drainer
             drainer.circuit.probe()
             result = DrainResult()
-            await self._take_spool()
-            await self._index_new()
+            await self._take_in()
+            await self._tried("hide", self._hide)
+            await self._index_new(self._goes_on)
+            raw = (await self._store.read(read.counts))["raw"]
+            limit = raw if limit is None else min(raw, limit)  # not what comes meanwhile: that may never end
             await drainer.drain(result, limit=limit, goes_on=self._goes_on, on_batch=on_batch)
             await drainer.tell_sessions(result, goes_on=self._goes_on)
             await drainer.rewrite(result, goes_on=self._goes_on)
@@ -176,26 +186,52 @@ class Consolidator:
 
     async def _tick(self) -> None:
         async with self._lock:
-            await self._take_spool()
             result = DrainResult()
-            await self._index_new()
-            await self._drainer.drain(result, limit=None, goes_on=self._for(SUMMARIES_SHARE), on_batch=_nothing)
-            await self._drainer.tell_sessions(result, goes_on=self._for(OTHER_SHARE))
-            await self._drainer.rewrite(result, goes_on=self._for(OTHER_SHARE))
-            result.embedded = await self._embedding.run(self._for(OTHER_SHARE))
-            await self._supersede_if_due(self._for(OTHER_SHARE))
-            await self._upkeep()
+            for name, stage in self._stages(result):
+                if not self._is_stopping or name == "upkeep":
+                    await self._tried(name, stage)
             if result.processed or result.errors or result.embedded:
                 log.info("tick", summarized=result.processed, errors=result.errors, embedded=result.embedded)
+
+    def _stages(self, result: DrainResult) -> list[tuple[str, Callable[[], Awaitable[object]]]]:
+        """Return the kinds of work of one tick, in their order; `result` grows as they are done."""
+        drainer = self._drainer
+        return [
+            ("take in", self._take_in),
+            ("hide", self._hide),
+            ("index", lambda: self._index_new(self._for(OTHER_SHARE))),
+            ("summarise", lambda: drainer.drain(result, limit=None, goes_on=self._for(SUMMARIES_SHARE))),
+            ("sessions", lambda: drainer.tell_sessions(result, goes_on=self._for(OTHER_SHARE))),
+            ("rewrite", lambda: drainer.rewrite(result, goes_on=self._for(OTHER_SHARE))),
+            ("embed", lambda: self._embed(result)),
+            ("supersede", lambda: self._supersede_if_due(self._for(OTHER_SHARE))),
+            ("upkeep", self._upkeep),
+        ]
+
+    async def _tried(self, name: str, stage: Callable[[], Awaitable[object]]) -> None:
+        """Do one kind of work. What fails costs no other: erasing what was forgotten waits for no summary."""
+        try:
+            await stage()
+        except StoreCorrupt as error:
+            log.warning("tick_failed", stage=name, error=error.code)
+            self._on_damage()
+        except SiftdError as error:  # a person holds the database's lock: the next tick goes on
+            log.warning("tick_failed", stage=name, error=error.code)
+        except Exception as error:  # noqa: BLE001 - a stage's boundary: its fault must not end capture
+            log.error("tick_failed", stage=name, error=type(error).__name__)  # noqa: TRY400 - a traceback may quote text
+
+    async def _embed(self, result: DrainResult) -> None:
+        result.embedded = await self._embedding.run(self._for(OTHER_SHARE))
 
     def _for(self, share: float) -> Callable[[], bool]:
         """Return what is true until this share of a tick, from now on, is over."""
         deadline = self._clock.monotonic() + self._tick_seconds * share
         return lambda: self._goes_on() and self._clock.monotonic() < deadline
 
-    async def _index_new(self) -> None:
-        """Index what nobody announced: events that a person inserted."""
-        while self._goes_on() and await self._indexer.run():
+    async def _index_new(self, goes_on: Callable[[], bool]) -> None:
+        """Index what nobody announced, events that a person inserted; not what comes meanwhile, which may never end."""
+        newest = await self._store.read(facets.newest)
+        while self._indexer.upto < newest and await self._indexer.run() and goes_on():
             pass
 
     async def _supersede_if_due(self, goes_on: Callable[[], bool]) -> None:
@@ -206,22 +242,23 @@ class Consolidator:
         hidden = await self._superseder.run(goes_on)
         if goes_on():
             self._superseded_at = now
-        await self._mend_what_was_edited()
+        await self._mend_what_was_edited(goes_on)
         if hidden:
             log.info("superseded", hidden=hidden)
 
-    async def _mend_what_was_edited(self) -> None:
+    async def _mend_what_was_edited(self, goes_on: Callable[[], bool]) -> None:
         """Sweep and index what a person changed by hand; looks at every row, so only when somebody else has written."""
         version = await self._store.write(summaries.data_version)
         if version != self._seen_version:
-            self._seen_version = version
             self._on_edit()
+            await self._store.write(mend_types)
             await self._store.write(summaries.sweep_orphans)
-            await self._indexer.run_all()
+            if await self._indexer.run_all(goes_on):
+                self._seen_version = version
 
     def _goes_on(self) -> bool:
         return not self._is_stopping
 
 
-async def _nothing(_: DrainResult) -> None:
-    """Report to nobody."""
+async def _nothing() -> None:
+    """There is nothing to do."""

@@ -21,7 +21,7 @@ import contextlib
 import functools
 import sqlite3
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -29,15 +29,17 @@ from typing import Any, TypeVar
 
 import structlog
 
-from siftd.admission import Redacted, RedactedEvent, RedactedIntent, RedactedSessionChange, numbered_uid
-from siftd.clock import Clock
+from siftd.admission import Captured, Redacted, RedactedEvent, RedactedIntent, RedactedSessionChange, numbered_uid
+from siftd.clock import Clock, uptime_ms
 from siftd.daemon.unapplied import Unapplied
-from siftd.errors import LogError, SiftdError, StoreError
+from siftd.errors import Faltered, LogError, SiftdError, StoreClosed, StoreError, is_transient
 from siftd.log.record import Record
 from siftd.log.recovery import iter_records
 from siftd.log.writer import Entry, LogWriter
 from siftd.store import events, opt_outs
 from siftd.store.connection import BUSY_MS, translate
+from siftd.store.ids import last_id
+from siftd.store.opt_outs import OFF, Way
 from siftd.store.tombstones import FORGOTTEN, Buried, Tombstones
 
 log = structlog.get_logger()
@@ -45,6 +47,15 @@ T = TypeVar("T")
 
 GROUP_MAX = 128
 """Captures that share one sync at most. Arbitrary: a sync is amortised well before."""
+OCCURRENCES_MAX = 1_024
+"""Texts whose last number is remembered; of any other its equals are counted. Arbitrary: people repeat few."""
+
+CATCH_UP_SECONDS = 20.0
+"""How long a request waits for the database at most. `mem` and MCP wait for 30 s; a forget of ours takes less."""
+CATCH_UP_PAUSE_SECONDS = 0.05
+
+_DROPPED = {FORGOTTEN: "forgotten", OFF: "off"}
+"""Reasons, and names of counters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +66,8 @@ class Receipt:
     seq: int = 0
     tokens_est: int = 0
     is_duplicate: bool = False
+    dropped: str | None = None
+    """Why it is not there although nobody refused it: "forgotten", or "off" because it came while capture was."""
     error: SiftdError | None = None
 
 
@@ -62,7 +75,7 @@ class Receipt:
 class _Capture:
     event: Redacted
     done: Callable[[Receipt], None]
-    spooled: bool = False
+    way: Way
 
 
 @dataclass(slots=True)
@@ -82,8 +95,13 @@ class Committer:
         clock: Clock,
         *,
         tombstones: Tombstones | None = None,
+        leave_out: Callable[[Record, Exception], None] | None = None,
     ) -> None:
-        """Own what is given; without the `tombstones` of `connection` nothing was ever forgotten."""
+        """Own what is given; without the `tombstones` of `connection` nothing was ever forgotten.
+
+        `leave_out` is given what the log has and no table takes.
+        """
+        self._leave_out = leave_out or _tell_left_out
         self._log = log_writer
         self._log_path = log_path
         self._connection = connection
@@ -94,6 +112,8 @@ class Committer:
         self._is_behind = False
         self._refusing: str | None = None
         self._unapplied = Unapplied()
+        self._occurrences: dict[str, int] = {}
+        """By native key, the last number given: to count equals anew for each would cost what all before it cost."""
         self._captures: deque[_Capture] = deque()
         self._jobs: deque[_Job] = deque()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
@@ -102,20 +122,25 @@ class Committer:
         self._loop: asyncio.AbstractEventLoop
 
     def start(self, last_seq: int) -> None:
-        """Begin to serve; the next seq is one more than the highest of log (`last_seq`) and database."""
-        self._loop = asyncio.get_running_loop()
-        self._last_seq = max(last_seq, events.last_id(self._connection))
+        """Begin to serve; the next seq is one more than the highest of log (`last_seq`) and database.
 
-    def submit(self, event: Redacted, done: Callable[[Receipt], None], *, spooled: bool = False) -> None:
+        Raises StoreError where no thread can be started: found later, it would leave a daemon that answers `hello` and
+        nothing else.
+        """
+        self._loop = asyncio.get_running_loop()
+        start_thread(self._thread)
+        self._last_seq = max(last_seq, last_id(self._connection))
+
+    def submit(self, event: Redacted, done: Callable[[Receipt], None], *, way: Way = "live") -> None:
         """Keep an event; `done` is called once it would survive a power cut."""
-        self._captures.append(_Capture(event, done, spooled))
+        self._captures.append(_Capture(event, done, way))
         self._schedule()
 
-    async def keep(self, event: Redacted, *, spooled: bool = False) -> Receipt:
-        """Keep an event and return its receipt."""
+    def keep(self, event: Redacted, *, way: Way = "live") -> asyncio.Future[Receipt]:
+        """Keep an event; the receipt is what one waits for. A future, so that who waits for many needs no tasks."""
         future: asyncio.Future[Receipt] = self._loop.create_future()
-        self.submit(event, functools.partial(_resolve, future), spooled=spooled)
-        return await future
+        self.submit(event, functools.partial(_resolve, future), way=way)
+        return future
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in one transaction of the writing connection, between two groups, and return its result.
@@ -127,6 +152,20 @@ class Committer:
         self._schedule()
         return await future
 
+    async def catch_up(self) -> None:
+        """Return once the database has everything that the log has: who asks it now is answered by what was kept last.
+
+        Raises StoreError when that takes longer than CATCH_UP_SECONDS, because somebody holds the lock.
+        """
+        deadline = self._clock.monotonic() + CATCH_UP_SECONDS
+        while self._is_behind:
+            try:
+                await self.run(lambda _: None)
+            except StoreError as error:
+                if self._clock.monotonic() > deadline:
+                    raise StoreError(f"{error.message} for too long: nothing was changed", hint="try again") from error
+                await asyncio.sleep(CATCH_UP_PAUSE_SECONDS)
+
     async def reread_opt_outs(self) -> None:
         """Obey the opt-outs that the database holds now: a scrub has renamed their sessions."""
 
@@ -136,7 +175,8 @@ class Committer:
         await self.run(reread)
 
     async def seal_log(self) -> None:
-        """Seal the log's active segment between two groups. Raises StoreError while a person holds the lock."""
+        """Seal the log's active segment between two groups. Raises StoreError while a person holds the lock, LogError
+        while the segment holds what was refused."""
         await self.run(lambda _: self._log.seal())
 
     async def leave_lost_log(self) -> bool:
@@ -156,6 +196,15 @@ class Committer:
             return True
 
         return await self.run(leave)
+
+    def off_since(self, session_id: str = opt_outs.EVERY_SESSION) -> int | None:
+        """Return since when nothing of a session, or nothing at all, is kept; None while it is. The database may not
+        know yet."""
+        return self._opt_outs.off_since(session_id)
+
+    def off_until_now(self, session_id: str) -> opt_outs.Span | None:
+        """Return the time that was off if what is off ends now; None where nothing is."""
+        return self._opt_outs.off_until(session_id, self._clock.now_ms(), uptime_ms(self._clock))
 
     @property
     def is_behind(self) -> bool:
@@ -181,6 +230,8 @@ class Committer:
             is_busy = bool(self._captures or self._jobs)
         self._thread.shutdown()
         self._log.close()
+        with contextlib.suppress(LogError):
+            self._log.mend()
         self._connection.close()
 
     def _schedule(self) -> None:
@@ -192,14 +243,28 @@ class Committer:
         """Write one group, then hand the connection to one job; the job's end brings us back."""
         self._is_scheduled = False
         if self._captures:
-            self._commit([self._captures.popleft() for _ in range(min(GROUP_MAX, len(self._captures)))])
+            self._commit(self._next_group())
         if self._jobs:
             job = self._jobs.popleft()
+            try:
+                future = self._loop.run_in_executor(self._thread, self._run_job, job)
+            except RuntimeError as error:  # it has been stopped
+                future = self._loop.create_future()
+                future.set_exception(StoreClosed(f"the store is closed ({error})"))
             self._is_in_thread = True
-            future = self._loop.run_in_executor(self._thread, self._run_job, job)
             future.add_done_callback(functools.partial(self._end_job, job))
         elif self._captures:
             self._schedule()
+
+    def _next_group(self) -> list[_Capture]:
+        """Take what shares the next sync. An opt-out is the last in its group: what comes behind obeys it only once it
+        is in the log, and neither follows nor outlives one that the log has refused."""
+        group: list[_Capture] = []
+        while self._captures and len(group) < GROUP_MAX:
+            group.append(self._captures.popleft())
+            if _is_opt_out(group[-1].event):
+                break
+        return group
 
     def _end_job(self, job: _Job, ended: asyncio.Future[Any]) -> None:
         self._is_in_thread = False
@@ -230,8 +295,7 @@ class Committer:
         except Exception as error:  # a group's boundary: its failure must not end capture
             self._rollback()
             log.exception("group_failed", count=len(group))
-            failure = SiftdError(f"the capture failed ({type(error).__name__})", hint="see `mem logs`")
-            receipts = [Receipt(None, error=failure) for _ in group]
+            receipts = [Receipt(None, error=_failure(error)) for _ in group]
         for capture, receipt in zip(group, receipts, strict=True):
             try:
                 capture.done(receipt)
@@ -241,7 +305,7 @@ class Committer:
     def _keep_group(self, group: list[_Capture]) -> list[Receipt]:
         is_locked = self._begin()
         if is_locked:
-            self._last_seq = max(self._last_seq, events.last_id(self._connection))
+            self._last_seq = max(self._last_seq, last_id(self._connection))
         receipts, entries = self._identify(group)
         try:
             records = self._log.append(entries) if entries else []
@@ -258,6 +322,9 @@ class Committer:
                 receipt if receipt.is_duplicate and receipt.event_id not in refused else Receipt(None, error=error)
                 for receipt in receipts
             ]
+        for entry in entries:
+            if isinstance(entry.event, RedactedIntent):
+                self._opt_outs.take(entry.event.kind, entry.event.payload_json)
         if records:
             self._refusing = None
         if is_locked:
@@ -270,7 +337,7 @@ class Committer:
             self._connection.execute("BEGIN IMMEDIATE")
             if self._is_behind:
                 self._catch_up()
-        except sqlite3.Error as error:
+        except Exception as error:  # noqa: BLE001 - whatever fails here: the log can do without the database
             self._rollback()
             self._fall_behind(error)
             return False
@@ -283,12 +350,16 @@ class Committer:
         for capture in group:
             event = capture.event
             try:
-                known, uid = self._resolve(event)
+                known, uid = self._resolve(event, capture.way)
             except sqlite3.Error as error:  # a damaged database: replay finds repeats by their uid later
                 self._fall_behind(error)
                 known, uid = None, event.uid if isinstance(event, RedactedEvent) else None
+            except Exception as error:  # one capture's boundary: those beside it must not fail with it
+                log.exception("capture_failed")
+                receipts.append(Receipt(None, error=_failure(error)))
+                continue
             if known is not None:
-                receipts.append(Receipt(known or None, is_duplicate=True))
+                receipts.append(Receipt(known if known > 0 else None, is_duplicate=True, dropped=_DROPPED.get(known)))
                 continue
             self._last_seq += 1
             entries.append(Entry(event, self._last_seq, uid))
@@ -299,18 +370,18 @@ class Committer:
                 receipts.append(Receipt(None, self._last_seq))
         return receipts, entries
 
-    def _resolve(self, event: Redacted) -> tuple[int | None, str | None]:
+    def _resolve(self, event: Redacted, way: Way) -> tuple[int | None, str | None]:
         """Return (the event that this one is another delivery of, else None; its final uid)."""
         if event.frame_uid is not None and (known := self._find_frame(event.frame_uid)) is not None:
             return known, None
-        if self._forgets and self._is_forgotten(event):
+        if self._forgets and self._is_forgotten(event, way):
             return FORGOTTEN, None
-        if isinstance(event, RedactedIntent):
-            self._opt_outs.take(event.kind, event.payload_json)
-        elif self._opt_outs.covers(event.session_id, event.ts):
-            return FORGOTTEN, None
+        if not isinstance(event, RedactedIntent) and self._is_off(event, way):
+            return OFF, None
         if not isinstance(event, RedactedEvent):
             return None, None
+        if event.uid is not None and event.native_key is not None:
+            self._occurrences.pop(event.native_key, None)  # a transcript counts for itself, and may leave gaps
         uid = event.uid or self._counted_uid(event)
         stored = self._find_uid(uid)
         if stored is not None and event.input_key and stored.input_key not in (None, event.input_key):
@@ -319,6 +390,9 @@ class Committer:
         if stored is not None:
             return stored.event_id, uid
         return (self._find_copied(event) if event.from_transcript else None), uid
+
+    def _is_off(self, event: Captured, way: Way) -> bool:
+        return self._opt_outs.covers(event.session_id, event.ts, way, self._clock.now_ms())
 
     def _find_frame(self, frame_uid: str) -> int | None:
         return self._unapplied.find_by_frame(frame_uid) or events.find_by_frame(self._connection, frame_uid)
@@ -332,20 +406,24 @@ class Committer:
         """The tombstones, if there are any."""
         return None if self._tombstones is None or self._tombstones.is_empty else self._tombstones
 
-    def _is_forgotten(self, event: Redacted) -> bool:
+    def _is_forgotten(self, event: Redacted, way: Way) -> bool:
         """Whether an event, or a session's change, is part of what was forgotten."""
         assert self._tombstones is not None
+        now_ms = None if way == "read" else self._clock.now_ms()
         found = None if event.frame_uid is None else self._tombstones.find_frame(event.frame_uid)
         if isinstance(event, RedactedEvent):
             scope = event.session_id, event.ts, event.payload_json
-            found = self._tombstones.find_scope(*scope) if found is None else found
+            found = self._tombstones.find_arriving(*scope, now_ms=now_ms) if found is None else found
             if found is None and event.from_transcript:
                 identity = event.native_key, event.input_key, event.session_id, event.input_hash
                 found = self._tombstones.find_copied(*identity)
         elif isinstance(event, RedactedSessionChange):
-            found = self._tombstones.find_scope(event.session_id, event.ts) if found is None else found
+            scope_of_change = event.session_id, event.ts
+            found = self._tombstones.find_arriving(*scope_of_change, now_ms=now_ms) if found is None else found
         elif event.kind == "remember":
             found = self._tombstones.find_memory(event.payload_json)
+        elif event.kind == "conversation" and way == "read":
+            found = self._tombstones.find_title(event.payload_json)
         return found is not None
 
     def _find_copied(self, event: RedactedEvent) -> int | None:
@@ -357,11 +435,18 @@ class Committer:
 
     def _counted_uid(self, event: RedactedEvent) -> str:
         """Return the uid of a fact that is told from its equals by counting them: the next that is free."""
-        assert event.native_key is not None
-        occurrence = events.count_occurrences(self._connection, event.native_key) + 1
-        while self._find_uid(numbered_uid(event.native_key, occurrence)) is not None:
+        key = event.native_key
+        assert key is not None
+        occurrence = self._occurrences.pop(key, 0)
+        if not occurrence or self._find_uid(numbered_uid(key, occurrence)) is None:
+            occurrence = events.count_occurrences(self._connection, key)
+        occurrence += 1
+        while self._find_uid(numbered_uid(key, occurrence)) is not None:
             occurrence += 1
-        return numbered_uid(event.native_key, occurrence)
+        self._occurrences[key] = occurrence
+        if len(self._occurrences) > OCCURRENCES_MAX:
+            del self._occurrences[next(iter(self._occurrences))]
+        return numbered_uid(key, occurrence)
 
     def _insert(self, records: list[Record], group: list[_Capture], receipts: list[Receipt]) -> None:
         try:
@@ -369,29 +454,38 @@ class Committer:
             self._count(group, receipts)
             self._connection.execute("COMMIT")
             self._unapplied.clear()
-        except sqlite3.Error as error:
+        except Exception as error:  # noqa: BLE001 - they are in the log; one that no table takes is left out from there
             self._rollback()
             self._fall_behind(error)
 
     def _count(self, group: list[_Capture], receipts: list[Receipt]) -> None:
-        duplicates = sum(receipt.is_duplicate for receipt in receipts)
+        dropped = Counter(receipt.dropped for receipt in receipts if receipt.dropped is not None)
+        known = sum(receipt.is_duplicate for receipt in receipts)
         for name, number in (
-            ("accepted", len(receipts) - duplicates),
-            ("duplicates", duplicates),
-            ("spooled", sum(capture.spooled for capture in group)),
+            ("accepted", len(receipts) - known),
+            ("duplicates", known - dropped.total()),
+            *dropped.items(),
+            ("spooled", sum(capture.way == "spooled" for capture in group)),
         ):
             if number:
                 events.count(self._connection, name, number)
 
-    def _fall_behind(self, error: sqlite3.Error) -> None:
+    def _fall_behind(self, error: Exception) -> None:
         if not self._is_behind:
-            log.warning("store_behind", error=translate(error).code)
+            reason = translate(error).code if isinstance(error, sqlite3.Error) else type(error).__name__
+            log.warning("store_behind", error=reason)
             self._connection.execute("PRAGMA busy_timeout = 0")  # one wait is enough: the log alone is quick
         self._is_behind = True
 
     def _catch_up(self) -> None:
+        """Apply what the log alone has. Raises sqlite3.Error, or StoreError while the log holds what was refused."""
+        try:
+            self._log.mend()
+        except LogError as error:
+            raise StoreError("the log cannot be read while its disk fails", hint=error.hint) from error
         applied = events.applied_seq(self._connection)
-        added = events.replay_records(self._connection, iter_records(self._log_path, after=applied))
+        records = iter_records(self._log_path, after=applied)
+        added = events.replay_records(self._connection, records, self._leave_out)
         self._connection.execute("COMMIT")
         self._is_behind = False
         self._connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
@@ -402,6 +496,30 @@ class Committer:
     def _rollback(self) -> None:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
+
+
+def start_thread(executor: ThreadPoolExecutor) -> None:
+    """Start the one thread of an executor now. Raises StoreError where the system has none left for us."""
+    try:
+        executor.submit(int).result()
+    except RuntimeError as error:
+        raise StoreError(
+            "no thread can be started", hint="the user has too many processes, or too little memory"
+        ) from error
+
+
+def _failure(error: Exception) -> SiftdError:
+    """Return what whoever sent a capture is told when it failed for a reason that nobody foresaw."""
+    kind = Faltered if is_transient(error) else SiftdError
+    return kind(f"the capture failed ({type(error).__name__})", hint="see `mem logs`")
+
+
+def _tell_left_out(record: Record, error: Exception) -> None:
+    log.error("record_unfit", seq=record.seq, kind=record.kind, error=type(error).__name__)
+
+
+def _is_opt_out(event: Redacted) -> bool:
+    return isinstance(event, RedactedIntent) and event.kind in opt_outs.KINDS
 
 
 def _resolve(future: asyncio.Future[T], result: T) -> None:

@@ -1,9 +1,10 @@
 """One client's connection: frames in, answers out in the order of their requests.
 
 A bad client costs one connection. What bounds it: a frame that has begun arrives within 30 s, at most 256 requests
-of 32 MiB together are in flight, and a client that does not read its answers is dropped after 30 s. Built on
-asyncio's protocols rather than anyio's streams: a capture then costs no task switch (measured: 0.9-1.1 against 0.6
-of the rate of single-row SQLite inserts).
+of 32 MiB together are in flight, a client that does not read its answers is dropped after 30 s, and one that asks
+nothing after 10 minutes, or at once when the daemon has no room for another. Built on asyncio's protocols rather than
+anyio's streams: a capture then costs no task switch (measured: 0.9-1.1 against 0.6 of the rate of single-row SQLite
+inserts).
 """
 
 from __future__ import annotations
@@ -27,9 +28,13 @@ log = structlog.get_logger()
 
 FRAME_ARRIVAL_SECONDS = 30.0
 UNREAD_SECONDS = 30.0
+IDLE_SECONDS = 600.0
+"""Arbitrary. Clients of ours connect anew for each request; a stranger's that goes on later finds the stream ended."""
 IN_FLIGHT_MAX = 256
 IN_FLIGHT_BYTES = 32 * 1024 * 1024
 """From here on no further request is read until one is answered: two of the largest that there may be."""
+MAKES_ROOM_SECONDS = 1.0
+"""Of idleness, after which a connection makes room for a new one. A hook's has long sent its frame by then."""
 WRITE_BUFFER_BYTES = 1024 * 1024
 
 
@@ -55,6 +60,10 @@ class Answer:
         self._is_final = True
         self._connection.flush()
 
+    def refuse_stream(self) -> None:
+        """End the stream instead of answering: no answer is what a client takes to the next daemon."""
+        self._connection.abandon()
+
     @property
     def is_wanted(self) -> bool:
         """Whether the client is still there."""
@@ -78,6 +87,8 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._deadline: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        self._used_at = 0.0
         self._is_writable = True
         self._is_reading = True
         self._has_more = False
@@ -90,15 +101,19 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         self._connections.add(self)
         transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
-        is_full = len(self._connections) > self._most
-        if is_full or not is_same_user(transport.get_extra_info("socket")):
-            log.warning("connection_refused", reason="too_many" if is_full else "another_user")
+        is_stranger = not is_same_user(transport.get_extra_info("socket"))
+        if is_stranger or not self._has_place():
+            log.warning("connection_refused", reason="another_user" if is_stranger else "too_many")
+            self._connections.discard(self)
             transport.abort()
+            return
+        self._note_use()
+        self._watch_idleness()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self.is_lost = True
         self._connections.discard(self)
-        for timer in (self._deadline, self._unread):
+        for timer in (self._deadline, self._unread, self._idle):
             if timer is not None:
                 timer.cancel()
 
@@ -113,6 +128,7 @@ class Connection(asyncio.Protocol):
         try:
             for message in self._buffer.feed(data):
                 is_whole = True
+                self._note_use()
                 answer = Answer(self, len(message))
                 self._answers.append(answer)
                 self._in_flight_bytes += len(message)
@@ -159,6 +175,7 @@ class Connection(asyncio.Protocol):
                 break
             self._in_flight_bytes -= self._answers.popleft().request_bytes
         if out:
+            self._note_use()
             self._transport.write(b"".join(out))
         if self._ends_when_answered and not self._answers and not self._has_more:
             self._transport.close()
@@ -172,6 +189,13 @@ class Connection(asyncio.Protocol):
     def is_answering(self) -> bool:
         """Whether a request waits for its answer."""
         return bool(self._answers)
+
+    def abandon(self) -> None:
+        """End the connection without the answers that are still missing."""
+        self._answers.clear()
+        self._ends_when_answered = True
+        if not self.is_lost:
+            self._transport.close()
 
     def close(self) -> None:
         """End the connection once its pending answers are written."""
@@ -194,6 +218,40 @@ class Connection(asyncio.Protocol):
         if is_midway and self._deadline is None:
             loop = asyncio.get_running_loop()
             self._deadline = loop.call_later(FRAME_ARRIVAL_SECONDS, self._drop, "frame_incomplete")
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request has begun, waits for its answer, or has an answer to be read."""
+        return not (self._answers or self._has_more or self._buffer.is_midway or not self._is_writable)
+
+    @property
+    def used_at(self) -> float:
+        """When a frame last came or went, by the loop's clock."""
+        return self._used_at
+
+    def _note_use(self) -> None:
+        self._used_at = asyncio.get_running_loop().time()
+
+    def _watch_idleness(self) -> None:
+        """End the connection once it was idle for long; looks again when that can be at the earliest."""
+        loop = asyncio.get_running_loop()
+        ends_at = (self._used_at if self.is_idle else loop.time()) + IDLE_SECONDS
+        if ends_at <= loop.time():
+            self._drop("idle")
+        else:
+            self._idle = loop.call_at(ends_at, self._watch_idleness)
+
+    def _has_place(self) -> bool:
+        """Whether there is room for one connection more; the one that has been idle for longest makes it."""
+        if len(self._connections) <= self._most:
+            return True
+        idle = [each for each in self._connections if each is not self and each.is_idle and not each.is_lost]
+        oldest = min(idle, key=lambda each: each.used_at, default=None)
+        if oldest is None or oldest.used_at + MAKES_ROOM_SECONDS > asyncio.get_running_loop().time():
+            return False
+        self._connections.discard(oldest)
+        oldest._drop("too_many")
+        return True
 
     def _regulate(self) -> None:
         """Read only while answers are read and not too many requests are in flight."""

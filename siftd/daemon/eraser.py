@@ -1,7 +1,7 @@
 """Taking what is forgotten out of every file of a workspace.
 
     rows (and all that hangs on them) -> log segments -> files set aside -> session ids in the daemon's log
-    -> VACUUM -> SQLite's own log -> snapshots
+    -> what lies free in the database's pages, and SQLite's own log -> snapshots
 
 The tombstones are safe in the log before; only the last step says that it is done. Any crash between leaves it pending,
 and everything is done again. Out of reach: files made by `mem backup`, and the clients' own transcripts.
@@ -14,12 +14,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from siftd.daemon import traces
-from siftd.daemon.logs import unname_sessions
+from siftd.daemon.logs import unname
 from siftd.log import sealing
+from siftd.log.recovery import iter_records
 from siftd.paths import WorkspacePaths
 from siftd.store import erasing
 from siftd.store.connection import open_reader, translate
-from siftd.store.tombstones import Tombstones, note_done, pending_seq
+from siftd.store.reach import Reach, reach_of
+from siftd.store.tombstones import Keys, Tombstones, first_pending_seq, note_done, pending_seq
 
 T = TypeVar("T")
 
@@ -39,7 +41,7 @@ class Eraser:
         """Whether the log's active segment has to be sealed before `erase`, so that it can be rewritten."""
 
         def concerns(connection: sqlite3.Connection) -> bool:
-            return sealing.holds(self._paths.wal, Tombstones(connection, self._secret).covers)
+            return sealing.holds(self._paths.wal, Tombstones(connection, self._secret).left_of)
 
         return self._ask(concerns)
 
@@ -60,18 +62,27 @@ class Eraser:
             return []
         if seq != self._waits_for_reader:
             tombstones = Tombstones(connection, self._secret)
-            erasing.erase_rows(connection, tombstones)
-            sealing.rewrite(self._paths.wal, tombstones.covers)
+            reach = self._reach(connection)
+            erasing.erase_rows(connection, tombstones, reach, now_ms)
+            sealing.rewrite(self._paths.wal, tombstones.left_of, reach.needles)
             traces.remove_set_aside(self._paths)
-            unname_sessions(self._paths.daemon_log, lambda session: erasing.has_session(connection, session))
-            erasing.compact(connection)
-        if not erasing.empty_wal(connection):
+            unname(
+                self._paths.daemon_log,
+                lambda session: erasing.has_session(connection, session),
+                lambda tool: erasing.has_tool(connection, tool),
+            )
+        if not erasing.clean_pages(connection, self._paths.database):
             self._waits_for_reader = seq
             programs = erasing.holders(self._paths.database) or ["another program"]
             return [f"a reader of the database: {each}" for each in programs]
         traces.renew_snapshots(self._paths)
         note_done(connection, seq, now_ms)
         return []
+
+    def _reach(self, connection: sqlite3.Connection) -> Reach:
+        first = first_pending_seq(connection)
+        records = () if first is None else iter_records(self._paths.wal, after=first - 1)
+        return reach_of(connection, records, Keys(self._secret))
 
     def _ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
         try:

@@ -9,19 +9,19 @@ from typing import Any, TypeVar
 
 import structlog
 
-from siftd.admission import Admission
+from siftd.admission import LAST_TS, Admission
 from siftd.clock import Clock
 from siftd.config import MS_PER_DAY
 from siftd.daemon.commit import Committer
 from siftd.daemon.eraser import Eraser
+from siftd.daemon.known_time import KnownTime
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.log.recovery import iter_records
 from siftd.messages import Forget
 from siftd.paths import WorkspacePaths
-from siftd.store import matching
+from siftd.store import matching, read
 from siftd.store.connection import open_reader, translate
 from siftd.store.matching import Wish
-from siftd.store.read import find_summary
 from siftd.store.tombstones import Keys, Tombstones
 
 log = structlog.get_logger()
@@ -50,6 +50,7 @@ class Forgetter:
         self._tombstones = tombstones
         self._admission = admission
         self._keep_days = keep_days
+        self._known_time = KnownTime(clock, self._read(matching.newest_time))
         self._eraser = Eraser(paths, secret)
         self.pending: list[str] = []
         """What still holds something that is to be forgotten."""
@@ -58,24 +59,31 @@ class Forgetter:
         """Return what a wish is about and, unless it is a dry run, forget it."""
         await self._committer.run(lambda _: None)  # what the log alone has is in the database now
         wish = await asyncio.to_thread(self._read, lambda c: wish_of(request, c, self._clock.now_ms()))
-        matched = await asyncio.to_thread(self._read, lambda c: matching.match(c, iter_records(self._paths.wal), wish))
+        records = iter_records(self._paths.wal, holding=matching.needle_of(wish))
+        matched = await asyncio.to_thread(self._read, lambda c: matching.match(c, records, wish))
         if not request.dry_run and (len(matched) or wish.scope != "id"):
             for payload in matching.payloads(matched, wish, self._keys):
                 await self._keep(payload)
             await self.finish()
             log.info("forgotten", scope=wish.scope, count=len(matched), pending=len(self.pending))
-        return {"matched": len(matched), "byKind": matched.by_kind(), "pending": self.pending}
+        left = await asyncio.to_thread(self._read, lambda c: matching.list_left(c, wish))
+        return {"matched": len(matched), "byKind": matched.by_kind(), "pending": self.pending, "left": left}
 
     async def prune(self) -> int:
         """Forget the events that are older than `store.keepDays`; return how many. Raises RequestInvalid without it."""
         if self._keep_days is None:
             raise RequestInvalid("`store.keepDays` is not set: events are kept for ever", hint="set it in config.json")
-        return await self._forget_until(self._clock.now_ms() - self._keep_days * MS_PER_DAY)
+        return await self._forget_until(self._known_time.now_ms() - self._keep_days * MS_PER_DAY)
+
+    async def count_held(self) -> int:
+        """Return how many events are too old by the clock alone: they wait until more than that says so."""
+        until = self._clock.now_ms() - (self._keep_days or 0) * MS_PER_DAY
+        return await asyncio.to_thread(self._read, lambda c: matching.count_until(c, until))
 
     async def prune_if_due(self) -> None:
         """Forget old events once a day's worth of them is too old."""
         if self._keep_days is not None:
-            day_before = self._clock.now_ms() - (self._keep_days + 1) * MS_PER_DAY
+            day_before = self._known_time.now_ms() - (self._keep_days + 1) * MS_PER_DAY
             if await asyncio.to_thread(self._read, lambda c: matching.count_until(c, day_before)):
                 await self.prune()
 
@@ -136,7 +144,7 @@ def wish_of(request: Forget, connection: sqlite3.Connection, now_ms: int) -> Wis
         session=_whole_session(request.session, connection) if request.session else None,
         file=request.file,
         query=request.query,
-        since=max(request.since or 0, 0),
+        since=min(max(request.since or 0, 0), LAST_TS),
         until=min(now_ms if request.until is None else request.until, now_ms),
     )
 
@@ -154,7 +162,7 @@ def _wish_of_ids(ids: list[str], connection: sqlite3.Connection, now_ms: int) ->
             memories.add(int(number))
         elif kind == "e":
             events.add(int(number))
-        elif (summary := find_summary(connection, int(number))) is not None:
+        elif (summary := read.find_summary(connection, int(number))) is not None:
             events.add(summary["event_id"])
     if not events and not memories:
         raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
@@ -163,8 +171,8 @@ def _wish_of_ids(ids: list[str], connection: sqlite3.Connection, now_ms: int) ->
 
 def _whole_session(session: str, connection: sqlite3.Connection) -> str:
     """Return the session that begins like this; one that nobody knows is taken at its word."""
-    found = matching.sessions_like(connection, session)
-    if session in found or not found:
+    found = read.list_named(connection, session)
+    if not found:
         return session
     if len(found) > 1:
         raise RequestInvalid("several sessions begin like this", hint="`mem sessions` lists them")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sqlite3
 import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from siftd import messages
+from siftd.clock import uptime_ms
 from siftd.consolidate.planning import salience
 from siftd.daemon.connection import Answer
 from siftd.daemon.info import info
@@ -16,7 +18,8 @@ from siftd.daemon.memory_requests import MemoryRequests
 from siftd.daemon.remembering import Remembering
 from siftd.errors import RequestInvalid
 from siftd.messages import progress
-from siftd.store import ledger, memories, opt_outs, read, rewriting, summaries, vectors
+from siftd.search.told_now import told_now
+from siftd.store import ledger, memories, read, rewriting, summaries, vectors
 
 if TYPE_CHECKING:
     from siftd.backfill.result import BackfillResult
@@ -26,6 +29,18 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"([esmg]?)([0-9]{1,18})")
 BEHIND = "without the newest captures: the database is locked by another program, or the disk is full"
+STANDING_ON_WHAT_IS = (
+    messages.Remember,
+    messages.Supersede,
+    messages.Update,
+    messages.Link,
+    messages.Converse,
+    messages.SetConfig,
+    messages.Retry,
+    messages.Resummarise,
+    messages.Undo,
+)
+"""Requests that change something and ask the database about it first: one that is behind the log would tell wrongly."""
 _FIND = {
     "e": ("event", read.find_event),
     "s": ("summary", read.find_summary),
@@ -44,6 +59,8 @@ class Handlers:
 
     async def answer(self, request: messages.AnyRequest, answer: Answer) -> dict[str, Any]:
         """Return the fields of the answer; progress goes out before it. Raises SiftdError to refuse."""
+        if isinstance(request, STANDING_ON_WHAT_IS):
+            await self._shop.committer.catch_up()
         match request:
             case messages.Search():
                 return await self._search(request)
@@ -76,6 +93,8 @@ class Handlers:
                 return await self._memories.supersede(request)
             case messages.Update():
                 return await self._memories.update(request)
+            case messages.Accept():
+                return await self._memories.accept(request)
             case messages.Link():
                 return await self._memories.link(request)
             case messages.Memories():
@@ -132,9 +151,16 @@ class Handlers:
         if letter == "g":
             raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem show` asks it")
         kind, find = _FIND[letter]
+        was_behind = self._shop.committer.is_behind  # it may have caught up by the time that nothing is found
         item = await self._shop.store.read(lambda c: find(c, number))
+        if item is None and was_behind:
+            await self._shop.committer.catch_up()
+            item = await self._shop.store.read(lambda c: find(c, number))
         if item is None:
             raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
+        if kind == "summary":
+            of = await self._shop.store.read(lambda c: read.find_event(c, item["event_id"]))
+            item["event"] = None if of is None else {name: of[name] for name in ("id", "tool", "payload")}
         if kind == "event":
             item["trivial"] = await self._shop.store.read(lambda c: salience(c, number))
         return {"item": {"kind": kind, **item}}
@@ -142,18 +168,44 @@ class Handlers:
     async def _timeline(self, request: messages.Timeline) -> dict[str, Any]:
         before, after = (max(0, min(number, 500)) for number in (request.before, request.after))
         if request.around is None:
-            session, limit = request.session, max(1, before + after)
-            return {"events": await self._shop.store.read(lambda c: read.timeline_latest(c, session, limit))}
+            session = await self._session(request.session) if request.session else None
+            limit = max(1, before + after)
+
+            def latest(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+                asking = read.find_asking(connection, request.asking)
+                return read.timeline_latest(connection, session, limit, asking)
+
+            return {"events": await self._told(latest)}
         kind, number = split_id(request.around)
         if kind in ("m", "g"):
             raise RequestInvalid("a memory has no place in a session", hint="give an event (e12) or a summary (s7)")
         if kind == "s":
             summary = await self._shop.store.read(lambda c: read.find_summary(c, number))
             number = summary["event_id"] if summary else 0
-        events = await self._shop.store.read(lambda c: read.timeline_around(c, number, before, after))
+        events = await self._told(lambda c: read.timeline_around(c, number, before, after))
         if not events:
             raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
         return {"events": events}
+
+    async def _session(self, beginning: str) -> str:
+        """Return the session whose id, or whose id's beginning, this is. Raises RequestInvalid."""
+        found = await self._shop.store.read(lambda c: read.list_named(c, beginning))
+        if not found:
+            raise RequestInvalid("no session has an id that begins so", hint="`mem sessions` lists them")
+        if len(found) > 1:
+            raise RequestInvalid("several sessions' ids begin so", hint="give more of it; `mem sessions` lists them")
+        return found[0]
+
+    async def _told(self, find: Callable[[sqlite3.Connection], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+        """Return events, each with a line that tells it: one without a summary is told at once."""
+
+        def told(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            events = find(connection)
+            for each in events:
+                each["text"] = each["text"] or told_now(connection, each["event_id"])
+            return events
+
+        return await self._shop.store.read(told)
 
     async def _injections(self, request: messages.Injections) -> dict[str, Any]:
         piece = None if request.id is None else "{}{}".format(*split_id(request.id))
@@ -187,6 +239,7 @@ class Handlers:
         }
 
     async def _reembed(self, request: messages.Reembed) -> dict[str, Any]:
+        self._shop.stock.at_work.acquit_all("embed")  # a person wants them tried again
         since = -(2**62) if request.since is None else request.since
         store, at_once = self._shop.store, vectors.CLEARED_AT_ONCE
         ids = await store.read(lambda c: vectors.list_embedded(c, since))
@@ -203,16 +256,19 @@ class Handlers:
         return {"retried": skipped}
 
     async def _pause(self, request: messages.Pause) -> dict[str, Any]:
-        since = self._shop.clock.now_ms()
-        await self._shop.keep_intent("opt-out", {"session": request.session, "since": since})
-        return {"since": since}
+        clock = self._shop.clock
+        session = await self._session(request.session) if request.known else request.session
+        since = clock.now_ms()
+        await self._shop.keep_intent("opt-out", {"session": session, "since": since, "uptime": uptime_ms(clock)})
+        return {"since": since, "session": session}
 
     async def _resume(self, request: messages.Resume) -> dict[str, Any]:
-        since = await self._shop.store.read(lambda c: opt_outs.off_since(c, request.session))
-        if since is not None:
-            until = self._shop.clock.now_ms()
-            await self._shop.keep_intent("opt-in", {"session": request.session, "until": until})
-        return {"since": since}
+        session = await self._session(request.session) if request.known else request.session
+        since = self._shop.committer.off_since(session)
+        span = self._shop.committer.off_until_now(session)
+        if span is not None:
+            await self._shop.keep_intent("opt-in", {"session": session, "since": span.since, "until": span.until})
+        return {"since": since, "session": session}
 
     async def _resummarise(self, request: messages.Resummarise) -> dict[str, Any]:
         until = self._shop.clock.now_ms() if request.until is None else request.until
@@ -240,7 +296,7 @@ class Handlers:
         def on_progress(done: int, total: int) -> None:
             answer.progress(progress(done=done, total=total))
 
-        return (await self._shop.import_file(request.path, on_progress)).as_json()
+        return (await self._shop.import_file(request, on_progress)).as_json()
 
     async def _backfill(self, request: messages.Backfill, answer: Answer) -> dict[str, Any]:
         async def on_progress(done: int, total: int, result: BackfillResult) -> None:

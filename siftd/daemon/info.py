@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import siftd
 from siftd.log.segments import segments
 from siftd.spool import count_files
-from siftd.store import events, meta, opt_outs, read
+from siftd.store import events, meta, read
 from siftd.store.snapshots import list_snapshots
 from siftd.store.tombstones import pending_seq
+from siftd.workspace import path_as_text
 
 if TYPE_CHECKING:
     from siftd.daemon.workshop import Workshop
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
 async def info(shop: Workshop) -> dict[str, Any]:
     """Return the state of everything."""
     stock, paths = shop.stock, shop.paths
-    made_anew, log_lost = await shop.store.read(lambda c: (meta.get(c, "made_anew"), meta.get(c, "log_lost_ts")))
-    counts, counters, redactions, rejections, parked, tokens, paused, applied, unerased = await shop.store.read(
+    made_anew, log_lost, rescued = await shop.store.read(
+        lambda c: (meta.get(c, "made_anew"), meta.get(c, "log_lost_ts"), meta.get(c, "rescued"))
+    )
+    counts, counters, redactions, rejections, parked, tokens, applied, unerased = await shop.store.read(
         lambda c: (
             read.counts(c),
             read.counters(c),
@@ -30,7 +34,6 @@ async def info(shop: Workshop) -> dict[str, Any]:
             read.rejections(c),
             read.parked(c),
             shop.backends.tokens(c),
-            opt_outs.off_since(c),
             events.applied_seq(c),
             pending_seq(c),
         )
@@ -40,7 +43,7 @@ async def info(shop: Workshop) -> dict[str, Any]:
     files = segments(paths.wal)
     recovery = stock.recovery
     return {
-        "workspace": {"root": shop.workspace.root, "key": shop.workspace.key},
+        "workspace": {"root": path_as_text(shop.workspace.root), "key": shop.workspace.key},
         "socket": paths.socket,
         "database": paths.database,
         "daemon": {
@@ -59,7 +62,7 @@ async def info(shop: Workshop) -> dict[str, Any]:
         },
         "backends": shop.backends.states(),
         "tokens": tokens,
-        "pausedSince": paused,
+        "pausedSince": stock.committer.off_since(),
         "log": {
             "segments": len(files),
             "bytes": sum(file.stat().st_size for file in files),
@@ -82,6 +85,8 @@ async def info(shop: Workshop) -> dict[str, Any]:
             "corruptLines": recovery.corrupt_lines,
             "databaseMadeAnewTs": made_anew and int(made_anew),
             "logLostTs": log_lost and int(log_lost),
+            "foreignSegments": recovery.foreign_segments,
+            "rescued": rescued and json.loads(rescued),
         },
     }
 

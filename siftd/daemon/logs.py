@@ -18,6 +18,7 @@ import structlog
 
 ROTATE_BYTES = 4 * 1024 * 1024
 _SESSION = re.compile(rb'"session":"((?:[^"\\\\]|\\\\.)*)"')
+_TOOL = re.compile(rb'"tool":"((?:[^"\\\\]|\\\\.)*)"')
 _encode = msgspec.json.Encoder().encode
 
 
@@ -62,18 +63,20 @@ def configure(path: str) -> None:
     )
 
 
-def unname_sessions(path: str, is_known: Callable[[str], bool]) -> None:
-    """Overwrite the ids of the sessions that are not to be known any more, in place: whoever appends goes on."""
-    is_known = cache(is_known)  # thousands of lines name a few sessions
+def unname(path: str, has_session: Callable[[str], bool], has_tool: Callable[[str], bool]) -> None:
+    """Overwrite the names of sessions and tools that nothing is left of, in place: whoever appends goes on."""
+    asked = ((_SESSION, cache(has_session)), (_TOOL, cache(has_tool)))  # thousands of lines name a few
     for each in (path, f"{path}.1"):
         try:
             descriptor = os.open(each, os.O_RDWR | os.O_NOFOLLOW)
         except FileNotFoundError:
             continue
         with os.fdopen(descriptor, "r+b") as file:
-            for found in _SESSION.finditer(file.read()):
-                if not is_known(msgspec.json.decode(b'"%b"' % found[1], type=str)):
-                    os.pwrite(descriptor, b"-" * len(found[1]), found.start(1))
+            data = file.read()
+            for pattern, is_known in asked:
+                for found in pattern.finditer(data):
+                    if not is_known(msgspec.json.decode(b'"%b"' % found[1], type=str)):
+                        os.pwrite(descriptor, b"-" * len(found[1]), found.start(1))
             os.fsync(descriptor)
 
 

@@ -18,8 +18,9 @@ from siftd.config import is_excluded
 from siftd.daemon.endpoint import Endpoint, Lock
 from siftd.errors import DaemonAlreadyRunning, SiftdError
 from siftd.everywhere import workspace_of
-from siftd.home import ensure_workspace, load_settings
-from siftd.paths import Home
+from siftd.home import check_apart, ensure_workspace, load_settings
+from siftd.paths import GLOBAL, Home
+from siftd.surroundings import keep_harmless
 
 EXIT_FAILED = 1
 EXIT_ALREADY_RUNNING = 5
@@ -33,17 +34,20 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
     """
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    keep_harmless(os.environ)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's: a second one spins on a core that the agent wants
     sys.setswitchinterval(0.001)  # a search or a drain must not keep a capture waiting for the usual 5 ms
     try:
         home = Home.from_environment(os.environ, str(Path.home()))
         workspace = workspace_of(home, folder)
         paths = home.for_workspace(workspace.key)
+        if workspace.key != GLOBAL:
+            check_apart(home, folder, workspace.root)
         ensure_workspace(paths)
         lock = Lock(paths.lock)
         endpoint = Endpoint(paths)
         try:
-            loaded = load_settings(home, os.environ, flags)
+            loaded = load_settings(home, flags)
             if is_excluded(workspace.root, loaded.settings):
                 Path(paths.brief).unlink(missing_ok=True)  # a hook would go on printing it
                 print("capture.exclude excludes this workspace", file=sys.stderr)
@@ -69,6 +73,9 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
         return EXIT_FAILED
     except OSError as error:
         print(f"{error.filename or 'the system'}: {error.strerror}. see `mem doctor`", file=sys.stderr)
+        return EXIT_FAILED
+    except RuntimeError:  # the event loop starts a thread in order to end; what it was asked for is done by then
+        print("no thread can be started. see `mem doctor`", file=sys.stderr)
         return EXIT_FAILED
     return 0
 

@@ -18,6 +18,7 @@ from siftd.admission import NAME_CHARS_MAX
 from siftd.config import MS_PER_DAY
 from siftd.daemon.remembering import Remembering, check, check_says_something, cleaned, cleaned_tags
 from siftd.errors import RequestInvalid
+from siftd.paths import GLOBAL
 from siftd.store import conversations, memories, memory_changes, memory_views
 from siftd.store.memory_changes import RELATIONS
 
@@ -52,6 +53,7 @@ class MemoryRequests:
             pin=old["pinned"] if request.pin is None else request.pin,
             session_id=request.session_id,
             source=request.source,
+            typed=request.typed,
             root=request.root,
             **inherited | told,
         )
@@ -78,11 +80,23 @@ class MemoryRequests:
             told = await asyncio.to_thread(self._remembering.redacted, request.root, told)
             changes |= {"text": told.pop(0)} if "text" in changes else {}
             changes |= {"tags": told} if "tags" in changes else {}
+        standing = standing_of(old | {"is_global": self._shop.paths.key == GLOBAL}, changes, is_typed=request.typed)
         async with self._remembering.turn:
-            await self._shop.keep_intent("update", {"id": memory_id, **changes})
+            await self._shop.keep_intent("update", {"id": memory_id, **changes, **standing})
             await self._shop.embed_memories()
         self._shop.note_memories_changed()
-        return {"id": f"m{memory_id}", "changed": sorted(changes)}
+        waits = {"waits": True} if standing.get("waits", old["waits"]) else {}
+        return {"id": f"m{memory_id}", "changed": sorted(changes), **waits}
+
+    async def accept(self, request: messages.Accept) -> dict[str, Any]:
+        """Let a memory that waits stand, as a person says."""
+        memory_id = memory_number(request.id)
+        if not (await self._get(memory_id))["waits"]:
+            raise RequestInvalid(f"m{memory_id} waits for nothing", hint="`mem pins` lists what does")
+        async with self._remembering.turn:
+            await self._shop.keep_intent("update", {"id": memory_id, "waits": False})
+        self._shop.note_memories_changed()
+        return {"id": f"m{memory_id}"}
 
     async def link(self, request: messages.Link) -> dict[str, Any]:
         """Link two memories. Refuses a memory with itself, and a circle of superseding."""
@@ -94,6 +108,7 @@ class MemoryRequests:
         for each in (from_id, to_id):
             await self._get(each)
         async with self._remembering.turn:
+            await self._shop.committer.catch_up()
             if request.relation == "supersedes":
                 is_circle = await self._shop.store.read(lambda c: memory_changes.is_older(c, from_id, to_id))
                 if is_circle:
@@ -114,6 +129,7 @@ class MemoryRequests:
                 until=request.until,
                 as_of=request.as_of,
                 pinned=request.pinned,
+                waiting=request.waiting,
                 superseded=request.superseded,
                 limit=limit,
             )
@@ -208,6 +224,25 @@ class MemoryRequests:
 
 
 _CHANGEABLE = ("text", "type", "tags", "importance", "confidence", "from", "until", "pin")
+
+
+def standing_of(old: dict[str, Any], changes: dict[str, Any], *, is_typed: bool) -> dict[str, Any]:
+    """Return what a change makes of whose words a memory is, and of whether it waits for a person.
+
+    New words are those of who brings them. Words that no person typed do not stand in a person's place: a pin, and a
+    memory for every project, waits with them again.
+    """
+    standing: dict[str, Any] = {}
+    if "text" in changes:
+        standing["saidBy"] = "person" if is_typed else "agent"
+    is_pinned = changes.get("pin", old["pinned"])
+    if not is_pinned and not old["is_global"]:
+        standing["waits"] = False
+    elif is_typed:
+        standing["waits"] = False if changes.keys() & {"pin", "text"} else old["waits"]
+    elif changes.keys() & {"pin", "text", "type"}:
+        standing["waits"] = True
+    return standing
 
 
 def memory_number(text: str) -> int:

@@ -9,12 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from siftd.daemon.commit import Committer
+from siftd.daemon.commit import Committer, start_thread
 from siftd.embed.embedder import Embedder
 from siftd.embed.errors import EmbedderUnavailable
-from siftd.errors import StoreError
+from siftd.errors import StoreClosed, StoreError
 from siftd.file_identity import FileIdentity, identify
+from siftd.store import memories
 from siftd.store.connection import open_reader, translate
+from siftd.store.mending import mend_types
 
 if TYPE_CHECKING:
     from siftd.search.vectors import VectorIndex
@@ -28,10 +30,12 @@ class StoreAccess:
     def __init__(self, database: str, committer: Committer, embedder: Embedder, *, shared: str | None = None) -> None:
         """`shared` is the database of the memories for every project, which need not be there."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="reader")
+        start_thread(self._thread)
         self._connection = open_reader(database)
         self._committer = committer
         self._embedder = embedder
         self._index: VectorIndex | None = None
+        self._is_closed = False
         self.everywhere = SharedReader(shared)
 
     @property
@@ -52,8 +56,24 @@ class StoreAccess:
         return self._index
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` in the reading thread. Raises StoreError when the database refuses."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._guarded, work)
+        """Run `work` in the reading thread. Raises StoreError when the database refuses, StoreClosed after the end.
+
+        Where it meets a value of another type than its column's, which a person has typed, this is mended first.
+        """
+        try:
+            return await self._in_thread(work)
+        except (TypeError, ValueError, OverflowError):
+            if not await self.write(mend_types):
+                raise
+            return await self._in_thread(work)
+
+    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._guarded, work)
+        except RuntimeError as error:
+            if self._is_closed:
+                raise StoreClosed("the store is closed") from error
+            raise
 
     def repeat(self, work: Callable[[sqlite3.Connection], bool]) -> None:
         """Run `work` in the reading thread, between whatever else is wanted there, until it returns False or fails."""
@@ -70,6 +90,7 @@ class StoreAccess:
         return await self._committer.run(work)
 
     def close(self) -> None:
+        self._is_closed = True
         self._thread.shutdown(wait=True)
         self._connection.close()
         self.everywhere.close()
@@ -99,8 +120,12 @@ class SharedReader:
             return None
         if file != self._file:  # it was rebuilt
             self.close()
-            with suppress(StoreError):
+            with suppress(StoreError, sqlite3.Error):
                 self._connection = open_reader(self._database)
+                # Until its own daemon has brought it up to date nothing tells what a person let stand.
+                if not memories.tells_what_waits(self._connection):
+                    self.close()
+                    return None
             self._file = file
         return self._connection
 

@@ -17,22 +17,21 @@ import msgspec
 from siftd.admission import LAST_TS, NAME_CHARS_MAX
 from siftd.errors import RequestInvalid
 from siftd.messages import Filters, Remember
+from siftd.paths import GLOBAL
+from siftd.redact.found import PLACEHOLDER
 from siftd.search import memories as memory_search
 from siftd.store import memories
 from siftd.store.memories import MemoryScope
+from siftd.store.memory_changes import TAG_CHARS_MAX, TAGS_MAX, TEXT_CHARS_MAX, TYPES
+from siftd.workspace import path_from_text
 
 if TYPE_CHECKING:
     from siftd.daemon.workshop import Workshop
 
-TYPES = ("fact", "preference", "decision", "procedure", "context", "episode", "instruction")
-TEXT_CHARS_MAX = 10_000
-"""A memory is a statement: about two pages. What is longer is a document."""
-TAGS_MAX = 32
-TAG_CHARS_MAX = 64
 SIMILAR_COSINE = 0.6
 """From here on two memories are worth comparing: the built-in embedder gives a reworded sentence 0.65 to 1."""
 SIMILAR_MAX = 5
-_PLACEHOLDER = re.compile(r"\[REDACTED:[^\]]*\]")
+_PLACEHOLDER = re.compile(PLACEHOLDER)
 
 
 class Remembering:
@@ -52,23 +51,30 @@ class Remembering:
             told = await asyncio.to_thread(self.redacted, request.root, [request.text, *request.tags])
             request = msgspec.structs.replace(request, text=told[0], tags=told[1:])
         now_ms = self._shop.clock.now_ms()
-        payload = payload_of(request) | ({} if supersedes is None else {"supersedes": supersedes})
+        payload = payload_of(request, is_global=self._shop.paths.key == GLOBAL)
+        if supersedes is not None:
+            payload["supersedes"] = supersedes
         intent = self._shop.intake.admission.admit_intent(
             "remember", payload, ts=now_ms, session_id=request.session_id or ""
         )
         text = str(msgspec.json.decode(intent.payload_json)["text"])
         check_says_something(text)
         async with self.turn:
+            await self._shop.committer.catch_up()
             known, similar = await self._shop.store.read(lambda c: self._compare(c, text, now_ms))
             if known is not None:
+                if request.typed:  # a person says it too: what waits for one need not wait any longer
+                    pin = {"pin": True} if request.pin else {}
+                    await self._shop.keep_intent("update", {"id": known, "saidBy": "person", "waits": False, **pin})
                 return _answer(known, similar) | {"duplicate": True}
             memory_id = await self._shop.keep_admitted(intent)
             await self._shop.embed_memories()
-        return _answer(memory_id, [each for each in similar if each != supersedes])
+        answer = _answer(memory_id, [each for each in similar if each != supersedes])
+        return answer | ({"waits": True} if payload["waits"] else {})
 
     def redacted(self, root: str, texts: list[str]) -> list[str]:
         """Return texts by the rules of this workspace and the values of another folder's `.env`-like files."""
-        return [self._shop.intake.redactor_for(root).text(each) for each in texts]
+        return [self._shop.intake.redactor_for(path_from_text(root)).text(each) for each in texts]
 
     def _compare(self, connection: sqlite3.Connection, text: str, now_ms: int) -> tuple[int | None, list[int]]:
         """Return (the live memory that says exactly this, those that say nearly this)."""
@@ -138,8 +144,12 @@ def check(request: Remember) -> None:
         raise RequestInvalid("it would end before it begins", hint="`until` is later than `from`")
 
 
-def payload_of(request: Remember) -> dict[str, Any]:
-    """Return the payload of the record that keeps a memory."""
+def payload_of(request: Remember, *, is_global: bool = False) -> dict[str, Any]:
+    """Return the payload of the record that keeps a memory.
+
+    `typed` is `mem`'s word for it. Any process of the user may say the same over the socket, and could as well write
+    the database: this keeps apart a person from an agent, a script and a test that go the ordinary ways, no more.
+    """
     told: dict[str, Any] = {
         "uid": secrets.token_hex(16),
         "type": request.type,
@@ -151,6 +161,8 @@ def payload_of(request: Remember) -> dict[str, Any]:
         "until": request.valid_until,
         "pin": request.pin,
         "source": request.source,
+        "saidBy": "person" if request.typed else "agent",
+        "waits": (request.pin or is_global) and not request.typed,
     }
     return {name: value for name, value in told.items() if value is not None}
 

@@ -1,8 +1,7 @@
 """Scrubbing: today's rules over everything stored before, down to the last byte.
 
     scrub record -> rows (and all that was derived from them) -> log segments -> files set aside, sessions' ids in the
-                 daemon's own log -> VACUUM
-                 -> SQLite's own log -> snapshots
+                 daemon's own log -> what lies free in the database's pages, and SQLite's own log -> snapshots
 
 The record is safe in the log before anything changes, and only the last step says that it is done: any crash between
 leaves it pending, and everything is done again, which changes nothing that is clean. Events keep their ids and
@@ -13,6 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Container
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -22,7 +23,7 @@ from siftd.admission import Admission, Redacted, RedactedSessionChange
 from siftd.clock import Clock
 from siftd.daemon import traces
 from siftd.daemon.commit import Committer
-from siftd.daemon.logs import unname_sessions
+from siftd.daemon.logs import unname
 from siftd.errors import SiftdError
 from siftd.log import sealing
 from siftd.log.record import Record
@@ -31,12 +32,17 @@ from siftd.paths import WorkspacePaths
 from siftd.store import erasing, scrubbing
 from siftd.store.connection import open_reader, translate
 from siftd.store.exchange import text_hash
-from siftd.store.scrubbing import Scrubbed
+from siftd.store.scrubbing import Scrubbed, StoredPayloads
 
 log = structlog.get_logger()
 
 _UNTOLD = frozenset({"segment", "forget", "retry", "resummarise", "undo", "link", "scrub"})
 """Kinds of records without a word of anybody's."""
+
+_NAMES = ("session_id", "tool", "cwd", "client", "prompt_id", "agent_id", "spawned_agent_id")
+"""What a capture holds of its client's words besides its payload."""
+_NAMES_KEPT = 4_096
+"""Of names that were found clean: nearly every record has those of the record before."""
 
 
 class Scrubber:
@@ -96,12 +102,12 @@ class Scrubber:
     def _scrub_files(self, connection: sqlite3.Connection, seq: int, scrubbed: Scrubbed) -> list[str]:
         if seq != self._waits_for_reader:
             scrubbed.add(scrubbing.scrub_rows(connection, self._admission, dry_run=False))
-            erasing.sweep(connection)
-            scrubbed.rows["records"] += sealing.renew(self._paths.wal, _Renewal(self._admission).renewed)
+            erasing.sweep_changed(connection)
+            renewal = Renewal(self._admission, Clean(connection, scrubbed))
+            scrubbed.rows["records"] += sealing.renew(self._paths.wal, renewal.renewed)
             traces.remove_set_aside(self._paths)
-            unname_sessions(self._paths.daemon_log, lambda session: self._admission.scrub_text(session) == session)
-            erasing.compact(connection)
-        if not erasing.empty_wal(connection):
+            unname(self._paths.daemon_log, self._is_clean, self._is_clean)
+        if not erasing.clean_pages(connection, self._paths.database):
             self._waits_for_reader = seq
             programs = erasing.holders(self._paths.database) or ["another program"]
             return [f"a reader of the database: {each}" for each in programs]
@@ -109,18 +115,22 @@ class Scrubber:
         scrubbing.note_done(connection, seq)
         return []
 
+    def _is_clean(self, name: str) -> bool:
+        return self._admission.scrub_text(name) == name
+
     def _look(self) -> Scrubbed:
         """Return what a scrub would change."""
         try:
             connection = open_reader(self._paths.database)
             try:
                 scrubbed = scrubbing.scrub_rows(connection, self._admission, dry_run=True)
+                renewal = Renewal(self._admission, Clean(connection, scrubbed))
+                records = iter_records(self._paths.wal)
+                scrubbed.rows["records"] = sum(renewal.renewed(record) is not None for record in records)
             finally:
                 connection.close()
         except sqlite3.Error as error:
             raise translate(error) from error
-        renewal = _Renewal(self._admission)
-        scrubbed.rows["records"] = sum(renewal.renewed(record) is not None for record in iter_records(self._paths.wal))
         return scrubbed
 
     def _pending_seq(self) -> int | None:
@@ -134,17 +144,34 @@ class Scrubber:
             raise translate(error) from error
 
 
-class _Renewal:
+class Clean:
+    """Payloads that the scrub of the rows has found clean, or made so: the log need not be read for them again."""
+
+    def __init__(self, connection: sqlite3.Connection, scrubbed: Scrubbed) -> None:
+        self._stored = StoredPayloads(connection)
+        self._changed = scrubbed.events
+
+    def __contains__(self, record: object) -> bool:
+        """Whether the record's event is stored with the same payload. Records come in the order of their seqs."""
+        assert isinstance(record, Record)
+        stored = None if record.seq in self._changed else self._stored.of(record.seq)
+        return stored is not None and bytes(record.payload) == stored.encode("utf-8", "surrogatepass")
+
+
+class Renewal:
     """Makes the log's records anew, oldest first."""
 
-    def __init__(self, admission: Admission) -> None:
+    def __init__(self, admission: Admission, clean: Container[Record] = ()) -> None:
+        """`clean` are records of captures whose payloads, by today's rules, stay as they are."""
         self._admission = admission
+        self._clean = clean
+        self._is_clean_name = lru_cache(maxsize=_NAMES_KEPT)(lambda name: admission.scrub_text(name) == name)
         self._texts: dict[str, str] = {}
         """Hashes of imported summaries' texts that changed, old to new: later records name a summary by it."""
 
     def renewed(self, record: Record) -> Redacted | None:
         """Return what a record becomes by today's rules; None when nothing of it changes."""
-        if record.kind in _UNTOLD:
+        if record.kind in _UNTOLD or (record.kind == "capture" and self._stays(record)):
             return None
         told = {name: getattr(record, name) for name in record.__struct_fields__ if name != "payload"}
         if record.kind == "session":
@@ -161,8 +188,17 @@ class _Renewal:
         if record.kind != "capture":
             return self._renewed_intent(record, payload)
         event = self._admission.readmit(told | {"payload": payload})
-        names = ("session_id", "tool", "cwd", "client", "input_hash", "prompt_id", "agent_id", "spawned_agent_id")
+        names = (*_NAMES, "input_hash")
         return None if all(getattr(event, name) == getattr(record, name) for name in names) else event
+
+    def _stays(self, record: Record) -> bool:
+        """Whether a capture is known to be clean, without another look at its payload."""
+        names = (getattr(record, name) for name in _NAMES)
+        return (
+            record in self._clean
+            and not self._admission.hides(record.session_id)
+            and all(self._is_clean_name(name) for name in names if name)
+        )
 
     def _renewed_intent(self, record: Record, payload: dict[str, Any]) -> Redacted | None:
         if record.kind == "supersede":

@@ -11,6 +11,7 @@ from siftd.daemon.stock import Stock
 from siftd.messages import Search
 from siftd.project_file import ProjectFile
 from siftd.scoring import Scoring
+from siftd.store import read
 from siftd.store.scoring import read_scoring
 
 if TYPE_CHECKING:
@@ -32,7 +33,12 @@ class Searching:
 
         def search(connection: sqlite3.Connection) -> Answer:
             answer = self.engine(connection).search(
-                request.query, request.k, request.filters, weights=request.weights, group=request.group
+                request.query,
+                request.k,
+                request.filters,
+                weights=request.weights,
+                group=request.group,
+                asking=read.find_asking(connection, request.asking),
             )
             if not self._reads_ahead:
                 self._reads_ahead = True

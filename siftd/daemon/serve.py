@@ -17,12 +17,14 @@ import siftd
 from siftd.admission import Captured, RedactedEvent, RedactedSessionChange
 from siftd.clock import Clock, SystemClock
 from siftd.daemon import logs
-from siftd.daemon.captures import Captures
+from siftd.daemon.apart import Apart
+from siftd.daemon.captures import APART_BYTES, Captures
 from siftd.daemon.connection import Answer, Connection
 from siftd.daemon.endpoint import Endpoint
+from siftd.daemon.loop_errors import LoopErrors
 from siftd.daemon.package import Package
 from siftd.daemon.stock import Stock
-from siftd.errors import RequestInvalid, SiftdError
+from siftd.errors import RequestInvalid, SiftdError, StopUnheld, StoreClosed, StoreCorrupt
 from siftd.frames import HOOK_MARK, PROTOCOL, TELL_MARK
 from siftd.home import LoadedSettings
 from siftd.messages import (
@@ -44,7 +46,7 @@ from siftd.messages import (
     refused,
 )
 from siftd.paths import WorkspacePaths
-from siftd.workspace import Workspace
+from siftd.workspace import Workspace, path_as_text
 
 if TYPE_CHECKING:
     from siftd.daemon.handlers import Handlers
@@ -93,6 +95,8 @@ async def _serve(
                 await daemon.open_shop()
             except SiftdError as error:
                 failure = error
+                if isinstance(error, StoreCorrupt):  # where the opening has not looked
+                    Path(paths.rebuild).touch(mode=0o600)
             else:
                 Path(paths.start).write_bytes(b"")
                 Path(paths.slow).unlink(missing_ok=True)  # a hook that came while we started has waited in vain, once
@@ -119,6 +123,13 @@ def _load() -> tuple[type[Workshop], type[Handlers]]:
     return Workshop, Handlers
 
 
+def _ends_something(captured: Captured) -> bool:
+    """Whether the agent has said all of something: of a turn, a subagent's work, a session, what is compacted."""
+    if isinstance(captured, RedactedEvent):
+        return captured.tool in ("Stop", "SubagentStop")
+    return captured.change in ("end", "compact")
+
+
 class Daemon:
     """The running parts of one daemon: captures and `hello` from the first moment, the rest once the shop is open."""
 
@@ -130,7 +141,8 @@ class Daemon:
         self._connections: set[Connection] = set()
         self._in_flight = 0
         self._idle_since = clock.monotonic()
-        self._captures = Captures(stock.intake, stock.committer, clock.now_ms, self._note_kept)
+        apart = Apart(stock.paths, stock.workspace.root, stock.intake)
+        self._captures = Captures(stock.intake, apart, stock.committer, clock.now_ms, self._note_kept)
         self._opened: asyncio.Future[tuple[Workshop, Handlers]] = asyncio.get_running_loop().create_future()
         self._kept_early: list[Captured] = []
         self._server: asyncio.Server
@@ -145,6 +157,7 @@ class Daemon:
     async def accept(self) -> None:
         """Begin to accept, and to watch for reasons to end."""
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(LoopErrors(self._clock))
         options: dict[str, bool] = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
         self._server = await loop.create_unix_server(self._connect, sock=self._endpoint.socket, **options)  # type: ignore[arg-type]
         self._tasks.start_soon(self._watch_signals)
@@ -187,7 +200,7 @@ class Daemon:
             while self._in_flight or any(connection.is_answering for connection in self._connections):
                 await anyio.sleep(0.01)
             if shop is not None:
-                await shop.consolidator.finished()
+                await shop.finish()
         for connection in list(self._connections):
             connection.close()
         if shop is not None:
@@ -199,15 +212,22 @@ class Daemon:
     def _handle(self, message: bytes, answer: Answer) -> None:
         """Take one message: captures at once, everything else in a task of its own."""
         self._idle_since = self._clock.monotonic()
+        is_large = len(message) > APART_BYTES
+        if message[0] == HOOK_MARK:
+            self._captures.take_hook(message, answer)
+            if not is_large and message.find(TOLD_FIELD, 0, _HEADER_BYTES) > 0:
+                self._tasks.start_soon(self._note_printed, message)
+        elif message[0] == TELL_MARK and is_large:
+            answer.send(ok())  # nobody types so much, and its capture comes as a frame of its own
+        elif message[0] == TELL_MARK:
+            self._tasks.start_soon(self._tell, message, answer)
+        elif is_large:
+            self._captures.take_request(message, answer, lambda: self._take_request(message, answer))
+        else:
+            self._take_request(message, answer)
+
+    def _take_request(self, message: bytes, answer: Answer) -> None:
         try:
-            if message[0] == HOOK_MARK:
-                self._captures.take_hook(message, answer)
-                if message.find(TOLD_FIELD, 0, _HEADER_BYTES) > 0:
-                    self._tasks.start_soon(self._note_printed, message)
-                return
-            if message[0] == TELL_MARK:
-                self._tasks.start_soon(self._tell, message, answer)
-                return
             request = decode_request(message)
         except SiftdError as error:
             self._captures.count_rejection(error, len(message))
@@ -225,7 +245,7 @@ class Daemon:
         return {
             "version": siftd.__version__,
             "protocol": PROTOCOL,
-            "workspace": {"root": stock.workspace.root, "key": stock.workspace.key},
+            "workspace": {"root": path_as_text(stock.workspace.root), "key": stock.workspace.key},
             "pid": stock.pid,
             "uptimeMs": stock.uptime_ms(),
         }
@@ -256,6 +276,8 @@ class Daemon:
             if isinstance(request, CHANGING):
                 shop.telling.note_change()
             answer.send(ok(**fields))
+        except StoreClosed:
+            answer.refuse_stream()
         except SiftdError as error:
             answer.send(refused(error))
         except Exception as error:
@@ -275,14 +297,22 @@ class Daemon:
         shop.consolidator.note_capture()
         if isinstance(captured, RedactedEvent) and captured.tool == "Stop":
             shop.telling.note_change()
+        if _ends_something(captured):
+            self._tasks.start_soon(shop.read_transcripts)
         if isinstance(captured, RedactedSessionChange) and captured.change == "start":
             self._tasks.start_soon(shop.telling.warm)
 
     async def _stop(self, hold: bool) -> None:
-        if hold:
-            Path(self._stock.paths.hold).touch(mode=0o600)
         log.info("stop_requested", hold=hold)
         self.stopped.set()
+        if hold:
+            try:
+                Path(self._stock.paths.hold).touch(mode=0o600)
+            except OSError as error:
+                raise StopUnheld(
+                    f"the daemon ends, but the next hook may start it again: {error.strerror}",
+                    hint="make room, then `mem stop` once more",
+                ) from error
 
     async def _watch_signals(self) -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 
 from siftd.daemon.stock import Stock
-from siftd.errors import SiftdError
+from siftd.errors import Faltered, LogError, StoreError, is_transient
 from siftd.spool import SpoolFile, iter_spool, readmit
 from siftd.store import events
 
@@ -19,29 +19,40 @@ class Spooled:
         self._stock = stock
 
     async def take(self) -> None:
-        """Take in what couriers spooled; a file goes only after its event is safe in the log."""
+        """Take in what couriers spooled; a file goes only after its event is safe in the log.
+
+        One that is no event is left out, so that it holds up none behind it.
+        """
         stock = self._stock
         for file in iter_spool(stock.paths.spool):
             if stock.at_work.is_condemned("take", file.path.name):
                 self._leave_out(file)
                 continue
             try:
-                with stock.at_work.on("take", [file.path.name]):
-                    event = readmit(file, stock.intake)
-                if event is None:
-                    reason = str(file.kept.get("reason", "unknown"))
-                    await stock.committer.run(lambda c, r=reason: events.count_rejection(c, r, stock.clock.now_ms()))  # type: ignore[misc]
-                else:
-                    receipt = await stock.committer.keep(event, spooled=True)
-                    if receipt.error is not None:
-                        log.warning("spool_refused", error=receipt.error.code)
-                        return
-                    log.info("spool_taken", event_id=receipt.event_id)
-            except (SiftdError, KeyError, TypeError, ValueError) as error:
+                await self._take_one(file)
+            except (LogError, StoreError, Faltered) as error:  # nothing is wrong with the file: it waits
+                log.warning("spool_refused", error=error.code)
+                return
+            except Exception as error:
+                if is_transient(error):
+                    raise
                 log.warning("spool_file_unreadable", error=type(error).__name__)
                 self._leave_out(file)
             else:
                 file.path.unlink(missing_ok=True)
+
+    async def _take_one(self, file: SpoolFile) -> None:
+        stock = self._stock
+        with stock.at_work.on("take", [file.path.name]):
+            event = readmit(file, stock.intake)
+        if event is None:
+            reason = str(file.kept.get("reason", "unknown"))
+            await stock.committer.run(lambda c: events.count_rejection(c, reason, stock.clock.now_ms()))
+            return
+        receipt = await stock.committer.keep(event, way="spooled")
+        if receipt.error is not None:
+            raise receipt.error
+        log.info("spool_taken", event_id=receipt.event_id)
 
     def _leave_out(self, file: SpoolFile) -> None:
         file.path.rename(file.path.with_suffix(".bad"))

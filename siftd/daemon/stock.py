@@ -10,6 +10,7 @@ settings -> intake -> store (database and log, recovered: `opening`) -> committe
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 import uuid
@@ -18,16 +19,20 @@ from siftd.at_work import AtWork
 from siftd.clock import Clock
 from siftd.config import Settings
 from siftd.daemon.commit import Committer
-from siftd.daemon.opening import open_store
+from siftd.daemon.opening import leave_out, open_store
 from siftd.embed.embedder import make_embedder
 from siftd.file_identity import identify
-from siftd.home import LoadedSettings, ensure_secret, read_api_key
+from siftd.home import LoadedSettings, read_api_key
 from siftd.intake import Intake
 from siftd.log.writer import LogWriter
 from siftd.paths import WorkspacePaths
+from siftd.secret import ensure_secret, fingerprint_of
 from siftd.store import meta
 from siftd.summarise import check_backend
-from siftd.workspace import Workspace
+from siftd.workspace import Workspace, path_as_text
+
+VALUES_SECONDS = 0.25
+"""How long a start waits for the files of settings in folders that lie deep. It has begun with the start."""
 
 
 class Stock:
@@ -49,7 +54,7 @@ class Stock:
             base_url=self.settings["memory.baseUrl"] or None,
             command=self.settings["memory.command"],
         )
-        self.intake = Intake(paths, self.settings, root=workspace.root)
+        self.intake = Intake(paths, self.settings, root=workspace.root, in_background=True)
         self.secret = ensure_secret(paths)
         self.at_work = AtWork(paths)
         opened = open_store(paths, self.at_work, secret=self.secret, now_ms=clock.now_ms())
@@ -57,9 +62,17 @@ class Stock:
         self._database_file = identify(paths.database)
         self.tombstones = opened.tombstones
         self.recovery = opened.recovery
-        writer = LogWriter(paths.wal, store=self._identify(), now_ms=clock.now_ms())
-        self.committer = Committer(writer, paths.wal, opened.connection, clock, tombstones=opened.tombstones)
+        writer = LogWriter(paths.wal, store=self._identify(), now_ms=clock.now_ms(), secret=fingerprint_of(self.secret))
+        self.committer = Committer(
+            writer,
+            paths.wal,
+            opened.connection,
+            clock,
+            tombstones=opened.tombstones,
+            leave_out=functools.partial(leave_out, paths, self.at_work),
+        )
         self.committer.start(opened.last_seq)
+        self.intake.wait_for_values(VALUES_SECONDS)
 
     def uptime_ms(self) -> int:
         return int((self.clock.monotonic() - self._started) * 1000)
@@ -76,7 +89,12 @@ class Stock:
     def _identify(self) -> str:
         """Return the store's UUID; a database made anew takes the one that the log names."""
         known = meta.get(self.connection, "store") or self.recovery.store or str(uuid.uuid4())
-        meta.put(self.connection, "store", known)
+        self._note("store", known)
         if "[REDACTED:" not in (meta.get(self.connection, "root") or ""):  # a scrub's word stands
-            meta.put(self.connection, "root", self.workspace.root)
+            self._note("root", path_as_text(self.workspace.root))
         return known
+
+    def _note(self, key: str, value: str) -> None:
+        """Note what is not noted yet: a person may hold the lock while we start."""
+        if meta.get(self.connection, key) != value:
+            meta.put(self.connection, key, value)

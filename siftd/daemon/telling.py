@@ -7,11 +7,13 @@ each tick, and is not there while there is nothing to say.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ import msgspec
 import structlog
 
 from siftd.admission import RedactedEvent, RedactedSessionChange
+from siftd.daemon.captures import LARGE_BYTES
 from siftd.daemon.reading import StoreAccess
 from siftd.daemon.searching import Searching
 from siftd.daemon.stock import Stock
@@ -66,7 +69,8 @@ class Telling:
 
     async def _answer_hook(self, message: bytes, is_wanted: Callable[[], bool]) -> dict[str, Any]:
         try:
-            captured = self._stock.intake.from_hook(message)
+            read = partial(self._stock.intake.from_hook, message, is_asking=True)
+            captured = read() if len(message) <= LARGE_BYTES else await asyncio.to_thread(read)
             if isinstance(captured, RedactedEvent) and captured.tool == PROMPT:
                 prompt = str(msgspec.json.decode(captured.payload_json).get("prompt", ""))
                 given = await self._recall(Recall(prompt=prompt, session_id=captured.session_id), is_told=True)
@@ -96,7 +100,7 @@ class Telling:
 
     async def note_printed(self, message: bytes) -> None:
         """Note what a hook printed of the kept brief while no daemon answered."""
-        session_id = self._stock.intake.from_hook(message).session_id
+        session_id = (await asyncio.to_thread(self._stock.intake.from_hook, message)).session_id
         ids = [each for each in decode_header(split_hook(message)[0]).told.split() if _ID.fullmatch(each)]
         if ids:
             events = await self._store.read(lambda c: [ledger.find_event_of(c, each) for each in ids])
@@ -131,7 +135,7 @@ class Telling:
         try:
             given = await self._brief(Brief(), is_told=False)
             self._write(given)
-        except (SiftdError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - the task's boundary: a brief that fails must not end the daemon
             log.warning("brief_not_kept", error=getattr(error, "code", type(error).__name__))
 
     def _write(self, given: Given) -> None:
@@ -164,7 +168,7 @@ class Telling:
             engine = self._searching.engine(connection)
             return recall(engine, connection, request.prompt, max_tokens=max_tokens, session_id=session, state=state)
 
-        return await self._store.read(read)
+        return (await self._store.read(read)).sealed(self._stock.intake.block_id)
 
     async def _brief(self, request: Brief, *, is_told: bool) -> Given:
         from siftd.search.brief import FRESH, brief
@@ -179,7 +183,7 @@ class Telling:
             now_ms, shared = self._stock.clock.now_ms(), self._store.everywhere.connection()
             return brief(connection, now_ms, max_tokens=max_tokens, session_id=session, state=state, everywhere=shared)
 
-        return await self._store.read(read)
+        return (await self._store.read(read)).sealed(self._stock.intake.block_id)
 
     async def _note(self, session_id: str, hook: str, given: list[Injection]) -> None:
         now_ms = self._stock.clock.now_ms()

@@ -22,6 +22,7 @@ from siftd.log import sealing
 from siftd.paths import WorkspacePaths
 from siftd.repository import find_root_commit
 from siftd.store import fulltext, meta, snapshots
+from siftd.store.connection import SET_ASIDE
 
 log = structlog.get_logger()
 
@@ -86,13 +87,17 @@ class Upkeep:
             await self._keep_root_commit()
             await self._merge_full_text()
         except StoreCorrupt as error:
-            log.warning("database_damaged", error=error.code, hint="it is set aside and rebuilt at the next start")
-            Path(self._paths.rebuild).touch(mode=0o600)
+            log.warning("database_damaged", error=error.code, hint=SET_ASIDE)
+            self.note_damage()
         except (SiftdError, OSError) as error:
             log.warning("upkeep_failed", error=type(error).__name__)
         if (now := self._clock.monotonic()) - self._gave_back_at >= GIVE_BACK_SECONDS:
             self._gave_back_at = now
             await asyncio.to_thread(give_back)
+
+    def note_damage(self) -> None:
+        """Have the database set aside at the next start: it was found damaged."""
+        Path(self._paths.rebuild).touch(mode=0o600)
 
     async def prune_log(self) -> int:
         """Remove the segments that are older than `log.keepDays` now; return how many."""

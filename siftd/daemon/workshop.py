@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import functools
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from siftd.consolidate.superseding import Superseder
 from siftd.consolidate.tick import Consolidator
 from siftd.daemon.backends import Backends
 from siftd.daemon.forgetting import Forgetter
+from siftd.daemon.hiding import Hider
 from siftd.daemon.reading import StoreAccess
 from siftd.daemon.sampling import Samplers
 from siftd.daemon.scrubbing import Scrubber
@@ -24,10 +25,11 @@ from siftd.daemon.searching import Searching
 from siftd.daemon.spooled import Spooled
 from siftd.daemon.stock import Stock
 from siftd.daemon.telling import Telling
+from siftd.daemon.transcripts import Transcripts
 from siftd.daemon.upkeep import Upkeep
-from siftd.errors import LogError, RequestInvalid
+from siftd.errors import LogError, RequestInvalid, SiftdError
 from siftd.home import load_settings
-from siftd.messages import Backfill, Forget
+from siftd.messages import Backfill, Forget, Import
 from siftd.paths import GLOBAL
 from siftd.store import health
 from siftd.store.snapshots import copy_database
@@ -77,6 +79,7 @@ class Workshop:
             keep_days=self.settings["store.keepDays"],
         )
         self.scrubber = Scrubber(self.paths, self.clock, self.committer, self.intake.admission)
+        self.hider = Hider(self.paths, self.clock, self.committer, self.intake)
         self._upkeep = Upkeep(
             root=self.workspace.root,
             paths=self.paths,
@@ -89,6 +92,14 @@ class Workshop:
             is_database_in_place=stock.is_database_in_place,
             end=end,
         )
+        self._spooled = Spooled(stock)
+        self._transcripts = Transcripts(
+            self.intake,
+            functools.partial(self.committer.keep, way="read"),
+            self.store,
+            self.clock,
+            stock.secret,
+        )
         self.telling = Telling(stock, self.store, self.searching)
         self.consolidator = Consolidator(
             store=self.store,
@@ -99,11 +110,27 @@ class Workshop:
             superseder=Superseder(
                 self.store, self.store.index, self.clock, cosine=self.settings["memory.consolidator.supersedeCosine"]
             ),
-            take_spool=Spooled(stock).take,
+            take_in=self._take_in,
             upkeep=self._keep_up,
+            hide=self.hider.run,
             at_work=stock.at_work,
             on_edit=self.searching.forget,
+            on_damage=self._upkeep.note_damage,
         )
+
+    async def _take_in(self) -> None:
+        """Take in what was not told over the socket: what couriers spooled, what transcripts tell."""
+        await self._spooled.take()
+        await self.read_transcripts()
+
+    async def read_transcripts(self) -> None:
+        """Keep what the transcripts tell since they were read last."""
+        try:
+            if await self._transcripts.read():
+                self.consolidator.note_capture()
+                self.telling.note_change()
+        except SiftdError as error:
+            log.warning("transcripts_unread", error=error.code)
 
     async def embed_memories(self) -> None:
         """Give memories without a vector theirs; one that cannot be made now is made at a later tick."""
@@ -149,17 +176,20 @@ class Workshop:
 
     async def scrub(self, dry_run: bool) -> dict[str, Any]:
         """Apply the rules of the configuration as it is now to everything stored, and to what comes from now on."""
-        loaded = load_settings(self.paths.home, os.environ, self.stock.loaded.flags)
+        loaded = load_settings(self.paths.home, self.stock.loaded.flags)
         if loaded.problem:
             raise RequestInvalid("the configuration cannot be used as it is", hint=loaded.problem)
         self.intake.take_rules(loaded.settings)
-        return await self.consolidator.alone(lambda: self.scrubber.scrub(dry_run=dry_run))
+        answer = await self.consolidator.alone(lambda: self.scrubber.scrub(dry_run=dry_run))
+        await self.consolidator.hide()  # today's rules may have found by its name what stands bare elsewhere
+        return answer
 
     async def prune(self) -> dict[str, Any]:
         """Forget what the configuration says is too old."""
         events_pruned = await self.consolidator.alone(self.forgetter.prune)
         segments_pruned = await self.consolidator.alone(self._upkeep.prune_log)
-        return {"events": events_pruned, "segments": segments_pruned, "pending": self.forgetter.pending}
+        held = await self.forgetter.count_held()
+        return {"events": events_pruned, "segments": segments_pruned, "held": held, "pending": self.forgetter.pending}
 
     async def backup(self, path: str) -> dict[str, Any]:
         """Copy the database into a new file."""
@@ -187,12 +217,13 @@ class Workshop:
             any_workspace=request.any_workspace,
             is_excluded=lambda root: is_excluded(root, self.settings),
             intake=self.intake,
-            keep=self.committer.keep,
+            keep=functools.partial(self.committer.keep, way="read"),
             progress_store=self.store,
             clock=self.clock,
             on_progress=on_progress,
             goes_on=lambda: not self.consolidator.is_stopping,
         )
+        await self.consolidator.hide()
         self.consolidator.note_capture()
         return result
 
@@ -203,23 +234,39 @@ class Workshop:
         await self.store.write(lambda _: None)
         return await asyncio.to_thread(export, self.paths.database, path, self.clock.now_ms(), on_progress)
 
-    async def import_file(self, path: str, on_progress: Callable[[int, int], object]) -> ImportResult:
+    async def import_file(self, request: Import, on_progress: Callable[[int, int], object]) -> ImportResult:
         """Merge an exported file in; the consolidator waits, so that no event is summarised before its own is read."""
         from siftd.exchange.run import import_file
 
+        is_global = self.paths.key == GLOBAL
+        if is_global and not request.yes:
+            raise RequestInvalid("every project would be given what is imported here", hint="say --yes if you mean it")
+
         async with self.consolidator.paused():
             result = await import_file(
-                path,
+                request.path,
                 intake=self.intake,
-                keep=self.committer.keep,
+                keep=functools.partial(self.committer.keep, way="read"),
                 store=self.store,
                 clock=self.clock,
                 on_progress=on_progress,
                 goes_on=lambda: not self.consolidator.is_stopping,
+                own=request.own,
+                is_global=is_global,
             )
         self.consolidator.note_capture()
         await self.embed_memories()
         return result
+
+    async def finish(self) -> None:
+        """Wait for the batch that runs, then do what ends with this process: read what sessions have said last, hide
+        what they have redacted."""
+        await self.consolidator.finished()
+        await self.read_transcripts()
+        try:
+            await self.hider.run(at_once=True)
+        except SiftdError as error:
+            log.warning("last_hiding_failed", error=error.code)
 
     def close(self) -> None:
         """Stop reading; the stock stays open."""

@@ -1,4 +1,4 @@
-"""Vectors from a model in this process, by the optional library fastembed (`pip install 'siftd[fastembed]'`).
+"""Vectors from a model in this process, by the optional library fastembed (`pip install 'siftd-memory[fastembed]'`).
 
     fastembed:BAAI/bge-small-en-v1.5    a model that fastembed knows by this name
     fastembed:~/models/minilm           a folder as models are exported into: model.onnx (or onnx/model.onnx),
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from siftd.embed.errors import EmbedderUnavailable
+from siftd.foreign_file import read
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,7 +121,7 @@ class InProcessEmbedder:
             from fastembed import TextEmbedding
         except ImportError as error:
             raise EmbedderUnavailable(
-                "the library fastembed is missing", hint=f"{sys.executable} -m pip install 'siftd[fastembed]'"
+                "the library fastembed is missing", hint=f"{sys.executable} -m pip install 'siftd-memory[fastembed]'"
             ) from error
         how = {
             "threads": max(1, min(_THREADS_MAX, (os.cpu_count() or 1) // 2)),
@@ -171,7 +172,7 @@ def _pooling(folder: Path) -> Any:
     from fastembed.common.model_description import PoolingType
 
     with suppress(OSError, ValueError, AttributeError):
-        told = json.loads((folder / "1_Pooling" / "config.json").read_text(encoding="utf-8"))
+        told = json.loads(read(str(folder / "1_Pooling" / "config.json"), 64 * 1024, follow=True))
         if told.get("pooling_mode_cls_token"):
             return PoolingType.CLS
         if told.get("pooling_mode_lasttoken"):

@@ -1,5 +1,8 @@
 """Merging an exported file into a store: nothing is mixed up, nothing is added twice, everything is redacted anew.
 
+The file may be anybody's, and say anything: its words are from outside (unless a person says that it is an export of
+their own), its pins wait, its summaries are as short as ours and bear the mark of where they come from.
+
 Ids of the file are translated as they come: events and memories are known by their uid, summaries by their event and
 text, what hangs on them by what they became here. All of it goes through the log, so that a rebuild brings it back.
 What is here already stays as it is: a pair that a person took apart stays apart, a forgotten event forgotten.
@@ -8,7 +11,9 @@ What is here already stays as it is: a pair that a person took apart stays apart
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -36,9 +41,14 @@ from siftd.exchange.result import ImportResult
 from siftd.intake import Intake, plain
 from siftd.model import SessionChange
 from siftd.store import conversations, exchange, summaries
+from siftd.summarise.contract import MAX_SUMMARY_CHARS
 
 CLIENT = "import"
 """Who did the work, where the file does not say."""
+_NAMES_KEPT = 4_096
+MARK = "import:"
+"""Before the name of a summary's model: nobody here asked it."""
+_MODEL = re.compile(r"[\w.:/@+-]{1,100}", re.ASCII)
 Numbered = tuple[int, Line]
 """A line and its number in the file."""
 
@@ -56,14 +66,24 @@ class Importer:
     """Takes the lines of one file in, in their order. An id of the file that leads to None is of what was forgotten."""
 
     def __init__(
-        self, header: Header, intake: Intake, keep: Callable[[Redacted], Awaitable[Kept]], store: Store, clock: Clock
+        self,
+        header: Header,
+        intake: Intake,
+        keep: Callable[[Redacted], Awaitable[Kept]],
+        store: Store,
+        clock: Clock,
+        *,
+        own: bool = False,
+        is_global: bool = False,
     ) -> None:
         self.result = ImportResult()
-        self._desk = Desk(header, intake, keep, store, clock)
+        self._desk = Desk(header, intake, keep, store, clock, own=own)
         self._events: dict[int, Fact | None] = {}
         self._summaries: dict[int, list[Any] | None] = {}
         """The file's id of a summary to [event here, hash of the text]."""
-        self._memories = MemoryImporter(self._desk)
+        self._memories = MemoryImporter(self._desk, is_global=is_global)
+        # Thousands of lines have the same; admission looks at each of them once more.
+        self._redacted_name = lru_cache(maxsize=_NAMES_KEPT)(lambda name: self._desk.intake.redactor.text(name))
 
     async def take(self, lines: Iterable[Numbered]) -> None:
         """Take lines in. Raises LogError when nothing can be kept any more."""
@@ -131,7 +151,7 @@ class Importer:
         if line.uid is not None or not await self._desk.is_own_store():
             return False
         names = line.id, line.ts, line.session_id, line.tool
-        if not await self._desk.store.read(lambda c: exchange.has_unnamed_event(c, *names)):
+        if not await self._desk.ask(lambda c: exchange.has_unnamed_event(c, *names)):
             return False
         self._events[line.id] = Fact(line.id, None, line.session_id, line.ts)
         self.result.count("events", is_new=False)
@@ -143,16 +163,16 @@ class Importer:
             payload = _object(line.payload)
             kept = {name: getattr(line, name) for name in line.__struct_fields__}
             client = payload.get("_source")
-            redact = self._desk.intake.redactor.text
             admitted = self._desk.intake.admission.readmit(
                 kept
                 | {
                     "kind": "capture",
                     "payload": payload,
-                    "session_id": redact(line.session_id),
-                    "tool": redact(line.tool),
+                    "session_id": self._redacted_name(line.session_id),
+                    "tool": self._redacted_name(line.tool),
                     "uid": line.uid or self._desk.named("event", line.id),
                     "client": client if isinstance(client, str) else CLIENT,
+                    "said_by": self._desk.said_by(line.said_by),
                 }
             )
         except EnvelopeRejected as error:
@@ -163,7 +183,7 @@ class Importer:
 
     async def _take_session(self, line: SessionLine) -> bool:
         """Note a session's folder, beginning and end, where this store knows less."""
-        here = await self._desk.store.read(lambda c: exchange.find_session(c, line.session_id))
+        here = await self._desk.ask(lambda c: exchange.find_session(c, line.session_id))
         changes = []
         if here is None or here["started_ts"] > line.started_ts or (here["cwd"] is None and line.cwd):
             changes.append(("start", line.started_ts))
@@ -188,14 +208,17 @@ class Importer:
     async def _take_summary(self, line: SummaryLine) -> bool:
         self._summaries[line.id] = None
         fact = here(self._events, line.event_id)
+        # Redacted before it is cut: half a secret is one that no rule knows.
+        is_long = len(line.text) > MAX_SUMMARY_CHARS
+        text = self._desk.intake.redactor.text(line.text)[:MAX_SUMMARY_CHARS] if is_long else line.text
         told = {
             "event": fact.event_id,
             "uid": fact.uid,
             "eventTs": fact.ts,
             "ts": line.ts,
-            "model": line.model,
+            "model": _marked(line.model),
             "promptHash": line.prompt_hash,
-            "text": line.text,
+            "text": text,
             "tokensIn": line.tokens_in,
             "tokensOut": line.tokens_out,
             "confidence": line.confidence,
@@ -203,16 +226,21 @@ class Importer:
             "cites": [here(self._events, each).event_id for each in line.cites],
         }
         intent = self._desk.admit_intent("summary", told, fact.session_id)
-        text_sha = exchange.text_hash(told_by(intent)["text"])
+        text = told_by(intent)["text"]
+        if len(text) > MAX_SUMMARY_CHARS:  # placeholders made it longer
+            told["text"] = text[:MAX_SUMMARY_CHARS]
+            intent = self._desk.admit_intent("summary", told, fact.session_id)
+            text = told_by(intent)["text"]
+        text_sha = exchange.text_hash(text)
         self._summaries[line.id] = [fact.event_id, text_sha]
-        if await self._desk.store.read(lambda c: exchange.find_summary(c, fact.event_id, text_sha)) is not None:
+        if await self._desk.ask(lambda c: exchange.find_summary(c, fact.event_id, text_sha)) is not None:
             return False
         await self._desk.kept(intent)
         return True
 
     async def _take_supersede(self, line: SupersedeLine) -> bool:
         newer, older = here(self._summaries, line.newer), here(self._summaries, line.older)
-        if newer == older or await self._desk.store.read(lambda c: exchange.is_superseding(c, newer, older)):
+        if newer == older or await self._desk.ask(lambda c: exchange.is_superseding(c, newer, older)):
             return False
         told = {"newer": newer, "older": older, "cosine": line.cosine, "ts": line.ts}
         await self._desk.kept(self._desk.admit_intent("supersede", told))
@@ -220,7 +248,7 @@ class Importer:
 
     async def _take_apart(self, line: ApartLine) -> bool:
         pair = here(self._events, line.a).event_id, here(self._events, line.b).event_id
-        if await self._desk.store.read(lambda c: summaries.are_kept_apart(c, *pair)):
+        if await self._desk.ask(lambda c: summaries.are_kept_apart(c, *pair)):
             return False
         await self._desk.kept(self._desk.admit_intent("undo", {"pairs": [pair]}))
         return True
@@ -236,7 +264,7 @@ class Importer:
             "ts": line.ts,
         }
         intent = self._desk.admit_intent("conversation", told, line.session_id)
-        if await self._desk.store.read(lambda c: conversations.is_named(c, told_by(intent)["id"])):
+        if await self._desk.ask(lambda c: conversations.is_named(c, told_by(intent)["id"])):
             return False
         await self._desk.kept(intent)
         return True
@@ -253,10 +281,16 @@ class Importer:
         else:
             raise EnvelopeRejected("nothing_injected")
         intent = self._desk.admit_intent("injection", told, line.session_id)
-        if await self._desk.store.read(lambda c: exchange.has_injection(c, told_by(intent))):
+        if await self._desk.ask(lambda c: exchange.has_injection(c, told_by(intent))):
             return False
         await self._desk.kept(intent)
         return True
+
+
+def _marked(model: str) -> str:
+    """Return the name of whoever wrote a summary, as one that was not written here; no name at all is left out."""
+    name = model.removeprefix(MARK)
+    return f"{MARK}{name if _MODEL.fullmatch(name) else 'unknown'}"
 
 
 def _object(payload: Any) -> dict[str, Any]:

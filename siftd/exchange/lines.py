@@ -25,18 +25,20 @@ import msgspec
 from msgspec import Meta
 
 from siftd.admission import LAST_TS, NAME_CHARS_MAX
-from siftd.model import Outcome, Scope
+from siftd.model import Outcome, SaidBy, Scope
 
 VERSION = 1
 LINE_BYTES_MAX = 8 * 1024 * 1024
 """Twice the largest `capture.maxPayloadBytes`. A longer line is no line of ours."""
 TOLD_CHARS_MAX = 100_000
-"""The longest text of a summary or memory that is taken in."""
+"""The longest text of a line that is read; how much of it is taken in, its importer says."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_CHARS_MAX)]
 Key = Annotated[str, Meta(min_length=1, max_length=128)]
 Text = Annotated[str, Meta(min_length=1, max_length=TOLD_CHARS_MAX)]
 Moment = Annotated[int, Meta(ge=0, le=LAST_TS)]
+Number = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+"""What a database's column takes: a larger one would be a record that no table takes."""
 
 
 class Line(msgspec.Struct, rename="camel", tag_field="kind", omit_defaults=True, frozen=True, kw_only=True):
@@ -46,17 +48,17 @@ class Line(msgspec.Struct, rename="camel", tag_field="kind", omit_defaults=True,
 class Header(Line, tag="siftd-export", frozen=True, kw_only=True):
     """The first line."""
 
-    version: int
+    version: Number
     store: str
     root: str
-    ts: int
-    counts: dict[str, int]
+    ts: Number
+    counts: dict[str, Number]
 
 
 class EventLine(Line, tag="event", frozen=True, kw_only=True):
     """A row of `events`, without what the daemon derives."""
 
-    id: int
+    id: Number
     ts: Moment
     session_id: Name
     tool: Name
@@ -70,6 +72,7 @@ class EventLine(Line, tag="event", frozen=True, kw_only=True):
     prompt_id: Name | None = None
     agent_id: Name | None = None
     spawned_agent_id: Name | None = None
+    said_by: SaidBy | None = None
 
 
 class SessionLine(Line, tag="session", frozen=True, kw_only=True):
@@ -86,46 +89,46 @@ class SessionLine(Line, tag="session", frozen=True, kw_only=True):
 class SummaryLine(Line, tag="summary", frozen=True, kw_only=True):
     """A row of `summaries`."""
 
-    id: int
-    event_id: int
+    id: Number
+    event_id: Number
     ts: Moment
     model: Name
     prompt_hash: str
     text: Text
-    tokens_in: int | None = None
-    tokens_out: int | None = None
+    tokens_in: Number | None = None
+    tokens_out: Number | None = None
     confidence: float | None = None
     scope: Scope = "event"
-    cites: list[int] = []
+    cites: list[Number] = []
     """The events that it stands on beside its own: a turn's, a session's."""
 
 
 class SupersedeLine(Line, tag="supersede", frozen=True, kw_only=True):
     """A row of `summary_supersedes`, by the file's ids of summaries."""
 
-    newer: int
-    older: int
+    newer: Number
+    older: Number
     cosine: float | None = None
-    ts: int = 0
+    ts: Number = 0
 
 
 class ApartLine(Line, tag="apart", frozen=True, kw_only=True):
     """A row of `kept_apart`, by the file's ids of events."""
 
-    a: int
-    b: int
+    a: Number
+    b: Number
 
 
 class MemoryLine(Line, tag="memory", frozen=True, kw_only=True):
     """A row of `memories`."""
 
-    id: int
+    id: Number
     ts: Moment
     updated_ts: Moment
     type: Name
     text: Text
     tags: list[str] = []
-    importance: int = 3
+    importance: Number = 3
     confidence: float | None = None
     valid_from: Moment | None = None
     valid_to: Moment | None = None
@@ -133,15 +136,16 @@ class MemoryLine(Line, tag="memory", frozen=True, kw_only=True):
     source: str | None = None
     pinned: bool = False
     uid: Key | None = None
+    said_by: SaidBy | None = None
 
 
 class LinkLine(Line, tag="link", frozen=True, kw_only=True):
     """A row of `memory_links`, by the file's ids of memories."""
 
-    from_id: int = msgspec.field(name="from")
-    to_id: int = msgspec.field(name="to")
+    from_id: Number = msgspec.field(name="from")
+    to_id: Number = msgspec.field(name="to")
     relation: Name
-    ts: int = 0
+    ts: Number = 0
 
 
 class ConversationLine(Line, tag="conversation", frozen=True, kw_only=True):
@@ -160,17 +164,17 @@ class InjectionLine(Line, tag="injection", frozen=True, kw_only=True):
     ts: Moment
     session_id: Name
     hook: Name
-    after_id: int
+    after_id: Number
     why: dict[str, Any] = {}
-    event_id: int | None = None
-    summary_id: int | None = None
-    memory_id: int | None = None
+    event_id: Number | None = None
+    summary_id: Number | None = None
+    memory_id: Number | None = None
 
 
 class End(Line, tag="end", frozen=True, kw_only=True):
     """The last line: how many came before it, the header not counted."""
 
-    lines: int
+    lines: Number
 
 
 AnyLine = (

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from siftd.errors import EnvelopeRejected
 from siftd.exchange.desk import Desk, Forgotten, here, told_by
 from siftd.exchange.lines import LinkLine, MemoryLine
 from siftd.store import exchange, memories
+from siftd.store.memory_changes import RELATIONS, TAG_CHARS_MAX, TAGS_MAX, TEXT_CHARS_MAX, TYPES
+
+CLIENT = "import"
+"""The way by which these came."""
 
 
 class MemoryImporter:
     """Takes them in. `ids` leads from the file's ids to those here; to None from what was forgotten here."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, *, is_global: bool) -> None:
         self.ids: dict[int, int | None] = {}
         self._desk = desk
+        self._is_global = is_global
         self._merged: set[int] = set()
         """Memories here that said the same before; the file's history must not hide them."""
         self._texts: dict[str, int] | None = None
@@ -21,13 +27,14 @@ class MemoryImporter:
         """See what the memories say that were here before the first of the file's."""
         if self._texts is None:
             now_ms = self._desk.clock.now_ms()
-            self._texts = await self._desk.store.read(lambda c: memories.list_live_texts(c, now_ms))
+            self._texts = await self._desk.ask(lambda c: memories.list_live_texts(c, now_ms))
 
     async def take_memory(self, line: MemoryLine) -> bool:
         """Keep a memory, unless it is here; return whether it is new. Raises Forgotten."""
+        _check(line)
         uid = line.uid or self._desk.named("memory", line.id)
         self.ids[line.id] = None
-        if await self._desk.store.read(lambda c: exchange.is_forgotten_memory(c, uid)):
+        if await self._desk.ask(lambda c: exchange.is_forgotten_memory(c, uid)):
             raise Forgotten
         told = {
             "uid": uid,
@@ -41,7 +48,9 @@ class MemoryImporter:
             "from": line.valid_from,
             "until": line.valid_to,
             "pin": line.pinned,
-            "source": line.source,
+            "source": CLIENT,
+            "saidBy": self._desk.said_by(line.said_by),
+            "waits": line.pinned or self._is_global,
         }
         intent = self._desk.admit_intent("remember", told, line.session_id or "")
         known = await self._find_memory(line, uid, told_by(intent)["text"])
@@ -50,10 +59,10 @@ class MemoryImporter:
 
     async def _find_memory(self, line: MemoryLine, uid: str, text: str) -> int | None:
         """Return the memory here that the line tells of: by its uid, by its id in this very store, by its words."""
-        if (known := await self._desk.store.read(lambda c: exchange.find_memory(c, uid))) is not None:
+        if (known := await self._desk.ask(lambda c: exchange.find_memory(c, uid))) is not None:
             return known
         is_unnamed = line.uid is None and await self._desk.is_own_store()
-        if is_unnamed and await self._desk.store.read(lambda c: exchange.has_unnamed_memory(c, line.id, line.ts)):
+        if is_unnamed and await self._desk.ask(lambda c: exchange.has_unnamed_memory(c, line.id, line.ts)):
             return line.id
         if (same := (self._texts or {}).get(text)) is not None:
             self._merged.add(same)
@@ -61,11 +70,23 @@ class MemoryImporter:
 
     async def take_link(self, line: LinkLine) -> bool:
         """Keep a link, unless it is here or would hide what was remembered here. Raises KeyError, Forgotten."""
+        if line.relation not in RELATIONS:
+            raise EnvelopeRejected("unknown_relation")
         from_id, to_id = here(self.ids, line.from_id), here(self.ids, line.to_id)
         hides_ours = line.relation == "supersedes" and to_id in self._merged
         names = from_id, to_id, line.relation
-        if from_id == to_id or hides_ours or await self._desk.store.read(lambda c: exchange.has_link(c, *names)):
+        if from_id == to_id or hides_ours or await self._desk.ask(lambda c: exchange.has_link(c, *names)):
             return False
         told = {"from": from_id, "to": to_id, "relation": line.relation, "ts": line.ts}
         await self._desk.kept(self._desk.admit_intent("link", told))
         return True
+
+
+def _check(line: MemoryLine) -> None:
+    """Raise EnvelopeRejected for what could not have been remembered here either."""
+    if len(line.text) > TEXT_CHARS_MAX:
+        raise EnvelopeRejected("text_too_long")
+    if line.type not in TYPES or not 1 <= line.importance <= 5:
+        raise EnvelopeRejected("no_such_memory")
+    if len(line.tags) > TAGS_MAX or any(not 0 < len(tag) <= TAG_CHARS_MAX for tag in line.tags):
+        raise EnvelopeRejected("bad_tags")

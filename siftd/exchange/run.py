@@ -18,6 +18,7 @@ from siftd.exchange.desk import Kept
 from siftd.exchange.importing import Importer, Numbered
 from siftd.exchange.lines import LINE_BYTES_MAX, VERSION, End, Header, Line, decode
 from siftd.exchange.result import ImportResult
+from siftd.foreign_file import open_regular
 from siftd.intake import Intake
 
 BATCH_LINES = 128
@@ -36,8 +37,12 @@ async def import_file(
     clock: Clock,
     on_progress: Callable[[int, int], object],
     goes_on: Callable[[], bool],
+    own: bool = False,
+    is_global: bool = False,
 ) -> ImportResult:
-    """Merge an exported file into the store. Raises RequestInvalid for a file that is no export.
+    """Merge an exported file into the store, which may be the one of the memories for every project.
+
+    Of an `own` export it is believed who said what. Raises RequestInvalid for a file that is no export.
 
     A line that cannot be used is counted and passed over. The import ends early when `goes_on()` says so or nothing
     can be kept any more; doing it again takes up the rest.
@@ -45,7 +50,7 @@ async def import_file(
     file = await asyncio.to_thread(_open, path)
     with closing(file):
         total = Path(path).stat().st_size
-        importer = Importer(_read_header(file), intake, keep, store, clock)
+        importer = Importer(_read_header(file), intake, keep, store, clock, own=own, is_global=is_global)
         result = importer.result
         batches = _iter_batches(file)
         while (batch := await asyncio.to_thread(next, batches, None)) is not None:
@@ -68,7 +73,7 @@ def _open(path: str) -> BinaryIO:
     if not Path(path).is_absolute() or "\x00" in path:
         raise RequestInvalid("an absolute path is wanted", hint="`mem import FILE` makes it one")
     try:
-        return Path(path).open("rb")
+        return open_regular(path, follow=True)  # a person has chosen it
     except OSError as error:
         raise RequestInvalid(f"the file cannot be read: {error.strerror}", hint="name an exported file") from error
 

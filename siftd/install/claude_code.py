@@ -64,6 +64,8 @@ class Target:
 
     settings: str
     slash_command: str
+    project: str | None = None
+    """The folder that the settings have to be in, for a project's: one may come with a link that leads elsewhere."""
 
     @classmethod
     def for_user(cls, environ: Mapping[str, str], user_home: str) -> Target:
@@ -74,7 +76,8 @@ class Target:
     def for_project(cls, workspace_root: str, environ: Mapping[str, str], user_home: str) -> Target:
         """The project's private settings are the only file we write in a work tree; `/mem` stays with the person."""
         folder = claude_folder(environ, user_home)
-        return cls(f"{workspace_root}/.claude/settings.local.json", f"{folder}/commands/mem.md")
+        settings = f"{workspace_root}/.claude/settings.local.json"
+        return cls(settings, f"{folder}/commands/mem.md", workspace_root)
 
 
 def claude_folder(environ: Mapping[str, str], user_home: str) -> str:

@@ -1,9 +1,11 @@
-"""What is wrong with the wiring, each with its remedy. Reads; changes nothing."""
+"""What is wrong with the wiring, each with its remedy. Reads; changes nothing, and runs nothing.
+
+A cloned project brings settings of its own: what they name is compared with what this siftd is, and told.
+"""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +22,6 @@ MANAGED_SETTINGS = (
 )
 PLUGIN_NAME = "siftd"
 REINSTALL = "run `mem install`"
-
-_VERSION_PROBE = "import sys; raise SystemExit(sys.version_info < (3, 11))"
-_PROBE_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +55,18 @@ def check_wiring(
     """Return what keeps Claude Code's hooks from reaching this siftd, in the order to be mended; empty if nothing."""
     problems: list[Problem] = []
     files: list[_Settings] = []
-    project = f"{workspace_root}/.claude"
-    own = [f"{claude_folder(environ, user_home)}/settings.json", f"{project}/settings.json"]
-    for path in dict.fromkeys([*own, f"{project}/settings.local.json", *managed]):
+    own = f"{claude_folder(environ, user_home)}/settings.json"
+    project = [f"{workspace_root}/.claude/{name}" for name in ("settings.json", "settings.local.json")]
+    for path in dict.fromkeys([own, *project, *managed]):
         try:
-            files += _read_settings(path, is_managed=path in managed)
+            files += _read_settings(path, is_managed=path in managed, follow=path == own or path in managed)
         except SiftdError as error:
             problems.append(Problem(f"{path}: {error.message}", error.hint or "correct it by hand"))
     return [*problems, *_check_switches(files), *_check_events(files), *_check_commands(files, wiring)]
 
 
-def _read_settings(path: str, *, is_managed: bool) -> list[_Settings]:
-    data = read_file(path)
+def _read_settings(path: str, *, is_managed: bool, follow: bool) -> list[_Settings]:
+    data = read_file(path, follow=follow)
     text = (data or b"").decode("utf-8", "replace")
     if not text.removeprefix(BYTE_ORDER_MARK).strip():
         return []
@@ -135,17 +134,7 @@ def _check_commands(files: Sequence[_Settings], wiring: Wiring) -> Iterator[Prob
             yield Problem(f"{path} names an interpreter that is gone: {python}", REINSTALL)
         elif not Path(hook).is_file():
             yield Problem(f"{path} names a hook that is gone: {hook}", REINSTALL)
-        elif not _is_recent_python(python):
-            yield Problem(f"{path} names an interpreter older than Python 3.11: {python}", REINSTALL)
+        elif python != wiring.python:  # whose it is, and how old, is not found out by running it
+            yield Problem(f"{path} is wired to another interpreter: {python}", f"{REINSTALL} to use {wiring.python}")
         elif command != expected:
             yield Problem(f"{path} is wired to another siftd: {hook}", f"{REINSTALL} to use {wiring.hook}")
-
-
-def _is_recent_python(python: str) -> bool:
-    try:
-        done = subprocess.run(
-            [python, "-I", "-S", "-c", _VERSION_PROBE], capture_output=True, timeout=_PROBE_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0

@@ -6,21 +6,23 @@ A symbolic link (dotfiles are often kept elsewhere) stays one: what it leads to 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from pathlib import Path
 
+from siftd import foreign_file
 from siftd.errors import SiftdError
 
 
-def read_file(path: str) -> bytes | None:
-    """Return the bytes of the file at `path`, links followed; None if there is none."""
+def read_file(path: str, *, follow: bool = True) -> bytes | None:
+    """Return the bytes of the file at `path`; None if there is none. A file in a project, maybe a clone, is no link."""
     try:
-        return Path(path).read_bytes()
+        return foreign_file.read(path, foreign_file.SETTINGS_BYTES_MAX, follow=follow)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _refused(path, "cannot be read", error) from error
+        raise _refused(path, "is a link" if error.errno == errno.ELOOP else "cannot be read", error) from error
 
 
 def check_writable(path: str) -> None:

@@ -6,6 +6,7 @@ them leaves a state that either command, run again, brings to its end.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -64,6 +65,8 @@ def install(target: Target, wiring: Wiring, manifest_path: str) -> list[Change]:
 
     Raises SettingsUnreadable or SiftdError with every file untouched when one of them cannot be edited.
     """
+    if target.project is not None:
+        _check_inside(target.settings, target.project)
     manifest = read_manifest(manifest_path)
     plans = [
         _plan_settings(target.settings, wiring, manifest.files.get(target.settings)),
@@ -99,6 +102,12 @@ def uninstall(targets: Sequence[Target] | None, manifest_path: str) -> list[Chan
         manifest.folders = staying
         write_manifest(manifest_path, manifest)
     return changes
+
+
+def _check_inside(path: str, folder: str) -> None:
+    """Raise SiftdError for a project's file that a link leads out of the project."""
+    if not os.path.realpath(path).startswith(f"{os.path.realpath(folder).rstrip('/')}/"):
+        raise SiftdError(f"{path} leads out of the project", hint="look at who has put the link there")
 
 
 def _checked(plans: Sequence[_Plan]) -> list[_Plan]:

@@ -10,11 +10,12 @@ hold, is not a record: zero-filled and half-written tails both fail it.
 Such a line at the end of the newest segment is a torn tail, the normal trace of a crash: replay sets the bytes
 aside and goes on. Anywhere else it is corrupt: quarantined, counted, told.
 
-Kinds: `segment` begins every segment and names the format's version and the store; `capture` is an event;
+Kinds: `segment` begins every segment and names the format's version, the store and its secret; `capture` is an event;
 `session` is a session's start, end or compaction; the others are intents (`siftd.store.intents`: what was asked
 for by a person or an agent), their `payload` says what. Readers skip kinds and fields that they do not know.
 
-Version 1.
+Version 1. `saidBy` of a capture (whose words it brings) was added later: of a record without it, its tool and the way
+it came decide (`siftd.clients.said_by`).
 """
 
 from __future__ import annotations
@@ -51,10 +52,12 @@ class Record(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, f
     prompt_id: str | None = None
     agent_id: str | None = None
     spawned_agent_id: str | None = None
+    said_by: str | None = None
     change: str | None = None
     detail: str | None = None
     version: int | None = None
     store: str | None = None
+    secret: str | None = None
     payload: msgspec.Raw = msgspec.Raw(b"")
 
 
@@ -62,9 +65,9 @@ _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Record)
 
 
-def encode_segment(store: str, ts: int) -> bytes:
-    """Return the line that begins a segment."""
-    return _seal(_encoder.encode(Record(kind="segment", version=VERSION, store=store, ts=ts)))
+def encode_segment(store: str, ts: int, secret: str | None = None) -> bytes:
+    """Return the line that begins a segment; `secret` is the fingerprint of what its identities are keyed by."""
+    return _seal(_encoder.encode(Record(kind="segment", version=VERSION, store=store, secret=secret, ts=ts)))
 
 
 def record_of(event: Redacted, seq: int, uid: str | None) -> Record:
@@ -107,6 +110,7 @@ def record_of(event: Redacted, seq: int, uid: str | None) -> Record:
         prompt_id=event.prompt_id,
         agent_id=event.agent_id,
         spawned_agent_id=event.spawned_agent_id,
+        said_by=event.said_by,
         payload=msgspec.Raw(event.payload_json),
     )
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from siftd.home import write_private
-from siftd.log.record import Record
-from siftd.log.segments import are_twins, iter_segment, read_segment, segments_after
+from siftd.log.record import Record, iter_lines
+from siftd.log.segments import are_twins, find_store, iter_segment, read_line, read_segment, segments, segments_after
 
 
 @dataclass
@@ -20,6 +20,7 @@ class Recovery:
     store: str | None = None
     torn_bytes: int = 0
     corrupt_lines: int = 0
+    foreign_segments: int = 0
     records: Iterable[Record] = ()
     """The records after the `applied` seq, in their order, read as they are asked for. Once."""
 
@@ -47,16 +48,34 @@ def recover(path: str, *, applied: int, quarantine: str) -> Recovery:
     return found
 
 
-def iter_records(path: str, *, after: int = 0) -> Iterator[Record]:
+def set_foreign_aside(path: str, store: str | None, quarantine: str) -> int:
+    """Move the segments that name another store than `store` into `quarantine`; return how many those were.
+
+    Somebody has copied another workspace's file to this place: its records would come in under ids of ours. Without a
+    `store` it is the one that most segments name, the oldest of two.
+    """
+    named = {segment: find_store(segment) for segment in segments(path)}
+    stores = [each for each in named.values() if each is not None]
+    ours = store or max(stores, key=stores.count, default=None)
+    foreign = [segment for segment, each in named.items() if each not in (None, ours)]
+    for segment in foreign:
+        Path(quarantine).mkdir(mode=0o700, exist_ok=True)
+        segment.rename(Path(quarantine) / f"foreign-{segment.name}")
+    return len(foreign)
+
+
+def iter_records(path: str, *, after: int = 0, holding: bytes = b"") -> Iterator[Record]:
     """Yield every good record after seq `after` of the log whose active segment is `path`, oldest first.
 
+    Of them those whose line holds the bytes `holding`: the others are not decoded, which takes most of the time.
     Changes nothing, and may be used while the log grows, is sealed and compressed.
     """
     previous: Path | None = None
     last_seq = 0
     for segment in segments_after(path, after):
         known = last_seq if are_twins(previous, segment) else after
-        for _, _, record in iter_segment(read_segment(segment)):
+        for _, line in iter_lines(read_segment(segment)):
+            record = read_line(line) if holding in line else None
             if record is not None and record.kind != "segment" and record.seq > known:
                 last_seq = record.seq
                 yield record

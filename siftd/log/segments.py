@@ -21,8 +21,12 @@ from siftd.log.record import Record, decode, is_whole, iter_lines
 
 _SEALED = "wal-"
 _BROKEN = "wal.broken-"
+_FIRST_LINE_BYTES = 4_096
 UNREADABLE = b"(what follows cannot be decompressed)"
 """Stands for the rest of a damaged compressed segment: no record, so it is counted and told like a corrupt line."""
+SEGMENT_BYTES_MAX = 640 * 1024 * 1024
+"""More than a segment of ours can hold: it is sealed after the group that crosses 16 MiB, and the largest group that
+the configuration allows has 128 records of 4 MiB. A file that unfolds to more is damaged, or somebody else's."""
 
 
 def segments(path: str) -> list[Path]:
@@ -81,6 +85,41 @@ def find_first_seq(segment: Path) -> int | None:
     return None
 
 
+def find_store(segment: Path) -> str | None:
+    """Return the store that a segment's first line names; None when it names none, or cannot be read."""
+    first = _read_first(segment)
+    return None if first is None else first.store
+
+
+def find_fingerprint(segment: Path) -> str | None:
+    """Return the fingerprint of the secret that a segment's first line names."""
+    first = _read_first(segment)
+    return None if first is None else first.secret
+
+
+def last_seq(path: str) -> int:
+    """Return the seq of the log's last record, 0 of an empty one. Reads its newest segments."""
+    for segment in reversed(segments(path)):
+        records = (record for _, _, record in iter_segment(read_segment(segment)) if record is not None)
+        if found := max((record.seq for record in records), default=0):
+            return found
+    return 0
+
+
+def _read_first(segment: Path) -> Record | None:
+    if not segment.is_file():  # a pipe would give its bytes once
+        return None
+    try:
+        with segment.open("rb") as file:
+            data = file.read(_FIRST_LINE_BYTES)
+    except OSError:
+        return None
+    if segment.suffix == ".gz":
+        data = _decompress_some(data)
+    record = read_line(data[: data.find(b"\n") + 1])
+    return record if record is not None and record.kind == "segment" else None
+
+
 def read_segment(segment: Path) -> bytes:
     """Return a segment's lines. One that was compressed, or pruned, since it was listed is found, or empty."""
     twin = segment.with_suffix("") if segment.suffix == ".gz" else segment.with_name(f"{segment.name}.gz")
@@ -118,15 +157,35 @@ def _sealed_number(path: Path) -> int:
     return int(path.name.partition("-")[2].partition(".")[0])
 
 
+def _decompress_some(data: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(wbits=31).decompress(data, _FIRST_LINE_BYTES)
+    except zlib.error:
+        return b""
+
+
 def _decompress(data: bytes) -> bytes:
-    """Return what gzip data holds; of damaged data what comes before the damage, and UNREADABLE for the rest."""
+    """Return what gzip data holds, SEGMENT_BYTES_MAX at most; of damaged data what comes before the damage.
+
+    UNREADABLE stands for the rest.
+    """
     inflater = zlib.decompressobj(wbits=31)
     whole = bytearray()
     try:
-        for start in range(0, len(data), 1 << 16):
-            whole += inflater.decompress(data[start : start + (1 << 16)])
-        if not inflater.eof:
+        for start in range(0, len(data), _PIECE_BYTES):
+            piece = data[start : start + _PIECE_BYTES]
+            while piece and len(whole) < SEGMENT_BYTES_MAX:
+                whole += inflater.decompress(piece, _UNFOLDED_BYTES)
+                piece = inflater.unconsumed_tail
+        if len(whole) >= SEGMENT_BYTES_MAX:
+            whole += UNREADABLE
+        elif not inflater.eof:
             whole += inflater.flush() + UNREADABLE
     except zlib.error:
         whole += UNREADABLE
     return bytes(whole)
+
+
+_PIECE_BYTES = 1 << 16
+_UNFOLDED_BYTES = 1 << 24
+"""What one piece may unfold to at a time; by nature it is a thousandfold at most."""

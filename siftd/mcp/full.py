@@ -12,8 +12,10 @@ from pydantic import Field
 from siftd.errors import RequestInvalid
 from siftd.everywhere import LETTER
 from siftd.mcp.link import Link
+from siftd.mcp.shown import labelled
 from siftd.moments import parse_moment
 from siftd.paths import GLOBAL
+from siftd.workspace import path_as_text
 
 Type = Literal["fact", "preference", "decision", "procedure", "context", "episode", "instruction"]
 Relation = Literal["supersedes", "contradicts", "related_to"]
@@ -83,7 +85,7 @@ class FullTools:
         filters |= {"type": memory_type} if memory_type else {}
         filters |= {"project": True} if project and not place else {}
         answer = self._link.ask("search", **place, query=query, k=limit, filters=filters)
-        return {"memories": [_line(each) for each in answer["hits"]], "degraded": answer["degraded"]}
+        return labelled({"memories": [_line(each) for each in answer["hits"]], "degraded": answer["degraded"]})
 
     def memory_update(
         self,
@@ -132,21 +134,23 @@ class FullTools:
         place = self._place(project)
         filters = {"project": True} if project and not place else {}
         hits = self._link.ask("search", **place, query=query, k=limit, filters=filters)["hits"]
-        return {
-            "memories": [_line(each) for each in hits if each["kind"] == "memory"],
-            "work": [_line(each) for each in hits if each["kind"] != "memory"],
-            "conflicts": self.memory_conflicts(project)["conflicts"],
-            "timeline": self.memory_timeline(project, limit=limit)["memories"],
-        }
+        return labelled(
+            {
+                "memories": [_line(each) for each in hits if each["kind"] == "memory"],
+                "work": [_line(each) for each in hits if each["kind"] != "memory"],
+                "conflicts": self.memory_conflicts(project)["conflicts"],
+                "timeline": self.memory_timeline(project, limit=limit)["memories"],
+            }
+        )
 
     def memory_similar(self, memory_id: str, limit: Limit = 5) -> Found:
         """The memories nearest to one in meaning."""
-        return self._link.ask("similar", id=memory_id, limit=limit)
+        return labelled(self._link.ask("similar", id=memory_id, limit=limit))
 
     def memory_topics(self, project: str | None = None) -> Found:
         """How many memories hold now, by type and by tag."""
         topics: Found = self._link.ask("memory_health", **self._place(project))["topics"]
-        return topics
+        return labelled(topics)
 
     def memory_timeline(
         self,
@@ -160,19 +164,19 @@ class FullTools:
         now_ms = time.time_ns() // 1_000_000
         since, until = (parse_moment(each, now_ms) if each else None for each in (start, end))
         found = self._link.ask("memories", **place, since=since, until=until, limit=limit)["memories"]
-        return {"memories": [_memory(each, _letter(place)) for each in found]}
+        return labelled({"memories": [_memory(each, _letter(place)) for each in found]})
 
     def memory_related(self, memory_id: str) -> Found:
         """The links of a memory, superseded ones too."""
         rows = self._link.ask("related", id=memory_id)["related"]
         letter = "g" if memory_id.strip().startswith(("g", "#g")) else "m"
-        return {
+        return labelled({
             "related": [
                 {"relation": each["relation"], "from": f"{letter}{each['from_id']}", "to": f"{letter}{each['to_id']}",
                  "id": f"{letter}{each['id']}", "text": each["text"]}
                 for each in rows
             ]
-        }  # fmt: skip
+        })  # fmt: skip
 
     def memory_health(self) -> Found:
         """The memories' numbers."""
@@ -183,17 +187,17 @@ class FullTools:
         """Pairs that contradict each other and of which neither is superseded."""
         place = self._place(project)
         letter, rows = _letter(place), self._link.ask("memory_health", **place)["conflicts"]
-        return {
+        return labelled({
             "conflicts": [
                 {"a": f"{letter}{each['a_id']}", "a_text": each["a_text"],
                  "b": f"{letter}{each['b_id']}", "b_text": each["b_text"]}
                 for each in rows
             ]
-        }  # fmt: skip
+        })  # fmt: skip
 
     def memory_set_project(self, project: str) -> Found:
         """Check that this server speaks for a project: its folder, or the folder's name. `_global` is every project."""
-        return {"project": project if self._place(project) else self._link.workspace.root}
+        return {"project": project if self._place(project) else path_as_text(self._link.workspace.root)}
 
     def memory_set_config(
         self,
@@ -224,16 +228,16 @@ class FullTools:
 
     def conversation_tree(self, conversation_id: str) -> Found:
         """The whole tree that a conversation belongs to."""
-        return self._link.ask("conversations", id=conversation_id)
+        return labelled(self._link.ask("conversations", id=conversation_id))
 
     def conversation_threads(self, project: str | None = None, limit: Limit = 20) -> Found:
         """The conversations, the latest first, with how much was done and remembered in each."""
         self._check_project(project)
-        return self._link.ask("conversations", limit=limit)
+        return labelled(self._link.ask("conversations", limit=limit))
 
     def conversation_stale(self, days: Annotated[int, Field(ge=0, le=36_500)] = 30) -> Found:
         """The conversations in which nothing happened for so many days."""
-        return self._link.ask("conversations", staleDays=days, limit=200)
+        return labelled(self._link.ask("conversations", staleDays=days, limit=200))
 
     def _place(self, project: str | None) -> Found:
         """Return what a request says of where: here, or with "_global" among the memories for every project."""
@@ -257,7 +261,8 @@ def _memory_id(text: str) -> str:
 
 
 def _line(hit: dict[str, Any]) -> dict[str, Any]:
-    return {"id": hit["id"], "type": hit.get("type") or hit["tool"], "score": hit["score"], "text": hit["text"]}
+    told = {"id": hit["id"], "type": hit.get("type") or hit["tool"], "said_by": hit["saidBy"], "score": hit["score"]}
+    return {**told, "text": hit["text"]}
 
 
 def _letter(place: Found) -> str:
@@ -265,5 +270,5 @@ def _letter(place: Found) -> str:
 
 
 def _memory(row: dict[str, Any], letter: str) -> dict[str, Any]:
-    kept = {name: row[name] for name in ("type", "text", "tags", "importance", "ts", "session_id")}
+    kept = {name: row[name] for name in ("type", "said_by", "text", "tags", "importance", "ts", "session_id")}
     return {"id": f"{letter}{row['id']}", **kept}

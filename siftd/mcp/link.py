@@ -24,6 +24,11 @@ class Link:
         self._home = home
         self._environ = environ
 
+    @property
+    def session(self) -> str | None:
+        """The session of the agent that asks, as far as its client says; after `/clear` it is the one before."""
+        return self._environ.get("CLAUDE_CODE_SESSION_ID") or None
+
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Link:
         """Return the link to the workspace that the environment or the current folder names."""

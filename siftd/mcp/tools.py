@@ -7,15 +7,23 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
+from siftd.clients.shown import as_text
+from siftd.harmless import harmless
 from siftd.mcp.link import Link
+from siftd.mcp.shown import ABOUT, fenced
 from siftd.moments import parse_moment
 
 HIT_CHARS_MAX = 400
+OF_A_SESSION_MAX = 2
+"""Hits of one session among those that are given; with more the others' crowd out what another session knows."""
+ASKED_MAX = 100
+SESSION_CHARS = 8
+WHAT_CHARS_MAX = 60
 SHOWN_CHARS_MAX = 12_000
 """What `show` gives at once: about 3,000 tokens."""
 
 Type = Literal["fact", "preference", "decision", "procedure", "context", "episode", "instruction"]
-Kind = Literal["", "summary", "event", "memory", "tool", "prompt", "stop", "failure"]
+Kind = Literal["", "summary", "event", "memory", "tool", "prompt", "stop", "text", "failure"]
 Limit = Annotated[int, Field(ge=1, le=50)]
 
 
@@ -23,14 +31,17 @@ class Hit(TypedDict):
     """One line of a result."""
 
     id: str
+    session: str
     when: str
     what: str
+    said_by: str
     text: str
 
 
 class Hits(TypedDict):
     """What was found; `note` says why it is nothing, or less than whole."""
 
+    about: str
     hits: list[Hit]
     note: str
 
@@ -38,6 +49,7 @@ class Hits(TypedDict):
 class Events(TypedDict):
     """Events in their order."""
 
+    about: str
     events: list[Hit]
 
 
@@ -66,9 +78,9 @@ class Tools:
         since: Annotated[str, Field(description="7d or 2026-03-01")] = "",
         until: str = "",
     ) -> Hits:
-        """Find what was done, decided, asked or failed in this project before, by meaning and by exact words. Use it
-        before investigating, deciding or repeating work. Narrow by file or symbol; an empty query gives the latest.
-        Each hit cites an id for `show` and `timeline`."""
+        """Find what was done, decided, said or failed in this project before, by meaning and by exact words. Use it
+        before investigating, deciding or repeating work. Narrow by file or symbol; with a filter an empty query gives
+        the latest. Hits of one session stand together; each cites an id for `show` and `timeline`."""
         now_ms = time.time_ns() // 1_000_000
         given = {
             "kind": kind, "tool": tool, "file": file, "symbol": symbol,
@@ -76,13 +88,12 @@ class Tools:
             "until": parse_moment(until, now_ms) if until else None,
         }  # fmt: skip
         filters = {name: value for name, value in given.items() if value}
-        answer = self._link.ask("search", query=query, k=limit, filters=filters)
-        hits = [
-            _hit(each["id"], each["ts"], each["tool"] or each.get("type") or "", each["text"])
-            for each in answer["hits"]
-        ]
+        answer = self._link.ask(
+            "search", query=query, k=min(4 * limit, ASKED_MAX), filters=filters, asking=self._link.session
+        )
+        hits = [_found(each) for each in _by_session(answer["hits"], limit)]
         note = f"degraded: {answer['degraded']}" if answer["degraded"] else ""
-        return {"hits": hits, "note": note if hits else self._why_nothing(query, filters, note)}
+        return {"about": ABOUT, "hits": hits, "note": note if hits else self._why_nothing(query, filters, note)}
 
     def timeline(
         self,
@@ -92,12 +103,27 @@ class Tools:
         after: Annotated[int, Field(ge=0, le=50)] = 6,
     ) -> Events:
         """What happened around one hit, in order: why something was done and what came of it."""
-        answer = self._link.ask("timeline", around=around or None, session=session or None, before=before, after=after)
+        answer = self._link.ask(
+            "timeline",
+            around=around or None,
+            session=session or None,
+            before=before,
+            after=after,
+            asking=self._link.session,
+        )
         return {
+            "about": ABOUT,
             "events": [
-                _hit(f"e{each['event_id']}", each["ts"], _what(each), each["text"] or each["payload_head"])
+                _hit(
+                    f"e{each['event_id']}",
+                    each["session_id"],
+                    each["ts"],
+                    _what(each),
+                    each["said_by"],
+                    each["text"],
+                )
                 for each in answer["events"]
-            ]
+            ],
         }
 
     def show(
@@ -105,13 +131,13 @@ class Tools:
         id: str,  # noqa: A002 - the name that an agent guesses
         offset: Annotated[int, Field(ge=0)] = 0,
     ) -> str:
-        """The whole of one id (e12 an event with its input and output, s7 a summary, m3 a memory with its links). Long
-        ones come in parts."""
-        item = self._link.ask("show", id=id.removeprefix("#"))["item"]
-        whole = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
+        """The whole of one id as text (e12 an event with its input and output, s7 a summary with its event, m3 a memory
+        with its links). Long ones come in parts."""
+        whole = _as_text(self._link.ask("show", id=id.removeprefix("#"))["item"])
         part = whole[offset : offset + SHOWN_CHARS_MAX]
         left = len(whole) - offset - len(part)
-        return f"{part}\n[{left} characters more: offset={offset + len(part)}]" if left > 0 else part
+        told = fenced(part)
+        return f"{told}\n[{left} characters more: offset={offset + len(part)}]" if left > 0 else told
 
     def remember(
         self,
@@ -120,7 +146,7 @@ class Tools:
         tags: list[str] = [],  # noqa: B006 - a default in the schema, never changed
         importance: Annotated[int, Field(ge=1, le=5)] = 3,
         supersedes: Annotated[str, Field(description="the memory (m3) that this replaces")] = "",
-        pin: Annotated[bool, Field(description="give it to every session; only if the person asks")] = False,
+        pin: Annotated[bool, Field(description="for every session, once the person accepts; only if they ask")] = False,
         until: Annotated[str, Field(description="date from which it no longer holds")] = "",
         everywhere: Annotated[bool, Field(description="for every project, not only this one")] = False,
     ) -> Kept:
@@ -135,11 +161,13 @@ class Tools:
         else:
             answer = self._link.ask("remember", source="mcp", project=not everywhere, **fields)
         status = "it is remembered already" if answer.get("duplicate") else "remembered"
+        if answer.get("waits"):
+            status += "; it waits for the person, who accepts it with `mem pins --accept`"
         return {"id": answer["id"], "status": status, "similar": answer["similar"]}
 
     def brief(self) -> str:
         """What stands in this project: pinned instructions, how the last session ended, what still fails."""
-        text: str = self._link.ask("brief")["text"]
+        text: str = self._link.ask("brief", sessionId=self._link.session)["text"]
         return text or "Nothing stands: no pinned memory, no earlier session, no open failure."
 
     def _why_nothing(self, query: str, filters: dict[str, Any], degraded: str) -> str:
@@ -156,10 +184,53 @@ class Tools:
         return f"nothing relevant among {counts['events']} events{waiting} and {counts['memories']} memories."
 
 
-def _hit(id_: str, ts: int, what: str, text: str) -> Hit:
-    line = " ".join(text.split())
-    cut = line if len(line) <= HIT_CHARS_MAX else f"{line[: HIT_CHARS_MAX - 1]}…"
-    return {"id": id_, "when": time.strftime("%Y-%m-%d %H:%M", time.localtime(ts / 1000)), "what": what, "text": cut}
+def _by_session(hits: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+    """Return the best hits, those of one session together behind its best, so many of each at most; a memory is its own
+    session."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for each in hits:
+        group = groups.setdefault(each["id"] if each["kind"] == "memory" else each["sessionId"], [])
+        if len(group) < OF_A_SESSION_MAX:
+            group.append(each)
+    return [each for group in groups.values() for each in group][:limit]
+
+
+def _found(hit: dict[str, Any]) -> Hit:
+    what = hit["tool"] or hit.get("type") or ""
+    text = hit["passage"] or hit["text"]
+    if hit["asked"] is not None and hit["asked"]["text"]:
+        text = f"{text} (asked: {hit['asked']['text']})"
+    return _hit(hit["id"], hit["sessionId"], hit["ts"], what, hit["saidBy"], text)
+
+
+def _as_text(item: dict[str, Any]) -> str:
+    """Return what `show` answers as an agent reads it: what it is, then what it holds."""
+    match item["kind"]:
+        case "event":
+            failed = f", {item['outcome']}" if item["outcome"] not in (None, "ok") else ""
+            head = f"e{item['id']} {_moment(item['ts'])} {item['tool']}{failed} (words of: {item['said_by']})"
+            summaries = [f"s{each['id']}: {each['text']}" for each in item["summaries"]]
+            return "\n".join([head, *summaries, "", as_text(item["payload"])])
+        case "summary":
+            event = item["event"]
+            told = f"s{item['id']} of e{item['event_id']} (words of: {item['said_by']}): {item['text']}"
+            return told if event is None else f"{told}\n\n{event['tool']}:\n{as_text(event['payload'])}"
+    return json.dumps(item, ensure_ascii=False, separators=(",", ":"))
+
+
+def _moment(ts: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(ts / 1000))
+
+
+def _hit(id_: str, session: str | None, ts: int, what: str, said_by: str, text: str) -> Hit:
+    return {
+        "id": id_,
+        "session": harmless((session or "")[:8], SESSION_CHARS),
+        "when": _moment(ts),
+        "what": harmless(what, WHAT_CHARS_MAX),
+        "said_by": said_by,
+        "text": harmless(text, HIT_CHARS_MAX),
+    }
 
 
 def _what(event: dict[str, Any]) -> str:

@@ -8,17 +8,19 @@ from __future__ import annotations
 import re
 
 from siftd.redact.checks import Match
-from siftd.redact.names import kind_of_name, names_provider
+from siftd.redact.names import kind_of_name, names_keyed_provider, names_provider
 from siftd.redact.plausible import (
     HASH,
     LONGEST_MEASURED,
     digits_in,
+    is_grown_together,
     is_mixed,
     is_plausible_value,
     is_spread,
     is_stand_in,
     looks_generated,
 )
+from siftd.redact.shape import Shape, shape_of
 
 
 def is_command_password(match: Match) -> bool:
@@ -93,10 +95,108 @@ def is_other_providers_value(match: Match) -> bool:
     )
 
 
+def is_beside_service(match: Match) -> bool:
+    """Accept a generated value behind a short prefix where its line names a service or speaks of keys."""
+    value, string = match[1], match.string
+    body = value[match.end("prefix") - match.start(1) :]
+    if digits_in(body) < 3 or not looks_generated(body) or HASH.fullmatch(body) or is_stand_in(value):
+        return False
+    before = string[max(0, match.start() - 80) : match.start()].rpartition("\n")[2]
+    after = string[match.end() : match.end() + 40].partition("\n")[0]
+    return _SPOKEN_OF.search(before) is not None or names_keyed_provider(f"{before} {after}")
+
+
+_SPOKEN_OF = re.compile(
+    r"(?i)(?<![a-z])(?:api|access|secret|auth|bearer)?[ _-]?(?:key|token|secret|credential)(?![a-z])"
+)
+
+
 def is_literal_password(match: Match) -> bool:
     """Accept any text that the form itself makes a password, words too, unless it stands for one."""
     value = match[match.lastindex or 0]
     return not is_stand_in(value) and not value.startswith(("$", "%", "#{", "@"))
+
+
+def is_elements_password(match: Match) -> bool:
+    """Accept any value of a password's own element or field, words too, save those that stand for one or are a type."""
+    value = match[match.lastindex or 0]
+    return is_literal_password(match) and value.lower() not in _NO_PASSWORDS and not value.startswith(("{", "xs:"))
+
+
+def is_asked_for(match: Match) -> bool:
+    """Accept what is handed to a program that asks for a password, which the line names before it."""
+    before = match.string[max(0, match.start() - 160) : match.start()].rpartition("\n")[2]
+    return _ASKS.search(before) is not None and not is_stand_in(match[1])
+
+
+_ASKS = re.compile(
+    r"(?:^|[\s/;&|(\u2192])(?:createuser|htdigest|htpasswd|age|fetchmail|sftp|secret-tool|keyring|wrangler|kinit|su|"
+    r"passwd|adduser|smbpasswd|cryptsetup|vncpasswd|docker[ ]secret[ ]create|pass[ ]insert|op[ ]signin|lpass[ ]login|"
+    r"bw[ ](?:login|unlock)|npm[ ]login|vercel[ ]env[ ]add|sudo[ ]-S)[ ][^|<]{0,140}$|"
+    r"pass(?:word|wd|phrase)?(?:-file|-stdin|_stdin|-fd)?[ =][^|<]{0,40}$"
+)
+
+
+def is_shaped(match: Match) -> bool:
+    """Accept what looks like a password by itself."""
+    return shape_of(match[1]) >= Shape.TWISTED
+
+
+def is_routers_password(match: Match) -> bool:
+    """Accept any word with digits or signs."""
+    return not is_stand_in(match[1]) and (digits_in(match[1]) > 0 or not match[1].isalpha())
+
+
+def is_typed_word(match: Match) -> bool:
+    """Accept a word with digits that is no command."""
+    return shape_of(match[1]) >= Shape.WORD
+
+
+def is_accounts_password(match: Match) -> bool:
+    """Accept what stands behind `>` in the line of an account."""
+    before = match.string[max(0, match.start() - 160) : match.start()]
+    return is_literal_password(match) and _ACCOUNT.search(before) is not None
+
+
+_ACCOUNT = re.compile(r"(?i)\bsetuser [^\n]{0,120}$|\buser [^\s]{1,60} on\b[^\n]{0,80}$")
+
+
+def is_long_or_mixed(match: Match) -> bool:
+    """Accept what looks like a password or like what a server draws."""
+    return is_shaped(match) or is_plausible_value("secret", match[1], bare=True)
+
+
+def is_signing_key(match: Match) -> bool:
+    """Accept what signs: any word with a digit or two words, and no name of an algorithm."""
+    value = match[1]
+    is_long = len(value) >= 12 and digits_in(value) > 3 and value.isalnum()
+    return not is_stand_in(value) and (
+        is_long or shape_of(value) >= Shape.WORD or value.count("-") + value.count("_") >= 2
+    )
+
+
+def is_flags_password(match: Match) -> bool:
+    """Accept what looks like a password where the line names a user, or begins with the flag."""
+    string, start = match.string, match.start()
+    if shape_of(match[1]) < Shape.TWISTED or is_stand_in(match[1]):
+        return False
+    begin = string.rfind("\n", max(0, start - 200), start + 1) + 1
+    near = string[begin if begin else max(0, start - 200) : match.end() + 80]
+    return _USER_FLAG.search(near) is not None or not string[begin:start].strip()
+
+
+_USER_FLAG = re.compile(r"(?:^|\s)(?:-u|-U|-l|-D|--?(?:user|username|login|user-name|account))(?:[ =]|$)")
+
+
+def is_list_of_codes(match: Match) -> bool:
+    """Accept codes, of which each holds digits; lines of words are none."""
+    lines = [line for line in match[1].splitlines() if line.strip()]
+    return all(digits_in(line) >= 3 or looks_generated(line) for line in lines)
+
+
+def is_mixed_groups(match: Match) -> bool:
+    """Accept groups of letters and digits in disorder; words of four letters hold no digits."""
+    return digits_in(match[1]) >= 3 and digits_in(match[1]) < len(match[1]) // 2
 
 
 def is_url_user(match: Match) -> bool:
@@ -118,6 +218,9 @@ def is_assigned_secret(match: Match) -> bool:
         return False  # the word of a test that went well
     quoted = next((match[group] for group in ("double", "single", "back", "escaped") if match[group]), None)
     if quoted is not None:
+        between = match.string[match.end("name") : match.start(match.lastgroup or 0)]
+        if "," in between and "\n" in between and not digits_in(quoted):
+            return False  # the next word of a list
         return is_plausible_value(kind, quoted) or (kind == "password" and _is_beside_user(match, quoted))
     bare = match["bare"]
     between = match.string[match.end("name") : match.start("bare")]
@@ -126,6 +229,10 @@ def is_assigned_secret(match: Match) -> bool:
     if kind == "password" and _is_configured(match, bare):
         is_word = bare.lower() in _NO_PASSWORDS - {"secret"} or (bare == "secret" and not _is_between_semicolons(match))
         return len(bare) >= 4 and not is_stand_in(bare) and not is_word
+    if _CALLED.match(bare):
+        return False
+    if kind == "password" and _is_given(match) and (is_grown_together(bare) or _is_pin(bare)):
+        return True
     return (not _CODE.search(bare) or (digits_in(bare) >= 4 and looks_generated(bare))) and is_plausible_value(
         kind, bare, bare=True
     )
@@ -162,6 +269,21 @@ def _is_configured(match: Match, bare: str) -> bool:
     return (match["name"].isupper() and "_" in match["name"]) or before == ";" or match.string[match.end() :][:1] == ";"
 
 
+def _is_given(match: Match) -> bool:
+    """Whether it is given to a program: behind an option, in capitals before `=`, among words such as `user=shop`."""
+    if match["name"].startswith("-") or match.string.startswith("-", match.start()):
+        return True
+    if match.string[match.start("bare") - 1] != "=":
+        return False
+    around = match.string[max(0, match.start() - 1) : match.start()] + match.string[match.end() :][:1]
+    return match["name"].isupper() or not around.strip(" \t\n\"'&;")
+
+
+def _is_pin(bare: str) -> bool:
+    """Accept eight digits and more, which are no port, no count and no time."""
+    return bare.isdigit() and 8 <= len(bare) <= 12
+
+
 _NO_PASSWORDS = frozenset(
     ["password", "passwd", "secret", "true", "false", "null", "none", "string", "undefined", "required"]
 )
@@ -169,6 +291,9 @@ _NO_PASSWORDS = frozenset(
 
 _CODE = re.compile(r"[(){}\[\]]|^[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)+[;,]?$|^[@*&!]|::|->|^\d{1,15}[a-z]{0,2}$")
 """Calls, attribute chains, pointers, plain numbers: what an unquoted value in code is."""
+
+
+_CALLED = re.compile(r"[A-Za-z_]\w{0,63}(?:\.\w{1,64}){0,4}+\([^()]{0,80}\)")
 
 
 def is_header_value(match: Match) -> bool:

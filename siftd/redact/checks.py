@@ -30,6 +30,24 @@ def always(match: Match) -> bool:
     return match is not None
 
 
+def is_known(match: Match) -> bool:
+    """Accept a token of known beginning and length however regular it is, unless it is drawn or spelled out in words.
+
+    Drawn is one character over and over, and what says EXAMPLE.
+    """
+    text = match[0]
+    if _REPEATED.search(text):
+        return True
+    parts = _APART.split(text[len(text) // 2 :].lower())
+    is_drawn = all(len(set(part)) <= 1 for part in parts)
+    return "EXAMPLE" not in text and not is_drawn and (digits_in(text) > 0 or not _SPELLED.search(text))
+
+
+_APART = re.compile(r"[^A-Za-z0-9]+")
+_SPELLED = re.compile(r"[-_][a-z]{2,12}[-_][a-z]{2,12}\Z")
+"""Two words at the end, with signs before them: the name of a thing."""
+
+
 def is_random(match: Match) -> bool:
     """Refuse what is drawn (`ghp_xxxx…`) or spelled out (`npm_install_…`) rather than generated."""
     text = match[0]
@@ -106,7 +124,7 @@ def is_basic_auth(match: Match) -> bool:
 
 def holds_key_material(match: Match) -> bool:
     """Tell a private key from a mention of its first line in prose or code."""
-    return _BASE64_RUN.search(match[0], match.end(1)) is not None
+    return _BASE64_RUN.search(match[0], match.end(1) - match.start()) is not None
 
 
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]{16}")

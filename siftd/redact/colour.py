@@ -1,4 +1,5 @@
-"""Colour codes of terminals, which may stand in the middle of a token: what a text says without them, and where."""
+"""Colour codes of terminals, and characters of no width, which may stand in the middle of a token: what a text says
+without them, and where."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ CODE_HEAD = r"\x1b\[|\\(?:u00|x)1[Bb]\[|\\033\["
 """How a code begins, raw or as JSON, Python and shells write it."""
 
 _BEGINNINGS = ("\x1b[", "1b[", "1B[", "\\033[")
-_CODE = re.compile(rf"(?:{CODE_HEAD})[0-9;:]{{0,24}}[A-Za-z]")
+_UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+_CODE = re.compile(rf"(?:{CODE_HEAD})[0-9;:]{{0,24}}[A-Za-z]|[{_UNSEEN}]")
+_UNSEEN_SIGN = re.compile(f"[{_UNSEEN}]")
 
 
 class Plain:
@@ -50,6 +53,13 @@ class Plain:
 
 def is_coloured(text: str, parts: list[Range] | None) -> bool:
     """Whether a code stands in one of these parts; None is the whole text."""
-    if not any(beginning in text for beginning in _BEGINNINGS):
+    may_begin = "\x1b" in text or "\\" in text  # one character is sought ten times as fast as three
+    has_beginning = may_begin and any(beginning in text for beginning in _BEGINNINGS)
+    if not has_beginning and not holds_unseen(text):
         return False
     return any(_CODE.search(text, begin, end) for begin, end in ([(0, len(text))] if parts is None else parts))
+
+
+def holds_unseen(text: str) -> bool:
+    """Whether the text holds characters of no width, which may hide a token from its rule."""
+    return not text.isascii() and _UNSEEN_SIGN.search(text) is not None

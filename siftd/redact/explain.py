@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from siftd.redact.finder import PLACEHOLDER
+from siftd.redact.found import PLACEHOLDER
 from siftd.redact.redactor import MOST_PASSES, Redactor
 
 AROUND_CHARS = 32

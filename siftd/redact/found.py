@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+PLACEHOLDER = r"\[REDACTED:[a-z0-9-]{1,40}(?::[0-9a-f]{4})?\]"
+"""What a secret leaves behind. The gate finds it before any rule, so that no rule looks inside one."""
+
 Found = tuple[int, int, str]
 """Begin, end and the name that the placeholder bears."""
 

@@ -64,14 +64,10 @@ class _Armed:
         """Whether no match begins inside a word."""
         return self._reach is None and self._has_left
 
-    @cached_property
-    def _plain(self) -> tuple[bytes, ...]:
-        """How the head begins, as far as that is plain to see."""
-        return self.keywords or tuple({text.encode("ascii") for text in plain_beginnings(self.rule.head)})
-
-    def may_begin_with(self, two: bytes) -> bool:
-        """Whether the head's first two characters can be these; True where that is not plain to see."""
-        return any(plain.startswith(two) or two.startswith(plain) for plain in self._plain)
+    def firsts(self) -> set[bytes]:
+        """Return the first two characters of the head, or the one or none of them that is plain to see."""
+        plain = self.keywords or [text.encode("ascii") for text in plain_beginnings(self.rule.head)]
+        return {beginning[:2] for beginning in plain}
 
     def match(self, text: str, start: int, floor: int, refused: Refused) -> tuple[int, int, re.Match[str]] | None:
         """Try the rule at a head that starts at `start`; nothing before `floor` may belong to the match.
@@ -123,11 +119,21 @@ class Lane:
         self.gate: Gate = open_gate([*marks, *(head for one in self._armed for head in one.heads)], pure=pure)
 
     def _may_begin_with(self, two: bytes) -> list[_Armed]:
-        """Return the rules whose head may begin with these two characters, found out once."""
+        """Return the rules whose head may begin with these two characters, found out once, in the table's order."""
         rules = self._by_two.get(two)
         if rules is None:
-            rules = self._by_two[two] = [armed for armed in self._armed if armed.may_begin_with(two)]
+            numbers = set[int]().union(*(self._firsts.get(first, ()) for first in (two, two[:1], b"")))
+            rules = self._by_two[two] = [self._armed[number] for number in sorted(numbers)]
         return rules
+
+    @cached_property
+    def _firsts(self) -> dict[bytes, set[int]]:
+        """The numbers of the rules whose heads begin so, as far as that is plain to see."""
+        numbers: dict[bytes, set[int]] = {}
+        for number, armed in enumerate(self._armed):
+            for first in armed.firsts():
+                numbers.setdefault(first, set()).add(number)
+        return numbers
 
     def first_match(self, text: str, data: bytes, start: int, floor: int, refused: Refused) -> Matched | None:
         """Try the rules whose head stands at `start`, in the order of the table."""

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from siftd.redact.providers import PROVIDERS
+from siftd.redact.providers import KEYED_PROVIDERS, PROVIDERS
 
 Kind = Literal["password", "secret", "key"]
 """A password may be a short human word with a twist; any other secret is generated; a key may be no secret at all."""
@@ -195,3 +195,8 @@ def names_provider(text: str) -> bool:
                 return True
             word = next((word.removesuffix(end) for end in _TELLING_ENDS if word.endswith(end)), "")
     return False
+
+
+def names_keyed_provider(text: str) -> bool:
+    """Whether one of the words of `text` is the name of a service that is no word of English and deals in no hashes."""
+    return not KEYED_PROVIDERS.isdisjoint(_LETTERS.findall(text.lower()))

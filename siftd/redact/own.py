@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from siftd.own_rules import OwnRule
-from siftd.redact.finder import PLACEHOLDER
-from siftd.redact.found import Found, united
+from siftd.redact.found import PLACEHOLDER, Found, united
 
 _PLACEHOLDER = re.compile(PLACEHOLDER)
 

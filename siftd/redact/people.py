@@ -31,3 +31,30 @@ def is_phone(match: Match) -> bool:
     if not 9 <= len(digits) <= 15:
         return False
     return number != "+" + digits or match.string[: match.start(1)][-1:] not in {"\n", "\r"}
+
+
+def is_card_number(match: Match) -> bool:
+    """Accept a number whose last digit is right by Luhn, and that does not repeat or count."""
+    digits = [int(sign) for sign in match[0] if sign.isdigit()]
+    doubled = [_DOUBLED[digit] if at % 2 else digit for at, digit in enumerate(reversed(digits))]
+    return sum(doubled) % 10 == 0 and len(set(digits)) > 1
+
+
+_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+
+
+def is_iban(match: Match) -> bool:
+    """Accept an account number whose two check digits are right."""
+    text = match[0].replace(" ", "")
+    if not 15 <= len(text) <= 34 or text[:2] not in _COUNTRIES:
+        return False
+    return int("".join(str(int(sign, 36)) for sign in text[4:] + text[:4])) % 97 == 1
+
+
+_COUNTRIES = frozenset(
+    """
+    AD AE AL AT AZ BA BE BG BH BI BR BY CH CR CY CZ DE DJ DK DO EE EG ES FI FK FO FR GB GE GI GL GR GT HR HU IE IL IQ IS
+    IT JO KW KZ LB LC LI LT LU LV LY MC MD ME MK MN MR MT MU NI NL NO OM PK PL PS PT QA RO RS RU SA SC SD SE SI SK SM SO
+    ST SV TL TN TR UA VA VG XK
+    """.split()
+)

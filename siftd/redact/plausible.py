@@ -24,12 +24,13 @@ def entropy_bits(text: str) -> float:
 _WEIGHTS = [0.0, *(count * math.log2(count) for count in range(1, LONGEST_MEASURED + 1))]
 
 _BEGINS_AS_STAND_IN = re.compile(
-    r"(?i)\$(?!aact_)|\[|<|%\w*%?$|%[({]|\{|\.\.\.|"
-    r"(?:your|my|the|some|an?|insert|enter|replace|change|add|put|use|paste)[-_ ]|"
-    r"(?:x{3,}|\*+|•+|-+|_+|\.+|0+|1234567890)$"
+    r"(?i)\$(?:\w+(?:[-.:/@>,;)\]\"'\\].*)?$|[({\[]|::)|\[[^\[\]]*\]?$|<[^<>]*>?$|%\w*%?$|%[({]|\{[^{}]*\}?$|\{\{|\.\.\.|"
+    r"(?:your|insert|enter|replace|change|add|put|use|paste)[-_ ]|(?:my|the|some|an?)[-_ ][a-z_ -]*$|"
+    r"(?:x{3,}|\*+|•+|-+|_+|\.+|0+|1234567890)$|(?:file|env|fd):[\w./-]*$"
 )
 _SAYS_STAND_IN = (
     *("[redacted", "${", "$(", "{{", "#{", "…", "process.env", "os.environ", "getenv", "placeholder", "redacted"),
+    *("required|", "|required", "nullable|", "|min:", "|string"),
     *("xxxxxx", "***", "example_", "_example", "dummy", "changeme"),
 )
 _HERE = re.compile(r"[-_ ]here\b|\.\.$")
@@ -59,11 +60,17 @@ SHORTEST_NUMBER = 15
 """Digits from which on a number under a secret's name is one: no count, no port, no time in milliseconds."""
 
 
+SHORTEST_PIN = 6
+"""As `SHORTEST_NUMBER`, in quotes and under a password's name."""
+
+
 def is_plausible_value(kind: Kind, value: str, *, bare: bool = False) -> bool:
     """Decide whether `value` under a name of `kind` is a secret rather than a word, a path or a stand-in."""
     value = value.strip()
-    if is_stand_in(value) or (value.isdigit() and len(value) < SHORTEST_NUMBER):
+    if is_stand_in(value):
         return False
+    if value.isdigit() and len(value) < SHORTEST_NUMBER:
+        return kind == "password" and not bare and len(value) >= SHORTEST_PIN
     if not value.isalnum() and (_PATH.search(value[:LONGEST_MEASURED]) or _DATE.match(value)):
         return False
     if kind == "password":
@@ -82,7 +89,11 @@ def _may_be_password(value: str, bare: bool) -> bool:
     if " " in value:
         return digits > 0 and value.count(" ") < 3 and not bare
     if _WORDS.fullmatch(value):
-        return (len(value) >= 12 and looks_generated(value)) or (not bare and _is_plain_password(value))
+        return (
+            (len(value) >= 12 and looks_generated(value))
+            or is_parted(value)
+            or (not bare and _is_plain_password(value))
+        )
     return digits > 0 or not bare or not re.fullmatch(r"[\w.:-]+", value)
 
 
@@ -94,6 +105,44 @@ def _is_plain_password(word: str) -> bool:
 _FIELD = re.compile(
     r"pass|pwd|secret|token|cred|hash|salt|auth|login|prompt|field|input|param|script|text|plain|string|"
     r"required|optional|valid|confirm|crypt|encode|undefined|abled|hidden"
+)
+
+
+def is_grown_together(word: str) -> bool:
+    """Accept small letters that are no word of everyday: two words grown together, as in `saddleraven`.
+
+    Weaker than quotes: a bare word is often prose, so what ends as words about things do is refused too.
+    """
+    return _is_plain_password(word) and len(word) >= 9 and not _ABOUT_THINGS.search(word)
+
+
+_ABOUT_THINGS = re.compile(
+    r"(?:ing|ed|ions?|ments?|ness|able|ible|ly|ity|ences?|ances?|ful|less|ive|ical|ous|isms?|ists?|ates?|ify|ary|ory|ures?|"
+    r"ship|wards?|ers|ors|ents?|ants?|names?|words?|codes?|keys?|files?|types?|lines?|hosts?|users?|admin|sets?)$|"
+    r"^(?:un|in|non|pre|auto|inter|multi|super|data|time|file|code|host|user|local|post|sub|over|under|some|any|every|which|what|where)|"
+    r"char|number|integer|boolean|object|array|default|example|keyring|keychain|email|varying|unknown|change"
+)
+
+
+def is_parted(word: str) -> bool:
+    """Accept words with signs between them that are no chain of attributes: `tidal.Wave9`, `maple-otter-lantern`.
+
+    Of two words the last has a capital and a number; three and more are small, with hyphens.
+    """
+    return (
+        (_TWO_WORDS.fullmatch(word) is not None or _HYPHENATED.fullmatch(word) is not None)
+        and not _FIELD.search(word.lower())
+        and not _OBJECT.match(word)
+    )
+
+
+_TWO_WORDS = re.compile(r"[A-Za-z]{3,12}[._-][A-Z][a-z]{2,12}[0-9]{1,4}|[A-Z][a-z]{2,12}[.-][a-z]{3,12}[0-9]{1,4}")
+_HYPHENATED = re.compile(r"[a-z]{3,10}(?:-[a-z]{3,10}){2,5}[0-9]{0,4}")
+_OBJECT = re.compile(
+    r"(?i)(?:this|self|cls|config|cfg|conf|settings?|env|process|props|req|request|data|args?|opts?|options|params|user|body|"
+    r"event|form|state|ctx|context|obj|app|db|os|sys|module|exports|window|document|row|item|result|response|res|new|old|current|"
+    r"must|should|not|use|see|set|get|the|for|from|your|case|case-sensitive|one|two|end|non|type|name|test|step|phase|system|java|net|com|org)"
+    r"(?:[._-]|$)"
 )
 
 
@@ -122,6 +171,8 @@ def _may_be_secret(value: str, bare: bool) -> bool:
     digits = digits_in(value)
     if digits == len(value):
         return digits >= SHORTEST_NUMBER
+    if _PREFIXED.fullmatch(value) and entropy_bits(value) >= 3.3:
+        return True
     if entropy_bits(value) < 2.8 or (bare and _IDENTIFIER.fullmatch(value)):
         return False
     if _WORDS.fullmatch(value) or not digits or (digits == 1 and _PARTED.search(value)):
@@ -129,6 +180,25 @@ def _may_be_secret(value: str, bare: bool) -> bool:
     return is_mixed(value)
 
 
+_PREFIXED = re.compile(r"(?:[A-Za-z0-9]{2,8}[-_]){1,2}(?:[a-z0-9]{24,}|[A-Z0-9]{24,})")
+"""A short word and a run longer than any word: so tokens are made, of letters alone too."""
+
+
+SHORTEST_LEARNT = 8
+
+
+def is_worth_learning(value: str) -> bool:
+    """Whether a secret may be looked for everywhere: long enough, and no word, name or number of everyday."""
+    return (
+        SHORTEST_LEARNT <= len(value) <= LONGEST_MEASURED
+        and not is_stand_in(value)
+        and not value.isdigit()
+        and not _PATH.search(value)
+        and (digits_in(value) > 0 or looks_generated(value) or not _EVERYDAY.fullmatch(value))
+    )
+
+
+_EVERYDAY = re.compile(r"[\w.,:;/ -]*")
 _IDENTIFIER = re.compile(r"[a-z]+[0-9]*(?:_[a-z]+[0-9]*)+,?")
 _PARTED = re.compile(r"[A-Za-z0-9][_.-][A-Za-z0-9]")
 

@@ -1,21 +1,28 @@
 """The brief: what a session is given at its start, or nothing at all.
 
-Standing instructions first, then how the last session ended, then what failed and was not mended, within the budget.
-After a compaction the session itself is the last session: what it did is lost to its context.
+What a person pinned comes first, then what the last sessions did that did anything, then what fails again as it did
+before it was mended, within the budget; of what waits for a person, how much it is. But for the pins these are facts in
+our own words: a session has not asked for anything yet, so nobody else speaks in it. After a compaction the session
+itself is the last session: what it did is lost to its context.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
+import time
+from collections.abc import Iterator
 
-from siftd.search.block import Block, Given, Piece, harmless
+from siftd.harmless import harmless
+from siftd.search.block import Block, Given, Piece
 from siftd.search.memories import EVERYWHERE, OWN
-from siftd.store import briefs
+from siftd.search.quoting import deeds, ran
+from siftd.store import briefs, memories, summaries
 from siftd.store.ledger import SessionState
 
 FAILURES_MAX = 3
-ENDING_CHARS_MAX = 400
+ENDINGS_MAX = 8
+"""Sessions that are looked through for those that did something. Arbitrary."""
+ENDINGS_TOLD = 2
 FRESH = SessionState(0, frozenset())
 
 
@@ -33,38 +40,56 @@ def brief(
     `everywhere` is the store of the memories for every project, where there is one.
     """
     block = Block(max_tokens)
+    stores = {OWN: connection} | ({} if everywhere is None else {EVERYWHERE: everywhere})
     others = None if state.compacted_ts else session_id
     sections = (
-        ("standing", "Kept on purpose, for every session", _standing(connection, everywhere, now_ms)),
-        ("ending", "The last session asked, and ended with", briefs.find_ending(connection, others)),
-        ("failure", "Failed last and has not succeeded since", _failures(connection, now_ms, others)),
+        ("Pinned by the person, for every session", _standing(stores, now_ms)),
+        ("The last sessions that did something", _endings(connection, others)),
+        ("Fails again", _failures(connection, now_ms, others)),
     )
     given: set[str] = set()
-    for name, heading, rows in sections:
+    for heading, pieces in sections:
         block.head(heading)
-        for piece in (_piece(name, row) for row in rows):
+        for piece in pieces:
             if not {piece.id, f"e{piece.event_id}"} & (state.told | given):
                 given.add(f"e{piece.event_id}" if piece.event_id else piece.id)
                 block.add(piece)
+    waiting = sum(memories.count_waiting(each, now_ms) for each in stores.values())
+    if waiting and not state.told:
+        block.note(f"{waiting} more wait{'s' * (waiting == 1)} for the person to accept: `mem pins`")
     return block.close()
 
 
-def _standing(
-    connection: sqlite3.Connection, everywhere: sqlite3.Connection | None, now_ms: int
-) -> list[dict[str, Any]]:
-    """Return this project's standing instructions, then those for every project."""
-    stores = {OWN: connection} | ({} if everywhere is None else {EVERYWHERE: everywhere})
-    return [
-        row | {"id": f"{letter}{row['id']}"} for letter, c in stores.items() for row in briefs.list_pinned(c, now_ms)
-    ]
+def _standing(stores: dict[str, sqlite3.Connection], now_ms: int) -> Iterator[Piece]:
+    """Yield this project's standing instructions, then those for every project."""
+    for letter, connection in stores.items():
+        for row in briefs.list_pinned(connection, now_ms):
+            text, why = f"«{harmless(row['text'])}»", {"section": "standing"}
+            yield Piece(f"{letter}{row['id']}", row["updated_ts"], text, label=row["type"], why=why)
 
 
-def _failures(connection: sqlite3.Connection, now_ms: int, except_session: str | None) -> list[dict[str, Any]]:
-    return briefs.list_open_failures(connection, now_ms, except_session, FAILURES_MAX)
+def _endings(connection: sqlite3.Connection, except_session: str | None) -> Iterator[Piece]:
+    """Yield what the latest sessions did that did anything: a question in passing hides no work, and is none."""
+    told = 0
+    for ending in briefs.list_endings(connection, except_session, ENDINGS_MAX):
+        upto = summaries.last_event(connection, ending.session_id)
+        if done := deeds(connection, ending.session_id, 0, upto, ending.cwd):
+            asked = f"{ending.prompts} prompt{'s' * (ending.prompts != 1)}, " if ending.prompts else ""
+            text = f"{asked}until {_hour(ending.ts)}; {done}: `show {ending.id}` for how it ended"
+            yield Piece(ending.id, ending.ts, text, ending.event_id, why={"section": "ending"})
+            told += 1
+        if told == ENDINGS_TOLD:
+            return
 
 
-def _piece(section: str, row: dict[str, Any]) -> Piece:
-    why = {"section": section}
-    if section == "standing":
-        return Piece(row["id"], row["updated_ts"], harmless(row["text"]), label=row["type"], why=why)
-    return Piece(row["id"], row["ts"], harmless(row["text"], ENDING_CHARS_MAX), row["event_id"], why=why)
+def _failures(connection: sqlite3.Connection, now_ms: int, except_session: str | None) -> Iterator[Piece]:
+    for failed, mended in briefs.list_returned(connection, now_ms, except_session, FAILURES_MAX):
+        event = summaries.find_event(connection, failed)
+        if event is not None:
+            text = f"{ran(event)} at {_hour(event.ts)}: `timeline e{mended}` for what mended it before"
+            yield Piece(f"e{failed}", event.ts, text, failed, why={"section": "failure"})
+
+
+def _hour(ts: int) -> str:
+    """Return the time of a day; "2 h ago" would be wrong in a brief that is kept."""
+    return time.strftime("%H:%M UTC", time.gmtime(ts / 1000))

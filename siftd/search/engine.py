@@ -11,8 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from msgspec import structs
@@ -25,13 +24,18 @@ from siftd.search import memories as memory_search
 from siftd.search.legs import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
 from siftd.search.lifts import lifted, lifts
 from siftd.search.memories import Shelf, Shelves
+from siftd.search.passages import Wanted, passage
 from siftd.search.pool import NEAREST, Pool, with_neighbours
 from siftd.search.query import Question
 from siftd.search.rows import Rows
+from siftd.search.told_now import told_now
 from siftd.search.weights import Weights
-from siftd.store import candidates, memories, read
+from siftd.store import candidates, memories, read, stories
 from siftd.store.memories import MemoryScope
+from siftd.store.payload import find_object
+from siftd.store.read import Asking
 from siftd.store.scope import KINDS, Scope
+from siftd.summarise.extractive.text import THIN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,13 +46,16 @@ if TYPE_CHECKING:
 K_MAX = 200
 GROUPS = ("session",)
 IMPORTANCE_WEIGHT = 0.05
-_PREVIEW_CHARS = 300
+PURPOSE = 0.15
+"""What was kept on purpose stands before what merely happened, when it answers as much."""
 _READING_SECONDS = 0.05
 """Of reading vectors that one search gives itself after a start."""
 _NEIGHBOURLY = 100
 """Sessions, the best ones, that get a share of their neighbours."""
 _PLACES_MAX = 5
 """From the fifth better one of its session on a hit loses no more."""
+PASSAGES_MAX = 10
+"""Hits whose events are read for the passage that answers."""
 _MANY_SESSIONS = 10
 """Where fewer hold anything of the question a hit loses less: the first ten must come from the same ones anyway."""
 
@@ -72,6 +79,16 @@ class _Ranked:
     session: float
     less: float
     """For the better ones of its session."""
+
+
+class _Shown(NamedTuple):
+    """What stands for a ranked event."""
+
+    ranked: _Ranked
+    event_id: int
+    summary_id: int | None
+    asked: int | None
+    """The prompt that was found, where its turn is shown."""
 
 
 class SearchEngine:
@@ -106,11 +123,13 @@ class SearchEngine:
         *,
         weights: Mapping[str, float] | None = None,
         group: str | None = None,
+        asking: Asking | None = None,
     ) -> Answer:
         """Return at most `k` hits, best first. Any text is a valid query; without one, filters give the latest.
 
         `weights` change single signals for this search, or scale them (`siftd.scoring`); with `group` "session" there
-        is one hit for each session, found by what is superseded too.
+        is one hit for each session, found by what is superseded too. A prompt whose turn has ended is shown as that
+        turn: who asks wants the answer. What the session that is `asking` has in its context is left out.
         """
         if filters.kind is not None and filters.kind not in KINDS:
             raise RequestInvalid("there is no such kind of hit", hint=f"one of {', '.join(KINDS)}")
@@ -129,20 +148,23 @@ class SearchEngine:
             # whatever a later one says again.
             weighed = replace(weighed, confidence=0.0, prompt=0.0)
             scope = Scope.of(structs.replace(filters, superseded=True))
-        elif not question.is_about_asker:
+        elif not question.asks_what_was_said:
             weighed = replace(weighed, prompt=0.0)
-        found, vector, degraded = self._ask(question, scope, weighed, group)
+        legs = Legs(self._connection, self._rows, question, scope, DEPTH if group is None else DEPTH_OF_SESSIONS)
+        found, vector, degraded = self._ask(question, legs, weighed)
         if vector is not None:
             weighed = replace(weighed, vector=weighed.vector * self._index().weight)
         pool = Pool(self._rows, found, weighed)
         moment = self._moment(filters)
         ranked = self._ranked(pool, weighed, group, moment)
-        hits = self._hits(pool, ranked, weighed, k, filters, moment)
+        best = self._answers(pool, ranked, k, filters, group, asking)
+        hits = self._hits(pool, best, weighed, filters, moment)
+        self._add_passages(hits, Wanted(legs.rarity()))
         for shelf in shelves:
             assert memory_scope is not None
             try:
-                legs = shelf.legs(question if weighed.words else None, memory_scope, vector, self._index)
-                hits += self._memory_hits(shelf, legs, weighed, k, moment)
+                kept = shelf.legs(question if weighed.words else None, memory_scope, vector, self._index)
+                hits += self._memory_hits(shelf, kept, weighed, k, moment)
             except sqlite3.Error:
                 if shelf.connection is self._connection:
                     raise
@@ -165,10 +187,9 @@ class SearchEngine:
         return self._weights.changed(others).scaled(Scoring.of(own, self._scoring()))
 
     def _ask(
-        self, question: Question, scope: Scope, weights: Weights, group: str | None
+        self, question: Question, legs: Legs, weights: Weights
     ) -> tuple[dict[str, Found], Vector | None, str | None]:
         """Ask every leg that has a weight; return what they found, the question's vector, why a leg is missing."""
-        legs = Legs(self._connection, self._rows, question, scope, DEPTH if group is None else DEPTH_OF_SESSIONS)
         lexical = (("words", legs.words), ("raw", legs.raw), ("trigram", legs.trigram))
         found = {leg: ask() for leg, ask in lexical if weights.of(leg)}
         if not weights.vector or not question.is_telling:
@@ -239,32 +260,82 @@ class SearchEngine:
             hits.append(_hit(row, 1 / rank, {"recent": {"rank": rank, "score": float(row["ts"])}}))
         for shelf in shelves:
             assert memory_scope is not None
-            found = memory_search.latest_leg(shelf.connection, memory_scope, k)
+            found = shelf.latest(memory_scope, k)
             for rank, (memory_id, _) in enumerate(found, start=1):
                 if (told := memories.find_hit(shelf.connection, memory_id)) is not None:
                     why = {"recent": {"rank": rank, "score": float(told["ts"])}}
                     hits.append(_memory_hit(shelf, told, 1 / rank, why))
         return Answer(sorted(hits, key=lambda hit: -hit["ts"])[:k], None)
 
+    def _answers(
+        self,
+        pool: Pool,
+        ranked: Iterable[_Ranked],
+        k: int,
+        filters: Filters,
+        group: str | None,
+        asking: Asking | None,
+    ) -> list[_Shown]:
+        """Return what is shown of the best `k` events: each once, and a prompt's turn in its place."""
+        own = None if asking is None or filters.session else asking.session_id.encode()
+        fresh = 0 if asking is None else asking.since
+        folds = filters.kind is None and filters.tool is None
+        shown: dict[int, _Shown] = {}
+        for each in ranked:
+            if len(shown) >= k:
+                break
+            event_id, summary_id, asked = int(pool.events[each.at]), int(pool.summaries[each.at]) or None, None
+            is_thin = pool.is_text[each.at] and summary_id is not None and pool.confidence[each.at] <= THIN
+            if folds and group is None and is_thin:
+                continue  # "Let me look at the tests": such words find their session and answer nothing
+            session = self._rows.session_name(int(pool.sessions[pool.session_of[each.at]]))
+            if session == own and int(pool.ts[each.at]) >= fresh:
+                continue
+            if folds and pool.is_prompt[each.at] and (end := stories.turn_end(self._connection, event_id)) is not None:
+                event_id, summary_id, asked = end, None, event_id
+            known = shown.setdefault(event_id, _Shown(each, event_id, summary_id, asked))
+            if known.asked is None and asked is not None:
+                shown[event_id] = known._replace(asked=asked)
+        return list(shown.values())
+
     def _hits(
-        self, pool: Pool, ranked: Iterable[_Ranked], weights: Weights, k: int, filters: Filters, moment: int
+        self,
+        pool: Pool,
+        best: Sequence[_Shown],
+        weights: Weights,
+        filters: Filters,
+        moment: int,
     ) -> list[dict[str, Any]]:
-        best = list(islice(ranked, k))
-        places = np.array([each.at for each in best], dtype=np.int64)
+        places = np.array([each.ranked.at for each in best], dtype=np.int64)
         lift = lifts(moment - pool.ts[places], pool.confidence[places], pool.is_prompt[places], weights)
-        wanted = [(int(pool.events[each.at]), int(pool.summaries[each.at]) or None) for each in best]
+        wanted = [(each.event_id, each.summary_id) for each in best]
         rows = {row["event_id"]: row for row in self._rows_of(wanted, filters)}
         shown = []
-        for at, (each, (event_id, _)) in enumerate(zip(best, wanted, strict=True)):
+        for at, (each, event_id, _, asked) in enumerate(best):
             if (row := rows.get(event_id)) is not None:  # else gone since it was ranked
                 parts = {"own": each.own, "session": each.session, "diversity": -each.less}
                 parts |= {name: values[at] for name, values in lift.items()}
-                shown.append(_hit(row, each.score, pool.legs_of(each.at) | _rounded(parts)))
+                hit = _hit(row, each.score, pool.legs_of(each.at) | _rounded(parts))
+                hit["asked"] = None if asked is None else {"id": f"e{asked}", "text": None}
+                shown.append(hit)
         return shown
+
+    def _add_passages(self, hits: Sequence[dict[str, Any]], wanted: Wanted) -> None:
+        """Put to the first hits what of their events answers better than the summary, where anything does."""
+        for hit in hits[:PASSAGES_MAX] if wanted else ():
+            payload = find_object(read.find_payload(self._connection, hit["eventId"]) or "")
+            hit["passage"] = passage(payload, hit["text"], wanted) if payload else None
+            if (asked := hit["asked"]) is not None:
+                prompt = find_object(read.find_payload(self._connection, int(asked["id"][1:])) or "")
+                asked["text"] = (prompt and passage(prompt, "", wanted)) or None
 
     def _rows_of(self, wanted: Sequence[tuple[int, int | None]], filters: Filters) -> list[dict[str, Any]]:
         hidden_too = filters.superseded or filters.as_of is not None
-        return read.list_hits(self._connection, wanted, superseded=hidden_too)
+        rows = read.list_hits(self._connection, wanted, superseded=hidden_too)
+        for row in rows:
+            if row["text"] is None:
+                row["text"] = told_now(self._connection, row["event_id"])
+        return rows
 
     def _memory_hits(
         self, shelf: Shelf, legs: dict[str, memory_search.Leg], weights: Weights, k: int, moment: int
@@ -283,7 +354,10 @@ class SearchEngine:
                 parts = {"own": own, "session": weights.session * (own + nearest)}
                 said = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
                 importance = IMPORTANCE_WEIGHT * (row["importance"] - 3)
-                factors = lifts(moment - row["ts"], said, False, weights) | {"importance": importance}
+                factors = lifts(moment - row["ts"], said, False, weights) | {
+                    "importance": importance,
+                    "purpose": PURPOSE,
+                }
                 score = float(lifted(sum(parts.values()), factors))
                 hits.append(_memory_hit(shelf, row, score, why | _rounded(parts | factors)))
         return sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
@@ -302,8 +376,12 @@ def _hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, An
         "sessionId": row["session_id"],
         "tool": row["tool"],
         "ts": row["ts"],
+        "saidBy": row["said_by"],
+        "scope": row["scope"] or "event",
         "score": round(score, 6),
-        "text": row["text"] if row["text"] is not None else row["payload_head"][:_PREVIEW_CHARS],
+        "text": row["text"],
+        "passage": None,
+        "asked": None,
         "why": why,
     }
 
@@ -317,7 +395,10 @@ def _memory_hit(shelf: Shelf, row: dict[str, Any], score: float, why: dict[str, 
         "tool": None,
         "type": row["type"],
         "ts": row["ts"],
+        "saidBy": row["said_by"],
         "score": round(score, 6),
         "text": row["text"],
+        "passage": None,
+        "asked": None,
         "why": why,
     }

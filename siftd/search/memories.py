@@ -80,11 +80,6 @@ class MemoryVectors:
         return found[:DEPTH]
 
 
-def latest_leg(connection: sqlite3.Connection, scope: MemoryScope, limit: int) -> Leg:
-    """Return the latest memories."""
-    return [(each, 1.0) for each in memories.latest(connection, scope, limit)]
-
-
 def _best_first(scores: dict[int, float]) -> Leg:
     return sorted(scores.items(), key=lambda item: (-item[1], -item[0]))
 
@@ -97,10 +92,19 @@ class Shelf:
         self.connection = connection
         self._vectors = MemoryVectors()
 
+    def latest(self, scope: MemoryScope, limit: int) -> Leg:
+        """Return the latest memories."""
+        return [(each, 1.0) for each in memories.latest(self.connection, self._seen(scope), limit)]
+
+    def _seen(self, scope: MemoryScope) -> MemoryScope:
+        """Return what of the scope this project may see: of those for every project, what a person let stand."""
+        return scope.accepted if self.letter == EVERYWHERE else scope
+
     def legs(
         self, question: Question | None, scope: MemoryScope, vector: Vector | None, index: Callable[[], VectorIndex]
     ) -> dict[str, Leg]:
         """Return what each leg finds: by the question's words, where these are asked for, and by its vector."""
+        scope = self._seen(scope)
         legs = {} if question is None else lexical_legs(self.connection, question, scope)
         if vector is not None:
             nearest = self._vectors.nearest(self.connection, scope, index().embedder, vector)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siftd.search.legs import Found
-from siftd.search.rows import KINDS, PROMPT, Ids, Rows
+from siftd.search.rows import KINDS, PROMPT, TEXT, Ids, Rows
 from siftd.search.weights import Weights
 
 NEAREST = 3.0
@@ -46,6 +46,7 @@ class Pool:
         self.ts: Ids = facts["ts"]
         kinds = rows.kinds(facts["tool"])
         self.is_prompt: NDArray[np.bool_] = kinds == PROMPT
+        self.is_text: NDArray[np.bool_] = kinds == TEXT
         self._places = np.full((len(legs), len(self.events)), -1)
         self._places[leg_of, at] = place
         weighed = [weights.of(leg) * each.scores for leg, each in legs.items()]

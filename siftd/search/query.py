@@ -24,8 +24,17 @@ _STOP_WORDS = frozenset(
     " your".split()
 )
 
-_ASKER = frozenset("i my we our".split())
+_ASKED_OR_SAID = re.compile(
+    r"\b(?:(?:did|do|have|had|was) (?:i|we) (?:ever |already |just |once )?"
+    r"(?:ask|say|tell|want|mention|request|type|write|complain|prompt)"
+    r"|(?:i|we) (?:ever |already |just |once )?(?:asked|said|told|wanted|mentioned|requested|typed|wrote|complained)"
+    r"|my (?:question|prompt|request|words|wish|complaint)s?)\b",
+    re.IGNORECASE,
+)
+
+_PERSON = frozenset("i my mine me myself".split())
 _ASKED = frozenset("you your".split())
+_OF_THE_WORK = frozenset("how why can could should where may".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +55,13 @@ class Question:
         return any(term not in _STOP_WORDS for term in self.terms)
 
     @property
-    def is_about_asker(self) -> bool:
-        """Whether it asks for what the person did or said ("when did I"), and not what the agent did ("did you")."""
-        return not _ASKER.isdisjoint(self.terms) and _ASKED.isdisjoint(self.terms)
+    def asks_what_was_said(self) -> bool:
+        """Whether it asks for what a person asked or said ("what did I ask for", "what is my budget"): "why do we …",
+        "how do I …" ask for a reason or a way."""
+        if _ASKED_OR_SAID.search(self.text):
+            return True
+        is_of_person = not _PERSON.isdisjoint(self.terms) and _ASKED.isdisjoint(self.terms)
+        return is_of_person and not (self.terms and self.terms[0] in _OF_THE_WORK)
 
     @property
     def expressions(self) -> list[str]:

@@ -1,7 +1,11 @@
 """Recall: what the store knows that bears on a prompt, in a marked block (`siftd.search.block`), or nothing at all.
 
+Only conclusions are given: how turns and sessions ended, what an agent said on its way, what subagents answered, what a
+person chose or had kept. What was read, searched and run is as it was then, and one look shows how it is now.
+
 An item is relevant when it answers enough of the prompt: by the rarity of the words that both share, or by fewer
-such words and a near vector. Words alone that every prompt has, and vectors alone, bring nothing.
+such words and a near vector. Words alone that every prompt has, and vectors alone, bring nothing. What is relevant is
+found by all its words; what is said of it is what may be said unasked (`siftd.search.quoting`).
 """
 
 from __future__ import annotations
@@ -10,13 +14,19 @@ import sqlite3
 from typing import Any
 
 from siftd.messages import Filters
-from siftd.search.block import NOTHING, Block, Given, Piece, harmless
+from siftd.search.block import NOTHING, Block, Given, Piece
 from siftd.search.engine import SearchEngine
 from siftd.search.query import Question
+from siftd.search.quoting import words_of
 from siftd.search.relevance import Relevance, answered
 from siftd.store.ledger import SessionState
+from siftd.summarise.extractive.words import is_filler
 
-CANDIDATES = 24
+CANDIDATES = 48
+PIECES_MAX = 3
+_CONCLUDING = frozenset(
+    ("Stop", "SubagentStop", "AssistantText", "CompactSummary", "Agent", "Task", "AskUserQuestion", "ExitPlanMode")
+)
 _WEIGHTS = {"prompt": 0.0}
 """Who says "I want" to an agent does not ask what they typed before."""
 MIN_SHARE = 0.5
@@ -47,8 +57,10 @@ def recall(
     What `session_id` itself did is left out, unless it was before its context was compacted (`state`), and so is what
     it has been given since.
     """
+    if prompt.lstrip().startswith("/") or max_tokens <= 0:
+        return NOTHING  # a command says what to do, not what it is about
     relevance = Relevance.of(connection, Question.of(prompt))
-    if relevance.is_empty or max_tokens <= 0:
+    if relevance.is_empty:
         return NOTHING
     block = Block(max_tokens)
     told = state.told if state else frozenset()
@@ -56,17 +68,32 @@ def recall(
     for hit in engine.search(prompt, CANDIDATES, Filters(), weights=_WEIGHTS).hits:
         is_fresh = session_id is not None and hit["sessionId"] == session_id and hit["ts"] >= fresh_since
         is_told = bool(told & {hit["id"], f"e{hit['eventId']}"})
-        if hit["kind"] == "event" or is_fresh or is_told or not _is_relevant(relevance, hit):
+        if is_fresh or is_told or not _concludes(hit) or not _is_relevant(relevance, hit):
             continue
         why = {"score": hit["score"], "share": round(relevance.share(hit["text"]), 3), **_found_by(hit)}
         label = hit["type"] if hit["kind"] == "memory" else ""
-        block.add(Piece(hit["id"], hit["ts"], harmless(hit["text"]), hit["eventId"], label, why))
+        block.add(Piece(hit["id"], hit["ts"], words_of(connection, hit), hit["eventId"], label, why))
+        if len(block) >= PIECES_MAX:
+            break
     return block.close()
 
 
+def _concludes(hit: dict[str, Any]) -> bool:
+    """Whether a hit says what came of something, and is told by now: what happened a moment ago its session knows."""
+    if hit["kind"] != "summary":
+        return bool(hit["kind"] == "memory")
+    if hit["tool"] == "AssistantText":
+        return not is_filler(hit["text"])
+    return hit["tool"] in _CONCLUDING or hit["scope"] == "session"
+
+
 def _is_relevant(relevance: Relevance, hit: dict[str, Any]) -> bool:
-    share = relevance.share(hit["text"])
-    if relevance.weight(hit["text"]) < (MIN_WEIGHT_OF_ALL if share >= ALL else MIN_WEIGHT):
+    return any(_answers(relevance, hit, text) for text in (hit["text"], hit["passage"]) if text)
+
+
+def _answers(relevance: Relevance, hit: dict[str, Any], text: str) -> bool:
+    share = relevance.share(text)
+    if relevance.weight(text) < (MIN_WEIGHT_OF_ALL if share >= ALL else MIN_WEIGHT):
         return False
     by_vector = hit["why"].get("vector", {}).get("score", 0.0)
     return share >= MIN_SHARE or (share >= MIN_SHARE_WHEN_NEAR and by_vector >= answered(NEAR_COSINE))

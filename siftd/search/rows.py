@@ -26,7 +26,7 @@ _PIECE = 1_024
 _NOBODY = np.iinfo(np.int64).min
 _TOP = 2**63 - 1
 """Every id is below it."""
-PROMPT = 1
+PROMPT, TEXT = 1, 6
 _KINDS_OF_WORK = {
     b"UserPromptSubmit": PROMPT,
     b"Stop": 2,
@@ -44,9 +44,12 @@ _KINDS_OF_WORK = {
     b"LS": 5,
     b"WebFetch": 5,
     b"WebSearch": 5,
+    b"AssistantText": TEXT,
+    b"CompactSummary": TEXT,
 }
-"""What was asked, told at the end, changed, run, looked at. Plans, tasks and tools of servers are one more kind."""
-KINDS = 6
+"""What was asked, told at the end, changed, run, looked at, said on the way. Plans, tasks and tools of servers are one
+more kind."""
+KINDS = 7
 
 
 class Rows:

@@ -23,6 +23,9 @@ READER_CACHE_KB = 4_000
 """Of pages. Every commit of the writer empties a reader's cache and the next search fills it; with 16 MB or 64 searches
 are as quick as with 4, because the system keeps the file in memory anyway."""
 
+SET_ASIDE = "it is set aside and rebuilt at the next start"
+"""What becomes of a damaged database."""
+
 _CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
@@ -92,4 +95,4 @@ def translate(error: sqlite3.Error) -> StoreError:
 
 
 def _corrupt(reason: str) -> StoreCorrupt:
-    return StoreCorrupt(f"the database is damaged ({reason})", hint="it is set aside and rebuilt at the next start")
+    return StoreCorrupt(f"the database is damaged ({reason})", hint=SET_ASIDE)

@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
+from siftd.store import meta, slack
 from siftd.store.connection import open_writer
+from siftd.store.reach import Reach
 from siftd.store.tombstones import Tombstones, retell
 
 BUSY_MS = 5_000
 """How long the eraser waits for groups that are being committed, or for a person's lock."""
+FREE_SHARE = 4
+"""A database of which more than one page in so many is free is written anew."""
+OVERWRITE_TRIES = 20
+OVERWRITE_SECONDS = 120
 READER_MS = 500
 """How long it waits for a reader; nobody else can write to the database meanwhile."""
 _GONE = "SELECT id FROM erased"
@@ -25,13 +34,25 @@ UNION SELECT e.id FROM tombstones t JOIN events e ON e.frame_uid = t.key WHERE t
 UNION SELECT e.id FROM tombstones t JOIN events e ON e.id = CAST(t.key AS INTEGER) WHERE t.kind = 'id' AND e.uid IS NULL
 """
 _BY_SPAN = """
-INSERT OR IGNORE INTO erased SELECT id FROM events WHERE ts BETWEEN ?1 AND ?2 AND (?3 IS NULL OR session_id = ?3)
+INSERT OR IGNORE INTO erased
+SELECT id FROM events WHERE ts BETWEEN ?1 AND ?2 AND id < ?3 AND (?4 IS NULL OR session_id = ?4)
 """
 _TOLD_BY = f"""
 SELECT DISTINCT src_id FROM provenance_edges
 WHERE src_kind = 'event' AND dst_kind = 'event' AND dst_id IN ({_GONE}) AND src_id NOT IN ({_GONE})
 UNION SELECT s.event_id FROM provenance_edges p JOIN summaries s ON s.id = p.src_id
 WHERE p.src_kind = 'summary' AND p.dst_kind = 'event' AND p.dst_id IN ({_GONE}) AND s.event_id NOT IN ({_GONE})
+"""  # noqa: S608 - constants only
+_TOLD = f"""
+SELECT count(*), count(*) FILTER (WHERE status = 'summarized' AND NOT EXISTS (
+    SELECT 1 FROM summaries s WHERE s.event_id = e.id)) FROM events e WHERE id IN ({_GONE})
+"""  # noqa: S608 - constants only
+_TEXTS = f"""
+INSERT OR IGNORE INTO erased_texts SELECT text FROM summaries WHERE event_id IN ({_GONE})
+OR event_id IN (SELECT src_id FROM provenance_edges
+    WHERE src_kind = 'event' AND dst_kind = 'event' AND dst_id IN ({_GONE}))
+OR event_id IN (SELECT s.event_id FROM provenance_edges p JOIN summaries s ON s.id = p.src_id
+    WHERE p.src_kind = 'summary' AND p.dst_kind = 'event' AND p.dst_id IN ({_GONE}))
 """  # noqa: S608 - constants only
 _FORGOTTEN_MEMORIES = """
 DELETE FROM memories WHERE uid IN (SELECT key FROM tombstones WHERE kind = 'memory')
@@ -51,10 +72,13 @@ def open_eraser(database: str) -> sqlite3.Connection:
     return connection
 
 
-def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones) -> int:
+def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones, reach: Reach, now_ms: int) -> int:
     """Delete what the tombstones cover and all that was derived from it; return how many events that were.
 
-    One transaction. The full-text tables are rebuilt: a deleted row's words stay in their pages otherwise.
+    A conversation has no seq, so a time of which `now_ms` is not the end leaves it.
+
+    One transaction. The full-text tables are merged into one piece each, or rebuilt: a deleted row's words stay in
+    their pages otherwise. `reach` is what was asked for since the last time.
     """
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS erased (id INTEGER PRIMARY KEY)")
     connection.execute("BEGIN IMMEDIATE")
@@ -62,9 +86,10 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones) -> int:
         connection.execute("DELETE FROM erased")
         connection.execute(_BY_NAME)
         sessions = [str(row[0]) for row in connection.execute("SELECT session_id FROM sessions")]
-        spans: list[tuple[int, int, str | None]] = [(*span, None) for span in tombstones.times()]
+        spans: list[tuple[int, int, int, str | None]] = [(*span, None) for span in tombstones.times()]
         spans += [(*span, each) for each in sessions for span in tombstones.spans_of(each)]
         connection.executemany(_BY_SPAN, spans)
+        _note_texts(connection)
         for (event_id,) in connection.execute(_TOLD_BY).fetchall():
             retell(connection, event_id)
         touched = [
@@ -73,13 +98,22 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones) -> int:
                 f"SELECT DISTINCT session_id FROM events WHERE id IN ({_GONE})"  # noqa: S608 - constants only
             )
         ]
+        is_narrow = reach.is_narrow and _are_all_told(connection, reach)
         count = connection.execute(f"DELETE FROM events WHERE id IN ({_GONE})").rowcount  # noqa: S608 - as above
         connection.execute(_FORGOTTEN_MEMORIES)
         connection.executemany(_EMPTY_SESSIONS, [(each,) for each in {*touched, *_wholly(sessions, tombstones)}])
         named = connection.execute("SELECT session_id, ts FROM conversations").fetchall()
-        gone = [row for row in named if tombstones.find_scope(*row) is not None]
+        gone = [
+            (each, ts)
+            for each, ts in named
+            if tombstones.has_title(each, ts) or tombstones.find_arriving(each, ts, now_ms=now_ms) is not None
+        ]
         connection.executemany("DELETE FROM conversations WHERE session_id = ? AND ts = ?", gone)
-        sweep(connection)
+        _forget_folders(connection, tombstones)
+        if is_narrow:
+            _sweep_after_few(connection)
+        else:
+            sweep(connection)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -88,14 +122,59 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones) -> int:
     return count
 
 
+def has_tool(connection: sqlite3.Connection, tool: str) -> bool:
+    """Whether an event of a tool is left, or the name is ours, for a session's change."""
+    if tool.startswith("session_"):
+        return True
+    return connection.execute("SELECT 1 FROM events WHERE tool = ? LIMIT 1", (tool,)).fetchone() is not None
+
+
 def has_session(connection: sqlite3.Connection, session_id: str) -> bool:
     """Whether anything of a session is left."""
     return connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (session_id,)).fetchone() is not None
 
 
-def compact(connection: sqlite3.Connection) -> None:
-    """Write the database anew, so that no free page keeps what was in it."""
-    connection.execute("VACUUM")
+def clean_pages(connection: sqlite3.Connection, database: str) -> bool:
+    """Leave nothing of what was deleted in the database's pages nor in SQLite's own log; False while a reader holds it.
+
+    Pages are looked through and overwritten where they lie (`siftd.store.slack`). VACUUM, which takes ten times as
+    long, is left for a database of which a good part is free, and for one that is not understood.
+    """
+    free, pages = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
+    if free * FREE_SHARE > pages:
+        connection.execute("VACUUM")
+    with closing(open_eraser(database)) as own:  # a fresh one: its cache holds no page as it was
+        for _ in range(OVERWRITE_TRIES):
+            if not empty_wal(own):
+                return False
+            own.execute("BEGIN IMMEDIATE")
+            if not _size(f"{database}-wal"):
+                is_done = _overwrite(database)
+                # Whoever has pages in memory, with what was in them, has to read them again before it writes one.
+                meta.put(own, "overwritten", str(int(meta.get(own, "overwritten") or 0) + 1))
+                own.execute("COMMIT")
+                if not is_done:
+                    connection.execute("VACUUM")
+                return is_done or empty_wal(connection)
+            own.execute("ROLLBACK")  # somebody has written meanwhile
+    return False
+
+
+def _overwrite(database: str) -> bool:
+    """Overwrite what is free in the pages; the caller holds the write lock, and SQLite's log is empty."""
+    try:
+        command = [sys.executable, "-I", "-S", slack.__file__, database]
+        done = subprocess.run(command, capture_output=True, timeout=OVERWRITE_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
 
 
 def empty_wal(connection: sqlite3.Connection) -> bool:
@@ -121,14 +200,65 @@ def holders(database: str) -> list[str]:
     return sorted(found)
 
 
+def _are_all_told(connection: sqlite3.Connection, reach: Reach) -> bool:
+    """Whether every event that was named is there, and so are the summaries of those that have one: nobody has deleted
+    any by hand, whose texts nothing else leads to."""
+    told, untold = connection.execute(_TOLD).fetchone()
+    return bool(untold == 0 and told >= reach.events)
+
+
+def _note_texts(connection: sqlite3.Connection) -> None:
+    """Note what the summaries say that go with their events."""
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS erased_texts (text TEXT PRIMARY KEY) WITHOUT ROWID")
+    connection.execute("DELETE FROM erased_texts")
+    connection.execute(_TEXTS)
+
+
+def _sweep_after_few(connection: sqlite3.Connection) -> None:
+    """Do what `sweep` does, in as long as it takes to read the cache and to merge full text."""
+    _sweep_sessions(connection)
+    connection.execute("DELETE FROM summary_cache WHERE text IN (SELECT text FROM erased_texts)")
+    _order_full_text(connection, "optimize")
+
+
+def _sweep_sessions(connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM injections WHERE session_id NOT IN (SELECT session_id FROM sessions)")
+    connection.execute("DELETE FROM backfill_progress")
+
+
+def _forget_folders(connection: sqlite3.Connection, tombstones: Tombstones) -> None:
+    told = connection.execute("SELECT session_id, cwd, started_ts FROM sessions WHERE cwd IS NOT NULL").fetchall()
+    gone = [(each,) for each, cwd, started_ts in told if tombstones.has_folder(cwd, started_ts)]
+    connection.executemany("UPDATE sessions SET cwd = NULL WHERE session_id = ?", gone)
+
+
 def _wholly(sessions: list[str], tombstones: Tombstones) -> list[str]:
     return [each for each in sessions if tombstones.spans_of(each)]
 
 
 def sweep(connection: sqlite3.Connection) -> None:
     """Take away what a text, or a session's id, may linger in without hanging on a row."""
-    connection.execute("DELETE FROM injections WHERE session_id NOT IN (SELECT session_id FROM sessions)")
-    connection.execute("DELETE FROM summary_cache WHERE text NOT IN (SELECT text FROM summaries)")
-    connection.execute("DELETE FROM backfill_progress")
+    _sweep_sessions(connection)
+    _sweep_cache(connection)
+    _order_full_text(connection, "rebuild")
+
+
+def sweep_changed(connection: sqlite3.Connection) -> None:
+    """Do the same after rows were changed or deleted by statements, of which full text knows what is to go."""
+    _sweep_sessions(connection)
+    _sweep_cache(connection)
+    _order_full_text(connection, "optimize")
+
+
+def _sweep_cache(connection: sqlite3.Connection) -> None:
+    """Delete what no summary says any more. Compared here: SQLite sorts every text for it, which takes five times as
+    long."""
+    said = {hash(text) for (text,) in connection.execute("SELECT text FROM summaries")}
+    rows = connection.execute("SELECT rowid, text FROM summary_cache")
+    gone = [(number,) for number, text in rows if hash(text) not in said]
+    connection.executemany("DELETE FROM summary_cache WHERE rowid = ?", gone)
+
+
+def _order_full_text(connection: sqlite3.Connection, what: str) -> None:
     for (table,) in connection.execute(_FULL_TEXT).fetchall():
-        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")  # noqa: S608 - names of our tables
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES (?)", (what,))  # noqa: S608 - names of our tables

@@ -9,19 +9,24 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import get_args
 
 from siftd.admission import KEY_CHARS
+from siftd.clients.said_by import said_by_then
+from siftd.errors import is_transient
 from siftd.log.record import Record
+from siftd.model import SaidBy
 from siftd.store import meta
-from siftd.store.intents import apply_intent
+from siftd.store.ids import last_id
+from siftd.store.intents import apply_intent, apply_summaries
 
 _INSERT = """
 INSERT INTO events (id, ts, session_id, tool, input_hash, payload_json, tokens_est, uid, frame_uid, outcome,
-                    native_key, input_key, prompt_id, agent_id, spawned_agent_id)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    native_key, input_key, prompt_id, agent_id, spawned_agent_id, said_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _TOUCH_SESSION = """
 INSERT INTO sessions (session_id, cwd, started_ts, last_ts, ended_ts, source, compacted_ts)
@@ -32,6 +37,7 @@ ON CONFLICT (session_id) DO UPDATE SET
     ended_ts = CASE WHEN ?7 = 'end' THEN ?4 WHEN ?7 = 'start' AND ?3 >= ended_ts THEN NULL ELSE ended_ts END,
     compacted_ts = coalesce(max(compacted_ts, excluded.compacted_ts), excluded.compacted_ts, compacted_ts)
 """
+SAID_BY = frozenset(get_args(SaidBy))
 _REDACTED = b"[REDACTED:"
 _PLACEHOLDER = re.compile(rb"\[REDACTED:([a-z0-9-]{1,40})(?::[0-9a-f]{4})?\]")
 _COUNT = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value"
@@ -86,12 +92,6 @@ def count_occurrences(connection: sqlite3.Connection, native_key: str) -> int:
     return int(row[0])
 
 
-def last_id(connection: sqlite3.Connection) -> int:
-    """Return the highest id ever given in `events` or `memories`, rows inserted and deleted by hand included."""
-    row = connection.execute("SELECT max(seq) FROM sqlite_sequence WHERE name IN ('events', 'memories')").fetchone()
-    return int(row[0] or 0)
-
-
 def applied_seq(connection: sqlite3.Connection) -> int:
     """Return the seq up to which every record is in the database."""
     row = connection.execute("SELECT value FROM meta WHERE key = 'applied_seq'").fetchone()
@@ -101,6 +101,11 @@ def applied_seq(connection: sqlite3.Connection) -> int:
 def note_lost_log(connection: sqlite3.Connection, now_ms: int) -> None:
     """Note that the log was lost: up to the seq that is applied now, records are in this database alone."""
     meta.put(connection, "log_lost_ts", str(now_ms))
+    note_alone(connection)
+
+
+def note_alone(connection: sqlite3.Connection) -> None:
+    """Note that up to the seq that is applied now this database alone has what was kept: it is copied at a tick."""
     meta.put(connection, "log_lost_seq", str(applied_seq(connection)))
 
 
@@ -110,9 +115,11 @@ def apply_records(connection: sqlite3.Connection, records: Sequence[Record]) -> 
     """
     if not records:
         return
-    for is_capture, run in groupby(records, key=lambda record: record.kind == "capture"):
-        if is_capture:
+    for kind, run in groupby(records, key=lambda record: record.kind):
+        if kind == "capture":
             _apply_captures(connection, list(run))
+        elif kind == "summary":
+            apply_summaries(connection, run)
         else:
             for record in run:
                 _apply_rest(connection, record)
@@ -120,18 +127,45 @@ def apply_records(connection: sqlite3.Connection, records: Sequence[Record]) -> 
     meta.put(connection, "applied_seq", str(records[-1].seq))
 
 
-def replay_records(connection: sqlite3.Connection, records: Iterable[Record]) -> int:
-    """Apply records of the log that may partly be in the database already; return how many events were added."""
+def replay_records(
+    connection: sqlite3.Connection, records: Iterable[Record], leave_out: Callable[[Record, Exception], None]
+) -> int:
+    """Apply records of the log that may partly be in the database already; return how many events were added.
+
+    Within the caller's transaction. A record that no table takes is passed over, whole, and given to `leave_out`; what
+    is the fault of a lock, a disk or a damaged database is raised.
+    """
     added = 0
     for record in records:
-        if record.kind == "capture" and not _is_stored(connection, record):
-            _make_way(connection, record.seq)
-            apply_records(connection, [record])
-            added += 1
-        else:
-            _apply_rest(connection, record)
+        connection.execute("SAVEPOINT record")
+        try:
+            added += _replay(connection, record)
+        except Exception as error:
+            connection.execute("ROLLBACK TO record")
+            if not _is_own_fault(error):
+                raise
             meta.put(connection, "applied_seq", str(record.seq))
+            leave_out(record, error)
+        connection.execute("RELEASE record")
     return added
+
+
+def _replay(connection: sqlite3.Connection, record: Record) -> bool:
+    """Apply one record; return whether it was an event that was not there."""
+    if record.kind == "capture" and not _is_stored(connection, record):
+        _make_way(connection, record.seq)
+        apply_records(connection, [record])
+        return True
+    _apply_rest(connection, record)
+    meta.put(connection, "applied_seq", str(record.seq))
+    return False
+
+
+def _is_own_fault(error: Exception) -> bool:
+    """Whether an exception is due to the record that was applied: a number beyond 64 bits, a field that is missing."""
+    if isinstance(error, sqlite3.Error):
+        return isinstance(error, sqlite3.IntegrityError | sqlite3.DataError | sqlite3.ProgrammingError)
+    return not is_transient(error)
 
 
 def _apply_captures(connection: sqlite3.Connection, records: list[Record]) -> None:
@@ -189,7 +223,16 @@ def _row(record: Record) -> tuple[object, ...]:
         record.prompt_id,
         record.agent_id,
         record.spawned_agent_id,
+        _said_by(record),
     )
+
+
+def _said_by(record: Record) -> str:
+    """Return whose words a record brings; of one from before that was kept, by what it holds."""
+    if record.said_by is None:
+        is_hooked, is_native = record.frame_uid is not None, record.native_key is not None
+        return said_by_then(record.tool, is_hooked=is_hooked, is_native=is_native)
+    return record.said_by if record.said_by in SAID_BY else "outside"
 
 
 def _make_way(connection: sqlite3.Connection, seq: int) -> None:

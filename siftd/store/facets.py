@@ -5,7 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from siftd.store.ids import ID_MAX
 from siftd.store.rows import insert_rows
 
 SPAN = 10_000
@@ -29,10 +31,13 @@ class Facets:
 def list_unindexed_after(connection: sqlite3.Connection, event_id: int, limit: int) -> tuple[list[int], int]:
     """Return events after `event_id` that are not indexed, in order, and the id up to which that is all of them.
 
-    Looks at `SPAN` ids at most: the daemon's first tick goes through the whole store, and searches wait meanwhile.
+    Looks at `SPAN` events at most: the daemon's first tick goes through the whole store, and searches wait meanwhile.
+    They are counted, not their ids: a person may have inserted one with a time for an id.
     """
-    newest = connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0]
-    upto = min(event_id + SPAN, max(event_id, newest))
+    span = "SELECT max(id) FROM (SELECT id FROM events WHERE id > ? AND id <= ? ORDER BY id LIMIT ?)"
+    upto = connection.execute(span, (event_id, ID_MAX, SPAN)).fetchone()[0]
+    if upto is None:
+        return [], event_id
     ids = _ids(
         connection,
         "SELECT id FROM events e WHERE id > ? AND id <= ?"
@@ -42,20 +47,32 @@ def list_unindexed_after(connection: sqlite3.Connection, event_id: int, limit: i
     return ids, ids[-1] if len(ids) == limit else upto
 
 
-def list_unindexed(connection: sqlite3.Connection, limit: int) -> list[int]:
-    """Return any events that are not indexed, newest first. Looks at every event."""
+def newest(connection: sqlite3.Connection) -> int:
+    """Return the highest id of an event."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+
+
+def list_unindexed(connection: sqlite3.Connection, upto: int, limit: int) -> list[int]:
+    """Return any events up to an id that are not indexed, newest first. Looks at every event."""
     return _ids(
         connection,
-        "SELECT id FROM events e WHERE NOT EXISTS (SELECT 1 FROM event_words w WHERE w.event_id = e.id)"
-        " ORDER BY id DESC LIMIT ?",
-        (limit,),
+        "SELECT id FROM events e WHERE id <= ?"
+        " AND NOT EXISTS (SELECT 1 FROM event_words w WHERE w.event_id = e.id) ORDER BY id DESC LIMIT ?",
+        (upto, limit),
     )
 
 
-def find_payload(connection: sqlite3.Connection, event_id: int) -> tuple[str, str] | None:
-    """Return (tool, payload_json) of an event."""
-    row = connection.execute("SELECT tool, payload_json FROM events WHERE id = ?", (event_id,)).fetchone()
-    return (str(row[0]), str(row[1])) if row else None
+class Captured(NamedTuple):
+    """An event as far as its index rows need it."""
+
+    session_id: str
+    tool: str
+    payload_json: str
+
+
+def find_payload(connection: sqlite3.Connection, event_id: int) -> Captured | None:
+    row = connection.execute("SELECT session_id, tool, payload_json FROM events WHERE id = ?", (event_id,)).fetchone()
+    return Captured(*map(str, row)) if row else None
 
 
 def insert(connection: sqlite3.Connection, rows: Iterable[Facets]) -> None:

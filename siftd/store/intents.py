@@ -11,7 +11,8 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
     scoring {"w_fts": 0.4, "half_life": null} how this project's searches are weighed (`siftd.store.scoring`)
     forget  {"uid": [["…", null]], …}         tombstones: keyed hashes and times (`siftd.store.tombstones`)
     remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record; "supersedes": 30
-    update  {"id": 31, "text", "tags", …}     the fields of a memory that change
+                                              (saidBy: whose words; waits: for a person's, with the pin)
+    update  {"id": 31, "text", "tags", …}     the fields of a memory that change; {"waits": false} accepts it
     link    {"from": 31, "to": 30, "relation": "supersedes"}  between two memories
     conversation  {"id", "title", "parent", "relation", "ts"}  a session that somebody named, and its parent
     summary {"event": 12, "uid", "eventTs", "text", "model", …}  an imported summary of this event
@@ -23,7 +24,7 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -49,6 +50,15 @@ def apply_intent(connection: sqlite3.Connection, record: Record) -> None:
     apply = _APPLY.get(record.kind)
     if apply is not None:
         apply(connection, msgspec.json.decode(record.payload), record)
+
+
+def apply_summaries(connection: sqlite3.Connection, records: Iterable[Record]) -> None:
+    """Do the same for a run of imported summaries, all at once."""
+    exchange.insert_summaries(connection, [(msgspec.json.decode(record.payload), record) for record in records])
+
+
+def _summary(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
+    exchange.insert_summaries(connection, [(payload, record)])
 
 
 def _retry(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
@@ -86,7 +96,7 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "link": _link,
     "update": memory_changes.update,
     "conversation": conversations.insert,
-    "summary": exchange.insert_summary,
+    "summary": _summary,
     "supersede": exchange.supersede,
     "injection": exchange.insert_injection,
     "forget": bury,

@@ -2,6 +2,9 @@
 
 A memory is live while nothing newer supersedes it (a link) and while its validity, if it has one, holds. Its id is
 the seq of the record that made it, so that a rebuild gives it the same one.
+
+One that `waits` was pinned, or is for every project, without a person's doing: it stands in no brief, and no other
+project sees it, until a person has accepted it (`mem pins --accept`).
 """
 
 from __future__ import annotations
@@ -14,27 +17,35 @@ from typing import Any
 
 from siftd.log.record import Record
 from siftd.messages import Filters
+from siftd.store.ids import last_id
 from siftd.store.scope import glob_escaped
 from siftd.store.summaries import as_rows
 
 OWNER = "memory"
 _INSERT = """
 INSERT OR IGNORE INTO memories (id, ts, updated_ts, type, text, tags, importance, confidence, valid_from, valid_to,
-                                session_id, source, pinned, uid)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                session_id, source, pinned, uid, said_by, waits)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 LIVE = """
 NOT EXISTS (SELECT 1 FROM memory_links x WHERE x.to_id = m.id AND x.relation = 'supersedes')
 """
+_LIVE_FOR_OTHERS = """
+NOT EXISTS (SELECT 1 FROM memory_links x JOIN memories n ON n.id = x.from_id
+            WHERE x.to_id = m.id AND x.relation = 'supersedes' AND NOT n.waits)
+"""
+"""What waits hides nothing yet where it is not seen itself."""
 VALID = "(m.valid_from IS NULL OR m.valid_from <= ?) AND (m.valid_to IS NULL OR m.valid_to > ?)"
 SHOWN = """
 SELECT m.id, m.ts, m.updated_ts, m.type, m.text, m.tags, m.project, m.importance, m.confidence, m.valid_from,
-       m.valid_to, m.session_id, m.source, m.pinned, m.uid FROM memories m
+       m.valid_to, m.session_id, m.source, m.pinned, m.uid, m.said_by, m.waits FROM memories m
 """
 PINNED = f"""
-{SHOWN} WHERE m.pinned AND {VALID} AND {LIVE} ORDER BY m.importance DESC, m.updated_ts DESC, m.id DESC LIMIT 50
+{SHOWN} WHERE m.pinned AND NOT m.waits AND {VALID} AND {_LIVE_FOR_OTHERS}
+ORDER BY m.importance DESC, m.updated_ts DESC, m.id DESC LIMIT 50
 """
-"""The standing instructions that hold at a moment, given twice."""
+"""The standing instructions that hold at a moment, given twice. One whose successor still waits for a person stands."""
+_COUNT_WAITING = f"SELECT count(*) FROM memories m WHERE m.waits AND {VALID} AND {LIVE}"  # noqa: S608 - constants only
 _UNEMBEDDED = """
 SELECT m.id, m.text FROM memories m LEFT JOIN embeddings v
 ON v.owner_kind = 'memory' AND v.owner_id = m.id AND v.embedder = ?
@@ -71,6 +82,11 @@ class MemoryScope:
             conditions.append(LIVE)
         return cls(" AND ".join(conditions), tuple(values))
 
+    @property
+    def accepted(self) -> MemoryScope:
+        """Return the scope without what waits for a person: so other projects see the memories for every one."""
+        return MemoryScope(f"{self.sql.replace(LIVE, _LIVE_FOR_OTHERS)} AND NOT m.waits", self.values)
+
 
 # Rows
 
@@ -98,10 +114,19 @@ def insert(connection: sqlite3.Connection, payload: dict[str, Any], record: Reco
             payload.get("source"),
             int(payload.get("pin", False)),
             payload["uid"],
+            *_said_and_waits(payload),
         ),
     )
     if "supersedes" in payload:
         link(connection, record.seq, payload["supersedes"], "supersedes", ts)
+
+
+def _said_and_waits(payload: dict[str, Any]) -> tuple[str, bool]:
+    """Return whose words a record's memory is, and whether it waits; for old records by the rule of migration 0003."""
+    if "saidBy" in payload:
+        return payload["saidBy"], payload.get("waits", False)
+    is_typed = payload.get("source") == "mem"
+    return "person" if is_typed else "agent", bool(payload.get("pin")) and not is_typed
 
 
 def link(connection: sqlite3.Connection, from_id: int, to_id: int, relation: str, ts: int) -> None:
@@ -122,6 +147,7 @@ def find_memory(connection: sqlite3.Connection, memory_id: int) -> dict[str, Any
     return rows[0] | {
         "tags": tags_of(rows[0]["tags"]),
         "pinned": bool(rows[0]["pinned"]),
+        "waits": bool(rows[0]["waits"]),
         "links": as_rows(connection.execute(f"{links} WHERE ?1 IN (from_id, to_id) ORDER BY ts", (memory_id,))),
     }
 
@@ -133,6 +159,16 @@ def find_repeat(connection: sqlite3.Connection, text: str, now_ms: int) -> int |
         (text, now_ms, now_ms),
     ).fetchone()
     return int(row[0]) if row else None
+
+
+def count_waiting(connection: sqlite3.Connection, now_ms: int) -> int:
+    """Return how many memories that hold now wait for a person's word."""
+    return int(connection.execute(_COUNT_WAITING, (now_ms, now_ms)).fetchone()[0])
+
+
+def tells_what_waits(connection: sqlite3.Connection) -> bool:
+    """Whether the database says which memories wait: that of another daemon may be of an older siftd."""
+    return any(row[1] == "waits" for row in connection.execute("PRAGMA table_info(memories)"))
 
 
 def list_live_texts(connection: sqlite3.Connection, now_ms: int) -> dict[str, int]:
@@ -209,7 +245,8 @@ def find_hit(connection: sqlite3.Connection, memory_id: int) -> dict[str, Any] |
     """Return what a hit shows of a memory."""
     rows = as_rows(
         connection.execute(
-            "SELECT id, updated_ts AS ts, session_id, type, text, confidence, importance FROM memories WHERE id = ?",
+            "SELECT id, updated_ts AS ts, session_id, type, text, confidence, importance, said_by, source FROM memories"
+            " WHERE id = ?",
             (memory_id,),
         )
     )
@@ -243,8 +280,7 @@ def _make_way(connection: sqlite3.Connection, seq: int) -> None:
     """Give a row that a person inserted under this id another one: the log's seq is not to be changed."""
     if connection.execute("SELECT 1 FROM memories WHERE id = ?", (seq,)).fetchone() is None:
         return
-    row = connection.execute("SELECT max(seq) FROM sqlite_sequence WHERE name IN ('events', 'memories')").fetchone()
-    free = max(int(row[0] or 0), seq) + 1
+    free = max(last_id(connection), seq) + 1
     connection.execute("PRAGMA defer_foreign_keys = ON")
     for column in ("from_id", "to_id"):
         connection.execute(f"UPDATE memory_links SET {column} = ? WHERE {column} = ?", (free, seq))  # noqa: S608

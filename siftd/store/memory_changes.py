@@ -13,10 +13,16 @@ from typing import Any
 from siftd.log.record import Record
 
 RELATIONS = ("supersedes", "contradicts", "related_to")
+TYPES = ("fact", "preference", "decision", "procedure", "context", "episode", "instruction")
+TEXT_CHARS_MAX = 10_000
+"""A memory is a statement: about two pages. What is longer is a document."""
+TAGS_MAX = 32
+TAG_CHARS_MAX = 64
 _UPDATE = """
 UPDATE memories SET text = coalesce(?, text), type = coalesce(?, type), tags = coalesce(?, tags),
     importance = coalesce(?, importance), confidence = coalesce(?, confidence), valid_from = coalesce(?, valid_from),
-    valid_to = coalesce(?, valid_to), pinned = coalesce(?, pinned), updated_ts = max(updated_ts, ?) WHERE id = ?
+    valid_to = coalesce(?, valid_to), pinned = coalesce(?, pinned), said_by = coalesce(?, said_by),
+    waits = coalesce(?, waits), updated_ts = max(updated_ts, ?) WHERE id = ?
 """
 _OLDER = """
 WITH RECURSIVE older (id) AS (
@@ -46,6 +52,8 @@ def update(connection: sqlite3.Connection, payload: dict[str, Any], record: Reco
             payload.get("from"),
             payload.get("until"),
             payload.get("pin"),
+            payload.get("saidBy"),
+            payload.get("waits"),
             record.ts,
             payload["id"],
         ),

@@ -17,7 +17,7 @@ AND (NOT ?5 OR m.pinned) AND (?6 OR (
     (m.valid_from IS NULL OR m.valid_from <= ?7) AND (m.valid_to IS NULL OR m.valid_to > ?7)
     AND NOT EXISTS (SELECT 1 FROM memory_links x
                     WHERE x.to_id = m.id AND x.relation = 'supersedes' AND (NOT ?8 OR x.ts <= ?7))))
-AND (NOT ?8 OR m.ts <= ?7)
+AND (NOT ?8 OR m.ts <= ?7) AND (NOT ?10 OR m.waits)
 ORDER BY m.updated_ts DESC, m.id DESC LIMIT ?9
 """  # noqa: S608 - constants only
 _RELATED = """
@@ -43,7 +43,9 @@ WHERE {VALID} AND {LIVE} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50
 """  # noqa: S608 - as above
 _HEALTH = f"""
 SELECT count(*) AS total, coalesce(sum({LIVE}), 0) AS unsuperseded,
-       coalesce(sum({LIVE} AND {VALID}), 0) AS live, coalesce(sum(m.pinned AND {LIVE} AND {VALID}), 0) AS pinned,
+       coalesce(sum({LIVE} AND {VALID}), 0) AS live,
+       coalesce(sum(m.pinned AND NOT m.waits AND {LIVE} AND {VALID}), 0) AS pinned,
+       coalesce(sum(m.waits AND {LIVE} AND {VALID}), 0) AS waiting,
        coalesce(sum(m.valid_to <= ?), 0) AS expired, min(m.ts) AS oldest_ts, max(m.updated_ts) AS newest_ts,
        (SELECT count(*) FROM memory_links) AS links,
        coalesce(sum(NOT EXISTS (SELECT 1 FROM embeddings v WHERE v.owner_kind = 'memory' AND v.owner_id = m.id)), 0)
@@ -62,14 +64,18 @@ def list_memories(
     until: int | None = None,
     as_of: int | None = None,
     pinned: bool = False,
+    waiting: bool = False,
     superseded: bool = False,
     limit: int = 50,
 ) -> list[dict[str, Any]]:
-    """Return memories, the latest first: those that hold now, or held at `as_of`; `superseded` adds the others."""
+    """Return memories, the latest first: those that hold now, or held at `as_of`; `superseded` adds the others.
+
+    `pinned` and `waiting` leave only those that are pinned, or wait for a person's word.
+    """
     moment = now_ms if as_of is None else as_of
-    values = (kind, tag, since, until, pinned, superseded, moment, as_of is not None, limit)
+    values = (kind, tag, since, until, pinned, superseded, moment, as_of is not None, limit, waiting)
     return [
-        row | {"tags": tags_of(row["tags"]), "pinned": bool(row["pinned"])}
+        row | {"tags": tags_of(row["tags"]), "pinned": bool(row["pinned"]), "waits": bool(row["waits"])}
         for row in as_rows(connection.execute(_LIST, values))
     ]
 
@@ -95,4 +101,4 @@ def topics(connection: sqlite3.Connection, now_ms: int) -> dict[str, list[dict[s
 
 def health(connection: sqlite3.Connection, now_ms: int) -> dict[str, Any]:
     """Return the memories' numbers."""
-    return as_rows(connection.execute(_HEALTH, (now_ms,) * 5))[0]
+    return as_rows(connection.execute(_HEALTH, (now_ms,) * 7))[0]

@@ -11,8 +11,9 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from siftd.errors import MigrationFailed, SchemaTooNew
+from siftd.errors import MigrationFailed, SchemaTooNew, StoreCorrupt
 from siftd.resources import schema_folder
+from siftd.store.connection import translate
 
 _BOOKKEEPING = """
 CREATE TABLE IF NOT EXISTS migrations (
@@ -40,16 +41,28 @@ def known_migrations() -> list[Migration]:
 
 
 def migrate(connection: sqlite3.Connection, now_ms: int, migrations: list[Migration] | None = None) -> None:
-    """Apply what is missing. Raises SchemaTooNew for a database of a newer siftd, MigrationFailed otherwise."""
+    """Apply what is missing.
+
+    Raises SchemaTooNew for a database of a newer siftd, StoreCorrupt for a damaged one, MigrationFailed otherwise.
+    """
     known = known_migrations() if migrations is None else migrations
     connection.execute(_BOOKKEEPING)
     check_not_newer(connection, known)
     applied = dict(connection.execute("SELECT number, sha256 FROM migrations"))
+    if not applied and connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'events'").fetchone():
+        raise StoreCorrupt("the database is damaged (its list of migrations is empty)")
     for migration in known:
         if migration.number not in applied:
             _apply(connection, migration, now_ms)
         elif applied[migration.number] != migration.sha256:
             raise MigrationFailed(f"{migration.name} was applied from another text", hint="reinstall siftd")
+
+
+def check_complete(connection: sqlite3.Connection) -> None:
+    """Raise StoreCorrupt for a database that lacks a migration, or the note of one. Reads only."""
+    applied = set(connection.execute("SELECT number, sha256 FROM migrations"))
+    if any((each.number, each.sha256) not in applied for each in known_migrations()):
+        raise StoreCorrupt("the database is damaged (its list of migrations is not complete)")
 
 
 def check_not_newer(connection: sqlite3.Connection, migrations: list[Migration] | None = None) -> None:
@@ -75,6 +88,8 @@ def _apply(connection: sqlite3.Connection, migration: Migration, now_ms: int) ->
     except sqlite3.Error as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        if isinstance(translate(error), StoreCorrupt):
+            raise translate(error) from error
         raise MigrationFailed(
             f"{migration.name} could not be applied ({error})", hint="nothing was changed; see `mem doctor`"
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import msgspec
@@ -14,3 +15,16 @@ def find_object(payload_json: str) -> dict[str, Any] | None:
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def texts_of(value: Any, left_out: Collection[str] = ()) -> Iterator[str]:
+    """Yield the strings of a value, in the order of the keys, new before old, without what stands under some keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key in sorted(value, key=lambda key: (key == "old_string", key)):
+            if key not in left_out:
+                yield from texts_of(value[key], left_out)
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts_of(item, left_out)

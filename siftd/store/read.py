@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from siftd.store.payload import find_object
@@ -26,14 +27,14 @@ WITH wanted AS (
            (SELECT s.id FROM summaries s WHERE s.id = w.summary_id) AS found
     FROM wanted w
 )
-SELECT e.id AS event_id, e.session_id, e.tool, e.ts, s.id AS summary_id, s.text,
-       CASE WHEN s.id IS NULL THEN substr(e.payload_json, 1, 600) END AS payload_head
+SELECT e.id AS event_id, e.session_id, e.tool, e.ts, e.outcome, s.id AS summary_id, s.text, s.scope,
+       coalesce(s.said_by, e.said_by) AS said_by
 FROM chosen c CROSS JOIN events e ON e.id = c.event_id
 LEFT JOIN summaries s ON s.id = CASE WHEN ?2 THEN coalesce(c.found, c.best) ELSE coalesce(c.best, c.found) END
 ORDER BY c.place
 """
 _LINE = f"""
-SELECT e.id AS event_id, e.session_id, e.tool, e.ts, e.outcome, e.status, {_BEST} AS text,
+SELECT e.id AS event_id, e.session_id, e.tool, e.ts, e.outcome, e.status, {_BEST} AS text, e.said_by,
        substr(e.payload_json, 1, 300) AS payload_head FROM events e
 """  # noqa: S608 - constants only
 _SESSIONS = """
@@ -44,6 +45,10 @@ SELECT s.session_id, s.cwd, s.started_ts, s.last_ts, s.ended_ts, s.source,
        (SELECT x.text FROM summaries x JOIN events e ON e.id = x.event_id
         WHERE e.session_id = s.session_id AND x.scope = 'session' ORDER BY x.id DESC LIMIT 1) AS summary
 FROM sessions s ORDER BY s.last_ts DESC LIMIT ?
+"""
+_NAMED = """
+SELECT session_id FROM sessions WHERE session_id >= ?1 AND session_id < ?1 || char(1114111)
+AND substr(session_id, 1, length(?1)) = ?1 ORDER BY session_id LIMIT 2
 """
 _COUNTS = """
 WITH n (events, raw, skipped) AS (SELECT (SELECT count(*) FROM events),
@@ -70,7 +75,7 @@ def counts(connection: sqlite3.Connection) -> dict[str, int]:
 def counters(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the captures' counters."""
     kept = dict(connection.execute("SELECT name, value FROM counters"))
-    return {name: kept.get(name, 0) for name in ("accepted", "duplicates", "rejected", "spooled")}
+    return {name: kept.get(name, 0) for name in ("accepted", "duplicates", "rejected", "spooled", "forgotten", "off")}
 
 
 def redactions(connection: sqlite3.Connection) -> dict[str, int]:
@@ -91,9 +96,15 @@ def list_hits(
 ) -> list[dict[str, Any]]:
     """Return what hits show, in order: each event that exists, with its best live summary, else the one given.
 
-    With `superseded` the one given comes first. Of an event without any, `payload_head` is the payload's beginning.
+    With `superseded` the one given comes first.
     """
     return as_rows(connection.execute(_HITS, (json.dumps(wanted), superseded)))
+
+
+def find_payload(connection: sqlite3.Connection, event_id: int) -> str | None:
+    """Return an event's payload as it is stored."""
+    row = connection.execute("SELECT payload_json FROM events WHERE id = ?", (event_id,)).fetchone()
+    return str(row[0]) if row else None
 
 
 def find_event(connection: sqlite3.Connection, event_id: int) -> dict[str, Any] | None:
@@ -129,7 +140,7 @@ def find_summary(connection: sqlite3.Connection, summary_id: int) -> dict[str, A
     rows = as_rows(
         connection.execute(
             "SELECT s.id, s.event_id, s.ts, s.model, s.prompt_hash, s.text, s.tokens_in, s.tokens_out, s.confidence,"
-            " s.scope, s.waits_for, v.embedder, v.dim"
+            " s.scope, s.waits_for, s.said_by, v.embedder, v.dim"
             " FROM summaries s LEFT JOIN summary_embeddings v ON v.summary_id = s.id WHERE s.id = ?",
             (summary_id,),
         )
@@ -168,14 +179,40 @@ def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, 
     return [*reversed(earlier), *later]
 
 
-def timeline_latest(connection: sqlite3.Connection, session: str | None, limit: int) -> list[dict[str, Any]]:
-    """Return the latest events, of one session or of all, in order of time."""
+def timeline_latest(
+    connection: sqlite3.Connection, session: str | None, limit: int, asking: Asking | None = None
+) -> list[dict[str, Any]]:
+    """Return the latest events in order of time, of one session, or of all but what the session that asks knows."""
     rows = as_rows(
         connection.execute(
-            f"{_LINE} WHERE ?1 IS NULL OR e.session_id = ?1 ORDER BY e.ts DESC, e.id DESC LIMIT ?2", (session, limit)
+            f"{_LINE} WHERE (?1 IS NULL OR e.session_id = ?1)"
+            " AND (?1 IS NOT NULL OR ?3 IS NULL OR e.session_id <> ?3 OR e.ts < ?4)"
+            " ORDER BY e.ts DESC, e.id DESC LIMIT ?2",
+            (session, limit, asking and asking.session_id, asking and asking.since),
         )
     )
     return rows[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The session that asks, and since when what it did is in its context: from its last compaction on."""
+
+    session_id: str
+    since: int
+
+
+def find_asking(connection: sqlite3.Connection, session_id: str | None) -> Asking | None:
+    """Return the session that asks; None for one that is over, which its client may still name."""
+    sql = "SELECT ended_ts, compacted_ts FROM sessions WHERE session_id = ?"
+    row = connection.execute(sql, (session_id,)).fetchone()
+    return None if row is None or row[0] is not None or session_id is None else Asking(session_id, row[1] or 0)
+
+
+def list_named(connection: sqlite3.Connection, beginning: str) -> list[str]:
+    """Return the sessions whose id begins so: the one whose id this is alone, else two at most."""
+    found = [str(row[0]) for row in connection.execute(_NAMED, (beginning,))]
+    return [beginning] if beginning in found else found
 
 
 def sessions(connection: sqlite3.Connection, limit: int) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from siftd.clients.said_by import ACCOUNT, PROMPT, TEXT
 from siftd.messages import Filters
 
 _TRUE = "1"
@@ -29,13 +30,15 @@ _SHOWN = """
 (NOT EXISTS (SELECT 1 FROM summaries s WHERE s.event_id = e.id)
  OR EXISTS (SELECT 1 FROM summaries s WHERE s.event_id = e.id AND {live}))
 """
-_TOOL_EVENT = "e.tool NOT IN ('UserPromptSubmit', 'Stop', 'SubagentStop')"
+_NO_CALLS = (PROMPT, "Stop", "SubagentStop", TEXT, ACCOUNT)
+_TOOL_EVENT = f"e.tool NOT IN {_NO_CALLS}"
 _KINDS = {
     "summary": "EXISTS (SELECT 1 FROM summaries k WHERE k.event_id = e.id)",
     "event": "NOT EXISTS (SELECT 1 FROM summaries k WHERE k.event_id = e.id)",
     "tool": _TOOL_EVENT,
     "prompt": "e.tool = 'UserPromptSubmit' COLLATE NOCASE",
     "stop": "e.tool COLLATE NOCASE IN ('Stop', 'SubagentStop')",
+    "text": f"e.tool IN {(TEXT, ACCOUNT)}",
     "failure": "e.outcome = 'failed'",
     "memory": "0",  # no event is one: see `memories`
 }
@@ -46,7 +49,8 @@ BEGINNING, END = -(2**63), 2**63 - 1
 _TOOLS_OF_KINDS: dict[str, Callable[[bytes], bool]] = {
     "prompt": lambda tool: tool.lower() == b"userpromptsubmit",
     "stop": lambda tool: tool.lower() in (b"stop", b"subagentstop"),
-    "tool": lambda tool: tool not in (b"UserPromptSubmit", b"Stop", b"SubagentStop"),
+    "text": lambda tool: tool in (TEXT.encode(), ACCOUNT.encode()),
+    "tool": lambda tool: tool.decode("utf-8", "replace") not in _NO_CALLS,
 }
 """The kinds that an event's tool tells alone."""
 _HAS_SUMMARY = {"summary": True, "event": False}

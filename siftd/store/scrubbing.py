@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import compress, repeat
 from typing import Any
 
 from siftd.admission import Admission
@@ -19,10 +20,9 @@ from siftd.store.tombstones import retell
 
 CHUNK = 256
 _PLACEHOLDER = re.compile(r"\[REDACTED:([a-z0-9-]{1,40})(?::[0-9a-f]{4})?\]")
-_EVENTS = """
-SELECT id, session_id, tool, payload_json, prompt_id, agent_id, spawned_agent_id
-FROM events WHERE id > ? ORDER BY id LIMIT ?
-"""
+EVENT_COLUMNS = "id, session_id, tool, payload_json, prompt_id, agent_id, spawned_agent_id"
+_EVENTS = f"SELECT {EVENT_COLUMNS} FROM events WHERE id > ? ORDER BY id LIMIT ?"  # noqa: S608 - constants only
+_PAYLOADS = "SELECT id, payload_json FROM events WHERE id >= ? ORDER BY id LIMIT ?"
 _REWRITE_EVENT = """
 UPDATE events SET session_id = ?, tool = ?, payload_json = ?, input_hash = ?, tokens_est = ?,
     prompt_id = ?, agent_id = ?, spawned_agent_id = ? WHERE id = ?
@@ -35,7 +35,8 @@ WHERE p.src_kind = 'summary' AND p.dst_kind = 'event' AND p.dst_id = ?1
 """
 _OURS = frozenset(
     "status input_hash uid frame_uid outcome last_error native_key input_key words prompt_hash model embedder "
-    "owner_kind kind key detail relation edge src_kind dst_kind type name sha256 hook scope waits_for piece".split()
+    "said_by owner_kind kind key detail relation edge src_kind dst_kind type name sha256 hook scope waits_for "
+    "piece".split()
 )
 """Columns of text that hold nobody's words, or what is derived and goes. All others are scrubbed, in new tables too."""
 _TABLES = """
@@ -55,7 +56,7 @@ _WITHOUT_ROWID = {
 """What holds somebody's words in the tables of names and numbers. `backfill_progress` goes with the sweep."""
 _SUMMARIES = "SELECT id, event_id FROM summaries"
 _PENDING = "scrub_asked"
-_DONE = "scrub_done"
+DONE = "scrub_done"
 
 
 @dataclass
@@ -64,6 +65,8 @@ class Scrubbed:
 
     rows: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
+    events: set[int] = field(default_factory=set)
+    """Ids of the events that were, or would be, changed."""
 
     def note(self, table: str, before: str, after: str) -> None:
         self.rows[table] += 1
@@ -72,6 +75,7 @@ class Scrubbed:
     def add(self, other: Scrubbed) -> None:
         self.rows.update(other.rows)
         self.rules.update(other.rules)
+        self.events |= other.events
 
 
 def count_placeholders(text: str) -> Counter[str]:
@@ -86,19 +90,19 @@ def scrub_rows(connection: sqlite3.Connection, admission: Admission, *, dry_run:
     retold: set[int] = set()
     while rows := connection.execute(_EVENTS, (last_id, CHUNK)).fetchall():
         last_id = rows[-1][0]
-        retold |= _scrub_events(connection, admission, rows, scrubbed, dry_run)
+        retold |= scrub_events(connection, admission, rows, scrubbed, dry_run)
     gone = {number for number, event in connection.execute(_SUMMARIES) if event in retold} if retold else set()
     for table, columns in text_columns(connection).items():
         for chunk in _chunks(connection, table, columns):
             if table == "summaries":  # a trial's as well: what would be told anew is not changed by itself
                 chunk = [row for row in chunk if row[0] not in gone]
-            _scrub_texts(connection, admission, table, columns, chunk, scrubbed, dry_run)
+            scrub_texts(connection, admission, table, columns, chunk, scrubbed, dry_run=dry_run)
     for table, (read, write) in _WITHOUT_ROWID.items():
         changed = [(new, old) for (old,) in connection.execute(read) if (new := admission.scrub_text(old)) != old]
         for new, old in changed:
             scrubbed.note(table, old, new)
         if changed and not dry_run:
-            with _transaction(connection):
+            with transaction(connection):
                 connection.executemany(write, changed)
     return scrubbed
 
@@ -124,14 +128,14 @@ def ask(connection: sqlite3.Connection, seq: int) -> None:
 
 def pending_seq(connection: sqlite3.Connection) -> int | None:
     """Return the newest record that asked for a scrub which is not yet done."""
-    kept = dict(connection.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", (_PENDING, _DONE)).fetchall())
+    kept = dict(connection.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", (_PENDING, DONE)).fetchall())
     asked = int(kept.get(_PENDING, 0))
-    return asked if asked > int(kept.get(_DONE, 0)) else None
+    return asked if asked > int(kept.get(DONE, 0)) else None
 
 
 def note_done(connection: sqlite3.Connection, seq: int) -> None:
     """What was stored before record `seq` is clean by the rules of its time, in every file of ours."""
-    _set(connection, _DONE, seq)
+    _set(connection, DONE, seq)
 
 
 def _set(connection: sqlite3.Connection, key: str, seq: int) -> None:
@@ -140,24 +144,45 @@ def _set(connection: sqlite3.Connection, key: str, seq: int) -> None:
     )
 
 
-def _scrub_events(
+def scrub_events(
     connection: sqlite3.Connection, admission: Admission, rows: list[Any], scrubbed: Scrubbed, dry_run: bool
 ) -> set[int]:
     """Change these events and have what was told of them told anew; return the events of what is to be told."""
     changed = []
-    for event_id, session_id, tool, payload_json, *ids in rows:
-        new = admission.scrub_event(session_id, tool, payload_json, ids)
+    may = admission.may_scrub([row[1:] for row in rows])
+    for (event_id, session_id, tool, payload_json, *ids), may_change in zip(rows, may, strict=True):
+        if not may_change and not admission.hides(session_id):
+            continue
+        new = admission.scrub_event(session_id, tool, payload_json, ids, learns=not dry_run)
         if new is not None:
             changed.append((*new[:5], *new.ids, event_id))
+            scrubbed.events.add(event_id)
             before = [session_id, tool, payload_json, *ids]
             scrubbed.note("events", " ".join(filter(None, before)), " ".join(filter(None, (*new[:3], *new.ids))))
     retold = {told for *_, event_id in changed for (told,) in connection.execute(_TOLD_BY, (event_id,)).fetchall()}
     if changed and not dry_run:
-        with _transaction(connection):
+        with transaction(connection):
             connection.executemany(_REWRITE_EVENT, changed)
             for told in sorted(retold):
                 retell(connection, told)
     return retold
+
+
+class StoredPayloads:
+    """The payloads of a database's events, for one who asks for them in the order of their ids."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._read_to = 0
+        self._chunk: dict[int, str] = {}
+
+    def of(self, event_id: int) -> str | None:
+        """Return an event's payload; None where there is none, and for one who goes back."""
+        if event_id > self._read_to:
+            rows = self._connection.execute(_PAYLOADS, (event_id, CHUNK)).fetchall()
+            self._chunk = dict(rows)
+            self._read_to = rows[-1][0] if rows else event_id
+        return self._chunk.get(event_id)
 
 
 def _chunks(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[list[Any]]:
@@ -168,18 +193,22 @@ def _chunks(connection: sqlite3.Connection, table: str, columns: Sequence[str]) 
         yield rows
 
 
-def _scrub_texts(
+def scrub_texts(
     connection: sqlite3.Connection,
     admission: Admission,
     table: str,
     columns: Sequence[str],
     rows: list[Any],
     scrubbed: Scrubbed,
-    dry_run: bool,
+    *,
+    session_id: str = "",
+    dry_run: bool = False,
 ) -> None:
+    """Change these texts: (rowid, text…). With a session they lose what that hides, too."""
     changed = []
-    for number, *texts in rows:
-        new = [text if text is None else admission.scrub_text(text) for text in texts]
+    may = repeat(True) if session_id else admission.may_scrub_texts(row[1:] for row in rows)
+    for number, *texts in compress(rows, may):
+        new = [text if text is None else admission.scrub_text(text, session_id) for text in texts]
         if new != texts:
             changed.append((*new, number))
             scrubbed.note(table, " ".join(filter(None, texts)), " ".join(filter(None, new)))
@@ -188,13 +217,13 @@ def _scrub_texts(
     # Index words are made again together with the vector.
     words = ", words = NULL" if table in ("summaries", "memories") else ""
     assigned = ", ".join(f"{column} = ?" for column in columns)
-    with _transaction(connection):
+    with transaction(connection):
         # Two sessions' ids may become one: the second row of it goes.
         connection.executemany(f"UPDATE OR REPLACE {table} SET {assigned}{words} WHERE rowid = ?", changed)  # noqa: S608
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """One short write transaction; nothing of it stays when it fails."""
     connection.execute("BEGIN IMMEDIATE")
     try:

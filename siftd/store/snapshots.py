@@ -22,6 +22,7 @@ from siftd.log.files import sync_folder
 from siftd.store import meta
 from siftd.store.connection import open_reader, translate
 from siftd.store.events import applied_seq
+from siftd.store.migrate import check_complete
 
 KEPT = 2
 """Snapshots that are kept at most: the newest, and the one before should that be damaged."""
@@ -150,6 +151,7 @@ def _verified_seq(connection: sqlite3.Connection) -> int:
     row = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if row is None or row[0] != "ok":
         raise StoreCorrupt("the copy of the database is damaged", hint="see `mem doctor`")
+    check_complete(connection)
     return applied_seq(connection)
 
 

@@ -1,31 +1,88 @@
-"""What the summaries of turns and sessions stand on, and which sessions wait for theirs.
+"""What the summaries of turns and sessions stand on, whose words they are, and which sessions wait for theirs.
 
-A turn is what happened in a session after the `Stop` before; a session's summary hangs on its last event.
+A turn is what happened in a session after the `Stop` before, with what the agent said on its way, by the time of it; a
+session's summary hangs on its last event. Who closes a turn has read what came in it: so a turn's story, and a
+session's, is as little to be believed as the worst of that. What an earlier turn brought is still in the agent's
+context and counts no more: there would be nothing left.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from siftd.clients.said_by import ACCOUNT, PROMPT, TEXT
+from siftd.model import Scope
+
+if TYPE_CHECKING:
+    from siftd.store.summaries import RawEvent
 
 MAX_EVENTS = 400
 _FIRST_EVENTS = 40
 """Of a longer story its beginning and its end are told."""
 MAX_BYTES = 4_000_000
+_COMMANDS_MAX = 12
+_FILES = """
+SELECT e.tool, f.value FROM events e JOIN event_facets f ON f.event_id = e.id AND f.facet = 'file'
+WHERE e.session_id = ? AND e.id > ? AND e.id <= ? AND e.outcome IS NOT 'failed' ORDER BY e.id
+"""
+_COMMANDS = """
+SELECT id FROM events WHERE session_id = ? AND id > ? AND id <= ? AND tool = 'Bash' ORDER BY id DESC LIMIT ?
+"""
+_PROMPTS = """
+SELECT json_extract(payload_json, '$.prompt') FROM events WHERE session_id = ? AND id > ? AND id <= ?
+AND tool = 'UserPromptSubmit' AND json_valid(payload_json) ORDER BY id
+"""
+_PROMPT = """
+SELECT json_extract(payload_json, '$.prompt'), said_by FROM events WHERE session_id = ? AND id > ? AND id <= ?
+AND tool = 'UserPromptSubmit' AND json_valid(payload_json) ORDER BY id LIMIT 1
+"""
+_TASK = """
+SELECT id FROM events WHERE session_id = ?1 AND id < ?2 AND tool = 'TaskCreate' AND json_valid(payload_json)
+AND CAST(json_extract(payload_json, '$.tool_response.task.id') AS TEXT) = ?3 ORDER BY id DESC LIMIT 1
+"""
+_TURN_END = """
+SELECT s.id FROM events p JOIN events s ON s.session_id = p.session_id AND s.tool = 'Stop' AND s.id > p.id
+    AND s.prompt_id IS p.prompt_id
+WHERE p.id = ?1 AND (p.prompt_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events q WHERE q.session_id = p.session_id
+    AND q.tool = 'UserPromptSubmit' AND q.id > p.id AND q.id < s.id))
+AND (s.status <> 'summarized' OR EXISTS (SELECT 1 FROM summaries x WHERE x.event_id = s.id
+    AND NOT EXISTS (SELECT 1 FROM summary_supersedes o WHERE o.older_id = x.id)))
+ORDER BY s.id LIMIT 1
+"""
 _TURN_BEFORE = "SELECT id FROM events WHERE session_id = ? AND id < ? AND tool = 'Stop' ORDER BY id DESC LIMIT 1"
-_TOOLS = "SELECT id, tool FROM events WHERE session_id = ? AND id > ? AND id <= ? ORDER BY id"
+_OWN_TEXT = f"NOT (tool = '{TEXT}' AND agent_id IS NOT NULL)"
+_TOOLS = f"""
+SELECT id, tool FROM events WHERE session_id = ?1 AND (id <= ?2 OR tool = '{TEXT}') AND {_OWN_TEXT} ORDER BY id
+"""  # noqa: S608 - constants only
+_TOOLS_OF_TURN = f"""
+SELECT id, tool FROM events WHERE session_id = ?1 AND {_OWN_TEXT}
+AND CASE WHEN tool = '{TEXT}' THEN ts > ?4 AND ts <= ?5 ELSE id > ?2 AND id < ?3 END ORDER BY ts, id
+"""  # noqa: S608 - constants only
+_STOP_BEFORE = "SELECT max(ts) FROM events WHERE session_id = ? AND tool = 'Stop' AND ts < ?"
+_SAID_BEFORE = "SELECT DISTINCT said_by FROM events WHERE session_id = ? AND ts > ? AND ts <= ?"
+_READ_BEFORE = """
+SELECT said_by, payload_json FROM events
+WHERE session_id = ? AND ts > ? AND ts <= ? AND said_by IN ('output', 'outside')
+"""
+_TS = "SELECT ts FROM events WHERE id = ?"
+_SAID = "SELECT DISTINCT said_by FROM events WHERE session_id = ? AND id > ? AND id <= ?"
+_SAID_TO_AGENT = "SELECT DISTINCT said_by FROM events WHERE session_id = ? AND agent_id = ?"
+_WORST_FIRST = ("outside", "output", "agent", "person")
 _EVENT = "SELECT id, ts, tool, payload_json, input_hash, outcome FROM events WHERE id = ?"
-_SESSIONS_DUE = """
+_SESSIONS_DUE = f"""
 WITH last (session_id, id) AS (
-    SELECT s.session_id, (SELECT max(e.id) FROM events e WHERE e.session_id = s.session_id) FROM sessions s
+    SELECT s.session_id, (SELECT e.id FROM events e WHERE e.session_id = s.session_id
+        AND e.tool NOT IN {(TEXT, ACCOUNT)} ORDER BY e.id DESC LIMIT 1) FROM sessions s
     WHERE s.last_ts < ?1 OR s.ended_ts >= s.last_ts)
 SELECT id FROM last
 WHERE EXISTS (SELECT 1 FROM events p WHERE p.session_id = last.session_id AND p.tool = 'UserPromptSubmit')
 AND NOT EXISTS (SELECT 1 FROM summaries x WHERE x.event_id = last.id AND x.scope = 'session')
 AND NOT EXISTS (SELECT 1 FROM events r WHERE r.session_id = last.session_id AND r.status = 'raw')
 ORDER BY id DESC LIMIT ?2
-"""
+"""  # noqa: S608 - constants only
 _SUPERSEDE_EARLIER = """
 INSERT OR IGNORE INTO summary_supersedes (newer_id, older_id, cosine, ts)
 SELECT ?1, x.id, NULL, ?3 FROM summaries x JOIN events e ON e.id = x.event_id
@@ -53,8 +110,15 @@ class StoryEvent:
 def list_turn(
     connection: sqlite3.Connection, session_id: str, stop_id: int, is_telling: Callable[[str], bool]
 ) -> list[StoryEvent]:
-    """Return the telling events of the turn that event `stop_id` ends, oldest first, without that event."""
-    return _list(connection, session_id, turn_before(connection, session_id, stop_id), stop_id - 1, is_telling)
+    """Return the telling events of the turn that event `stop_id` ends, oldest first, without that event.
+
+    What the agent said on the way is read from its transcript, often after the turn's end was told: its time says in
+    which turn it was.
+    """
+    before = turn_before(connection, session_id, stop_id)
+    ended = [_ts(connection, event_id) for event_id in (before, stop_id)]
+    rows = connection.execute(_TOOLS_OF_TURN, (session_id, before, stop_id, *ended)).fetchall()
+    return _chosen(connection, rows, is_telling)
 
 
 def turn_before(connection: sqlite3.Connection, session_id: str, event_id: int) -> int:
@@ -63,16 +127,86 @@ def turn_before(connection: sqlite3.Connection, session_id: str, event_id: int) 
     return int(row[0]) if row else 0
 
 
+def said_of(connection: sqlite3.Connection, event: RawEvent, scope: Scope) -> str:
+    """Return whose words a summary of the event is made of.
+
+    What a subagent brings back is as bad as the worst that it read; a plan or a list of the agent's, which may hold
+    what it was told to write there, as the worst that its turn had read by then.
+    """
+    if event.tool in (TEXT, ACCOUNT):
+        row = connection.execute(_STOP_BEFORE, (event.session_id, event.ts)).fetchone()
+        since = 0 if row[0] is None or event.tool == ACCOUNT else row[0]
+        return _worst(event.said_by, connection.execute(_SAID_BEFORE, (event.session_id, since, event.ts)))
+    is_own = event.said_by == "agent" and event.tool != PROMPT
+    if scope != "event" or is_own:
+        after = 0 if scope == "session" else turn_before(connection, event.session_id, event.id)
+        return _worst(event.said_by, connection.execute(_SAID, (event.session_id, after, event.id)))
+    agent_id = event.spawned_agent_id or (event.agent_id if event.tool == "SubagentStop" else None)
+    if agent_id is None:
+        return event.said_by
+    return _worst(event.said_by, connection.execute(_SAID_TO_AGENT, (event.session_id, agent_id)))
+
+
+def read_before(connection: sqlite3.Connection, event: RawEvent, bytes_max: int) -> list[str] | None:
+    """Return the payloads of what commands, files and subagents brought in the turn of an event before it; None where
+    these are more than can be looked through, or any came from outside."""
+    row = connection.execute(_STOP_BEFORE, (event.session_id, event.ts)).fetchone()
+    found: list[str] = []
+    for said_by, payload in connection.execute(_READ_BEFORE, (event.session_id, row[0] or 0, event.ts)):
+        found.append(str(payload))
+        bytes_max -= len(found[-1])
+        if said_by == "outside" or bytes_max < 0:
+            return None
+    return found
+
+
+def list_files(connection: sqlite3.Connection, session_id: str, after: int, upto: int) -> list[tuple[str, str]]:
+    """Return (tool, file) of the calls of a part of a session that did not fail, oldest first."""
+    rows = connection.execute(_FILES, (session_id, after, upto))
+    return [(str(tool), str(file)) for tool, file in rows]
+
+
+def list_commands(connection: sqlite3.Connection, session_id: str, after: int, upto: int) -> list[int]:
+    """Return the last commands of a part of a session, the latest first."""
+    return [int(row[0]) for row in connection.execute(_COMMANDS, (session_id, after, upto, _COMMANDS_MAX))]
+
+
+def find_task(connection: sqlite3.Connection, session_id: str, task_id: str, before: int) -> list[StoryEvent]:
+    """Return the call that made a task, in a list; an empty one where the session does not tell."""
+    row = connection.execute(_TASK, (session_id, before, task_id)).fetchone()
+    return _events(connection, [int(row[0])]) if row else []
+
+
+def turn_end(connection: sqlite3.Connection, prompt_id: int) -> int | None:
+    """Return the event that ends the turn of a prompt and may be shown; None while there is none."""
+    row = connection.execute(_TURN_END, (prompt_id,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def find_prompt(connection: sqlite3.Connection, session_id: str, after: int, upto: int) -> tuple[str, str]:
+    """Return the first prompt of a part of a session and who said it; two empty texts where there is none."""
+    row = connection.execute(_PROMPT, (session_id, after, upto)).fetchone()
+    return (row[0], str(row[1])) if row and isinstance(row[0], str) else ("", "")
+
+
+def list_prompts(connection: sqlite3.Connection, session_id: str, after: int, upto: int) -> list[str]:
+    """Return the prompts of a part of a session, oldest first."""
+    rows = connection.execute(_PROMPTS, (session_id, after, upto))
+    return [row[0] if isinstance(row[0], str) else "" for row in rows]
+
+
 def list_session(
     connection: sqlite3.Connection, session_id: str, last_id: int, is_telling: Callable[[str], bool]
 ) -> list[StoryEvent]:
     """Return the telling events of a session up to event `last_id`, oldest first; that one always."""
-    return _list(connection, session_id, 0, last_id, is_telling) or _events(connection, [last_id])
+    rows = connection.execute(_TOOLS, (session_id, last_id)).fetchall()
+    return _chosen(connection, rows, is_telling) or _events(connection, [last_id])
 
 
 def list_sessions_due(connection: sqlite3.Connection, idle_since: int, limit: int) -> list[int]:
     """Return the last events of sessions that have ended, or did nothing after `idle_since`, and have no summary.
 
+    What was said on the way is no last event: it is often read after the end, and has a summary of its own.
     A session without a prompt has no story. One with raw events waits until these are told.
     """
     return [int(row[0]) for row in connection.execute(_SESSIONS_DUE, (idle_since, limit))]
@@ -88,10 +222,20 @@ def supersede_earlier(connection: sqlite3.Connection, summary_id: int, session_i
     connection.execute(_SUPERSEDE_EARLIER, (summary_id, session_id, now_ms))
 
 
-def _list(
-    connection: sqlite3.Connection, session_id: str, after: int, upto: int, is_telling: Callable[[str], bool]
+def _worst(own: str, rows: Iterable[tuple[str]]) -> str:
+    said = {own, *(row[0] for row in rows)}
+    return next(each for each in _WORST_FIRST if each in said)
+
+
+def _ts(connection: sqlite3.Connection, event_id: int) -> int:
+    """Return when an event happened; 0 for none."""
+    row = connection.execute(_TS, (event_id,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _chosen(
+    connection: sqlite3.Connection, rows: Sequence[tuple[int, str]], is_telling: Callable[[str], bool]
 ) -> list[StoryEvent]:
-    rows = connection.execute(_TOOLS, (session_id, after, upto)).fetchall()
     ids = [int(event_id) for event_id, tool in rows if is_telling(tool)]
     if len(ids) > MAX_EVENTS:
         ids = ids[:_FIRST_EVENTS] + ids[_FIRST_EVENTS - MAX_EVENTS :]

@@ -25,16 +25,16 @@ ORDER BY moment DESC, 2, 3
 _RAW_OF_SESSION = "SELECT id FROM events WHERE session_id = ? AND status = 'raw' ORDER BY id LIMIT ?"
 _EVENTS = """
 SELECT e.id, e.ts, e.session_id, e.tool, e.payload_json, e.input_hash, e.outcome, e.agent_id, e.spawned_agent_id,
-       e.attempts, s.cwd, e.prompt_id, p.payload_json, p.id
+       e.attempts, s.cwd, e.prompt_id, p.payload_json, p.id, e.said_by
 FROM json_each(?) j CROSS JOIN events e ON e.id = j.value LEFT JOIN sessions s ON s.session_id = e.session_id
 LEFT JOIN events p ON p.id = (SELECT q.id FROM events q WHERE q.session_id = e.session_id
     AND q.prompt_id = e.prompt_id AND q.tool = 'UserPromptSubmit' AND q.id <> e.id LIMIT 1)
 """
 _INSERT = """
 INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, words, scope,
-                       waits_for)
+                       waits_for, said_by)
 """
-_INSERT_COLUMNS = 11
+_INSERT_COLUMNS = 12
 _LIVE = """
 SELECT s.id, s.event_id, e.ts, s.text, e.outcome
 FROM json_each(?) j CROSS JOIN summaries s ON s.id = j.value JOIN events e ON e.id = s.event_id
@@ -74,6 +74,7 @@ class RawEvent:
     prompt_id: str | None
     prompt_json: str | None
     prompt_event_id: int | None
+    said_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,8 @@ class NewSummary:
     tokens_in: int
     tokens_out: int
     confidence: float
+    said_by: str
+    """Whose words it is made of: the worst of what it stands on."""
     scope: str = "event"
     cites: tuple[int, ...] = ()
     """The events that it stands on, beside its own."""
@@ -137,6 +140,12 @@ def find_event(connection: sqlite3.Connection, event_id: int) -> RawEvent | None
     return RawEvent(*row) if row else None
 
 
+def last_event(connection: sqlite3.Connection, session_id: str) -> int:
+    """Return the last event of a session; 0 where there is none."""
+    row = connection.execute("SELECT max(id) FROM events WHERE session_id = ?", (session_id,)).fetchone()
+    return int(row[0] or 0)
+
+
 def find_cached(connection: sqlite3.Connection, cache_keys: Iterable[str]) -> dict[str, Cached]:
     """Return what the cache holds under these keys."""
     rows = connection.execute(_CACHED, (json.dumps(list(cache_keys)),))
@@ -158,7 +167,17 @@ def insert_summary(connection: sqlite3.Connection, new: NewSummary, now_ms: int)
 def _insert(connection: sqlite3.Connection, new: Sequence[NewSummary], now_ms: int) -> list[int]:
     """Store summaries in one statement, what they cite, and their places in the cache; return their ids."""
     rows = [
-        (each.event_id, now_ms, each.model, each.prompt_hash, *_told(each), each.words, each.scope, each.waits_for)
+        (
+            each.event_id,
+            now_ms,
+            each.model,
+            each.prompt_hash,
+            *_told(each),
+            each.words,
+            each.scope,
+            each.waits_for,
+            each.said_by,
+        )
         for each in new
     ]
     ids = insert_rows(connection, _INSERT, _INSERT_COLUMNS, rows)
@@ -206,6 +225,12 @@ def note_cannot(connection: sqlite3.Connection, event_id: int, reason: str, atte
     )
     row = connection.execute("SELECT status FROM events WHERE id = ?", (event_id,)).fetchone()
     return bool(row and row[0] == "skipped")
+
+
+def note_untold(connection: sqlite3.Connection, event_ids: Sequence[int]) -> int:
+    """Note that events need no summary; return how many that were raw."""
+    told = "UPDATE events SET status = 'summarized' WHERE status = 'raw' AND id IN (SELECT value FROM json_each(?))"
+    return connection.execute(told, (json.dumps(list(event_ids)),)).rowcount
 
 
 def note_parked(connection: sqlite3.Connection, event_ids: Iterable[int], reason: str) -> None:

@@ -11,18 +11,24 @@ backfill, import, replay, rebuild. Names are hashes keyed by the workspace's sec
     id         the id of a row without a uid
     memory     a memory's uid                         its id
     record     the seq of any other record
-    session    hash of a session's id                 } everything of theirs from `since` to `until`,
-    file       hash of a file's path                  } the time at which it was forgotten
+    session    hash of a session's id                 } everything of theirs from `since` to `until`, the time at
+    file       hash of a file's path                  } which it was forgotten; in `detail` the seq of that record
     time                                              }
+    title      hash of a session's id: what it was called, as a conversation   } up to `until`; the rest of what
+    folder     hash of the folder that a session was in                        } holds them stays
+
+A time may have been taken from a clock that was wrong: "everything until 2037". Therefore it covers of the log and the
+rows only what came before its own record, and of what arrives as it happens only what is before the end of it. What is
+told later (a transcript, an export) has nothing but its time.
 """
 
 from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -32,10 +38,23 @@ from siftd.store.payload import find_object
 FORGOTTEN = 0
 """What stands for the id of an event that is forgotten: no event has it."""
 PATH_FIELDS = ("file_path", "notebook_path", "path")
-_INSERT = "INSERT OR IGNORE INTO tombstones (kind, key, since, until, detail) VALUES (?, ?, ?, ?, ?)"
+_INSERT = "INSERT OR IGNORE INTO tombstones (kind, key, detail) VALUES (?, ?, ?)"
+_INSERT_SPAN = "INSERT OR REPLACE INTO tombstones (kind, key, since, until, detail) VALUES (?, ?, ?, ?, ?)"
+_NUMBER = """
+UPDATE tombstones SET detail = (SELECT max(seq) FROM forgets) WHERE until IS NOT NULL AND detail IS NULL
+"""
 _NAMES = ("uid", "frame", "native", "equal", "id", "memory", "record")
 _NOT_ASKED = ("capture", "session", "forget", "retry", "resummarise", "undo", "opt-out", "opt-in", "spend", "scoring")
 """Kinds of records that hold no statement of a person's or an agent's."""
+
+
+class Span(NamedTuple):
+    """A time, of a session, a file or everything, that is forgotten."""
+
+    since: int
+    until: int
+    seq: int
+    """Of the record that forgets it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +76,12 @@ class Keys:
 
     def file(self, path: str) -> str:
         return self._hash("file", path)
+
+    def title(self, session_id: str) -> str:
+        return self._hash("title", session_id)
+
+    def folder(self, path: str) -> str:
+        return self._hash("folder", path)
 
     def equal(self, session_id: str, input_hash: str) -> str:
         return self._hash("equal", session_id, input_hash)
@@ -83,11 +108,14 @@ class Tombstones:
     def reload(self) -> None:
         """See what was forgotten since."""
         self.is_empty = self._connection.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is None
-        rows = self._connection.execute("SELECT kind, key, since, until FROM tombstones WHERE until IS NOT NULL")
-        self._spans: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for kind, key, since, until in rows.fetchall():
-            self._spans.setdefault((kind, key), []).append((since, until))
+        rows = self._connection.execute(
+            "SELECT kind, key, since, until, detail FROM tombstones WHERE until IS NOT NULL"
+        )
+        self._spans: dict[tuple[str, str], list[Span]] = {}
+        for kind, key, since, until, seq in rows.fetchall():
+            self._spans.setdefault((kind, key), []).append(Span(since, until, int(seq)))
         self._has_files = any(kind == "file" for kind, _ in self._spans)
+        self._has_folders = any(kind == "folder" for kind, _ in self._spans)
         named = self._connection.execute("SELECT kind, key FROM tombstones LIMIT ?", (HELD_MAX + 1,)).fetchall()
         self._held = frozenset(named) if len(named) <= HELD_MAX else None
 
@@ -114,14 +142,34 @@ class Tombstones:
         uid = (find_object(payload_json.decode()) or {}).get("uid")
         return self._find("memory", uid) if isinstance(uid, str) else None
 
-    def find_scope(self, session_id: str, ts: int, payload_json: bytes = b"{}") -> int | None:
-        """Return FORGOTTEN for what falls into a session, a time or a file that was forgotten."""
+    def find_title(self, payload_json: bytes) -> int | None:
+        """Return FORGOTTEN for a title that is told again, by an import."""
+        told = find_object(payload_json.decode()) or {}
+        session_id, ts = told.get("id"), told.get("ts")
+        is_told = isinstance(session_id, str) and isinstance(ts, int)
+        return FORGOTTEN if is_told and self.has_title(session_id, ts) else None  # type: ignore[arg-type]
+
+    def find_arriving(
+        self, session_id: str, ts: int, payload_json: bytes = b"{}", *, now_ms: int | None = None
+    ) -> int | None:
+        """Return FORGOTTEN for what falls into a session, a time or a file that was forgotten.
+
+        With `now_ms` it arrives as it happens: a time that this clock has not come to the end of does not cover it.
+        """
+        return self._find_scope(session_id, ts, payload_json, lambda span: now_ms is None or span.until <= now_ms)
+
+    def find_stored(self, session_id: str, ts: int, seq: int, payload_json: bytes = b"{}") -> int | None:
+        """Return FORGOTTEN for what was kept under `seq` and falls into what was forgotten after it."""
+        return self._find_scope(session_id, ts, payload_json, lambda span: span.seq > seq)
+
+    def _find_scope(self, session_id: str, ts: int, payload_json: bytes, counts: Callable[[Span], bool]) -> int | None:
         if not self._spans:
             return None
         names = [("time", ""), ("session", self._keys.session(session_id))]
         if self._has_files:
             names += [("file", self._keys.file(each)) for path in paths_of(payload_json) for each in tails(path)]
-        is_within = any(since <= ts <= until for name in names for since, until in self._spans.get(name, ()))
+        spans = (span for name in names for span in self._spans.get(name, ()))
+        is_within = any(span.since <= ts <= span.until and counts(span) for span in spans)
         return FORGOTTEN if is_within else None
 
     def covers(self, record: Record) -> bool:
@@ -129,7 +177,7 @@ class Tombstones:
         if self._find("record", str(record.seq)) is not None:
             return True
         if record.kind in ("session", "conversation"):
-            return self.find_scope(record.session_id, record.ts) is not None
+            return self._covers_time(record, record.ts)
         if record.kind in ("summary", "injection"):
             return self._covers_told(record) or self._covers_memory(record)
         if record.kind != "capture":
@@ -137,22 +185,42 @@ class Tombstones:
         return (
             (record.uid is not None and self._find("uid", record.uid) is not None)
             or (record.frame_uid is not None and self._find("frame", record.frame_uid) is not None)
-            or self.find_scope(record.session_id, record.ts, bytes(record.payload)) is not None
+            or self._covers_time(record, record.ts)
         )
 
     def iter_left(self, records: Iterable[Record]) -> Iterator[Record]:
         """Yield the records that are not forgotten, minding those among them that forget."""
         for record in records:
-            if self.is_empty or not self.covers(record):
-                yield record
+            left = record if self.is_empty else self.left_of(record)
+            if left is not None:
+                yield left
             if record.kind == "forget":
                 self.reload()
 
-    def spans_of(self, session_id: str) -> list[tuple[int, int]]:
-        """Return the times (since, until) for which a session is forgotten as a whole."""
+    def left_of(self, record: Record) -> Record | None:
+        """Return what may stay of a record of the log: itself, itself without its folder, or nothing."""
+        if self.covers(record):
+            return None
+        if record.cwd is not None and self._find_folder(record.cwd, lambda span: span.seq > record.seq):
+            return msgspec.structs.replace(record, cwd=None)
+        return record
+
+    def has_folder(self, path: str, ts: int) -> bool:
+        """Whether the folder of a session that began at this time is forgotten."""
+        return self._find_folder(path, lambda span: ts <= span.until)
+
+    def has_title(self, session_id: str, ts: int) -> bool:
+        """Whether what a session was called at this time is forgotten."""
+        return any(ts <= span.until for span in self._spans.get(("title", self._keys.title(session_id)), ()))
+
+    def _find_folder(self, path: str, counts: Callable[[Span], bool]) -> bool:
+        return self._has_folders and any(map(counts, self._spans.get(("folder", self._keys.folder(path)), ())))
+
+    def spans_of(self, session_id: str) -> list[Span]:
+        """Return the times for which a session is forgotten as a whole."""
         return self._spans.get(("session", self._keys.session(session_id)), [])
 
-    def times(self) -> list[tuple[int, int]]:
+    def times(self) -> list[Span]:
         """Return the times that are forgotten."""
         return self._spans.get(("time", ""), [])
 
@@ -160,7 +228,12 @@ class Tombstones:
         """An imported summary, and that an agent was given it, go with their event."""
         told = find_object(bytes(record.payload).decode()) or {}
         is_named = self._find("uid", str(told.get("uid"))) is not None
-        return is_named or self.find_scope(record.session_id, told.get("eventTs", record.ts)) is not None
+        return is_named or self._covers_time(record, told.get("eventTs", record.ts))
+
+    def _covers_time(self, record: Record, ts: int) -> bool:
+        """Whether what was forgotten after a record was kept covers it by its time."""
+        payload = bytes(record.payload) if record.kind == "capture" else b"{}"
+        return self.find_stored(record.session_id, ts, record.seq, payload) is not None
 
     def _covers_memory(self, record: Record) -> bool:
         payload = find_object(bytes(record.payload).decode()) or {}
@@ -181,18 +254,26 @@ def bury(connection: sqlite3.Connection, payload: dict[str, Any], record: Record
     """Set the tombstones of a `forget` record. Rows and files are erased next, by whoever sees `pending_seq`."""
     for kind in _NAMES:
         rows = ([*each, None][:2] if isinstance(each, list) else (each, None) for each in payload.get(kind, ()))
-        connection.executemany(_INSERT, [(kind, str(key), None, None, detail) for key, detail in rows])
+        connection.executemany(_INSERT, [(kind, str(key), detail) for key, detail in rows])
     since, until = payload.get("since", 0), payload.get("until", record.ts)
-    for kind in ("session", "file"):
-        connection.executemany(_INSERT, [(kind, key, since, until, None) for key in payload.get(kind, ())])
+    for kind in ("session", "file", "title", "folder"):
+        spans = [(kind, key, since, until, str(record.seq)) for key in payload.get(kind, ())]
+        connection.executemany(_INSERT_SPAN, spans)
     if payload.get("time"):
         # A longer time swallows the shorter ones in it: `store.keepDays` forgets every day.
         within = "DELETE FROM tombstones WHERE kind = 'time' AND since >= ? AND until <= ?"
         connection.execute(within, (since, until))
-        connection.execute(_INSERT, ("time", "", since, until, None))
+        connection.execute(_INSERT_SPAN, ("time", "", since, until, str(record.seq)))
     for event_id in payload.get("retell", ()):
         retell(connection, event_id)
     connection.execute("INSERT OR IGNORE INTO forgets VALUES (?, ?, NULL)", (record.seq, record.ts))
+
+
+def number_spans(connection: sqlite3.Connection) -> None:
+    """Say of times that an earlier version forgot that they cover what came before the newest `forget` record: it did
+    not note which was theirs, and what comes from now on is not of then."""
+    if connection.execute("SELECT 1 FROM tombstones WHERE until IS NOT NULL AND detail IS NULL").fetchone():
+        connection.execute(_NUMBER)
 
 
 def retell(connection: sqlite3.Connection, event_id: int) -> None:
@@ -204,6 +285,12 @@ def retell(connection: sqlite3.Connection, event_id: int) -> None:
 def pending_seq(connection: sqlite3.Connection) -> int | None:
     """Return the newest `forget` record of whose matter something may still be in a file of ours."""
     row = connection.execute("SELECT max(seq) FROM forgets WHERE done_ts IS NULL").fetchone()
+    return None if row[0] is None else int(row[0])
+
+
+def first_pending_seq(connection: sqlite3.Connection) -> int | None:
+    """Return the oldest such record."""
+    row = connection.execute("SELECT min(seq) FROM forgets WHERE done_ts IS NULL").fetchone()
     return None if row[0] is None else int(row[0])
 
 

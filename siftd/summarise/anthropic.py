@@ -14,7 +14,7 @@ from siftd.summarise.prompt import Prompt
 
 DEFAULT_MODEL = "claude-haiku-5-5"
 DEFAULT_URL = "https://api.anthropic.com"
-NO_KEY = "no key for Anthropic: set ANTHROPIC_API_KEY for the daemon, or name a key file in the configuration"
+NO_KEY = "no key for Anthropic: name a file of mode 0600 that holds it in the configuration, as memory.apiKeyFile"
 
 
 class AnthropicServer:

@@ -11,8 +11,8 @@ from anyio import to_thread
 from siftd.summarise.errors import ModelUnavailable
 
 REMEDIES = {
-    "ollama": "the library ollama is missing: pip install 'siftd[ollama]'",
-    "anthropic": "the library anthropic is missing: pip install 'siftd[anthropic]'",
+    "ollama": "the library ollama is missing: pip install 'siftd-memory[ollama]'",
+    "anthropic": "the library anthropic is missing: pip install 'siftd-memory[anthropic]'",
 }
 
 

@@ -27,6 +27,10 @@ ANSWER_SECONDS = 60.0
 """How long one answer may take, loading of a local model included; after that the server is taken for stalled."""
 
 
+TOKENS_MAX = 100_000_000
+"""Arbitrary: above what one answer can cost. A column of the database holds no number that has thirty digits."""
+
+
 class Answer(msgspec.Struct, frozen=True):
     """What a model said and what it cost."""
 
@@ -143,10 +147,11 @@ class _Asking:
                 continue
             item = items[number - 1]
             reading = checked_text(text, source_is_latin=is_latin(prompt.message))
-            if reading.text and not unsupported_claims(reading.text, Source.of(item)):
+            told_text = clip(reading.text, MAX_SUMMARY_CHARS)
+            if told_text and not unsupported_claims(told_text, Source.of(item)):
                 tokens_in, tokens_out = shares[number - 1]
                 told[number] = Summary(
-                    text=clip(reading.text, MAX_SUMMARY_CHARS),
+                    text=told_text,
                     confidence=_confidence(item, render(item).confidence),
                     tokens_in=tokens_in,
                     tokens_out=tokens_out,
@@ -189,8 +194,16 @@ class _Asking:
                 answer = await self._conversation.ask(prompt)
         except TimeoutError:
             raise ModelUnavailable(f"no answer within {self._answer_seconds:g} s") from None
+        answer = msgspec.structs.replace(
+            answer, tokens_in=_counted(answer.tokens_in), tokens_out=_counted(answer.tokens_out)
+        )
         self._purse.pay(answer.tokens_in + answer.tokens_out)
         return answer
+
+
+def _counted(tokens: int) -> int:
+    """Return what a server says that it counted, as far as that can be."""
+    return min(max(0, tokens), TOKENS_MAX)
 
 
 class _Spent:

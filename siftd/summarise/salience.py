@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from siftd.clients.said_by import TEXT
 from siftd.summarise.contract import Item
 from siftd.summarise.extractive import RENDERERS, lookups, planning, shell
 from siftd.summarise.extractive.text import call_of, mapping, printed, string
@@ -34,6 +35,9 @@ def trivial_because(item: Item) -> str | None:
     if item.tool == "UserPromptSubmit":
         is_short = len(string(item.payload.get("prompt"))) <= SHORT_PROMPT_CHARS
         return "a prompt short enough to stand for itself" if is_short else None
+    if item.tool == TEXT:
+        is_short = len(string(item.payload.get("text"))) <= SHORT_PROMPT_CHARS
+        return "words short enough to stand for themselves" if is_short else None
     if item.tool in ("Stop", "SubagentStop"):
         return None if string(item.payload.get("last_assistant_message")).strip() else "an end without words"
     return "the same call with the same result as before" if item.is_repeat else _trivial_call(item)

@@ -25,6 +25,10 @@ _ABBREVIATION = frozenset(("e.g", "i.e", "etc", "vs", "and/or", "w/o", "n/a", "i
 _MAX_PARTS = 20_000
 
 
+_PLACES_MAX = 1_000
+"""Places of a claim that are looked at. Arbitrary: what stands within other words so often is said nowhere."""
+
+
 class Source:
     """All that an event says, ready to be asked."""
 
@@ -52,7 +56,9 @@ class Source:
         """Whether the claim occurs as a whole word; a cut one may be the beginning of a word."""
         wanted = " ".join(claim.casefold().split())
         place = self._text.find(wanted) if wanted else -1
-        while place >= 0:
+        for _ in range(_PLACES_MAX):
+            if place < 0:
+                break
             end = place + len(wanted)
             starts = place == 0 or not _joined(self._text[place - 1], wanted[0])
             ends = is_cut or end == len(self._text) or not _joined(wanted[-1], self._text[end])

@@ -31,12 +31,13 @@ from siftd.daemon.commit import Committer
 from siftd.daemon.scrubbing import Scrubber
 from siftd.daemon.upkeep import Upkeep
 from siftd.errors import LogError, SiftdError
-from siftd.home import ensure_secret
 from siftd.intake import Intake
 from siftd.log import sealing
+from siftd.log.segments import find_store, segments
 from siftd.log.writer import Entry, LogWriter
 from siftd.model import Event
 from siftd.paths import Home, WorkspacePaths
+from siftd.secret import ensure_secret
 from siftd.store.scrubbing import Scrubbed
 
 KEY = "0123456789abcdef"
@@ -47,7 +48,7 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 def seal(paths: WorkspacePaths) -> None:
     """Append, seal at 600 bytes, and compress; what was acknowledged is in the file `acked`."""
     intake = Intake(paths, Settings({}))
-    writer = LogWriter(paths.wal, store="store", now_ms=1, seal_bytes=600)
+    writer = LogWriter(paths.wal, store=store_of(paths), now_ms=1, seal_bytes=600)
     with Path(f"{paths.home.root}/../acked").open("ab", buffering=0) as acked:
         for seq in range(101, 116):
             try:
@@ -59,6 +60,11 @@ def seal(paths: WorkspacePaths) -> None:
                 with contextlib.suppress(OSError):  # the next tick compresses it
                     sealing.compress(paths.wal)
     writer.close()
+
+
+def store_of(paths: WorkspacePaths) -> str:
+    """Return the store that the log names: a segment of another one would be set aside."""
+    return next((store for each in segments(paths.wal) if (store := find_store(each))), "store")
 
 
 def prune(paths: WorkspacePaths) -> None:
@@ -101,7 +107,7 @@ def capture(paths: WorkspacePaths) -> None:
     async def keep() -> None:
         intake = Intake(paths, Settings({}))
         opened = opening.open_store(paths, AtWork(), secret=ensure_secret(paths), now_ms=2)
-        writer = LogWriter(paths.wal, store="store", now_ms=1)
+        writer = LogWriter(paths.wal, store=store_of(paths), now_ms=1)
         committer = Committer(writer, paths.wal, opened.connection, SystemClock(), tombstones=opened.tombstones)
         committer.start(opened.last_seq)
         with Path(f"{paths.home.root}/../acked").open("ab", buffering=0) as acked:

@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened_shop import KEY, NOW, Shop, opened, rebuilt
+from opened_shop import NOW, Shop, opened, rebuilt
 from structlog.testing import capture_logs
 
 from siftd.log import sealing
 from siftd.paths import Home, WorkspacePaths
 from siftd.store import snapshots
+from siftd.workspace import find_workspace
 
 EVERYTHING = "SELECT id, ts, session_id, tool, input_hash, payload_json, uid FROM events ORDER BY id"
 
 
 def paths_of(folder: Path) -> WorkspacePaths:
-    return Home(str(folder / "home")).for_workspace(KEY)
+    return Home(str(folder / "home")).for_workspace(find_workspace(str(folder)).key)
 
 
 async def fill(shop: Shop, *, has_snapshot: bool) -> list[tuple[Any, ...]]:

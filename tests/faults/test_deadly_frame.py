@@ -61,4 +61,4 @@ def test_a_frame_that_kills_the_spool_costs_no_other(
     patient.frames = frames
     patient.spool()
     assert len(place.spool_files()) == 3
-    assert place.dropped() == 1
+    assert patient.unkept == [frames[1]], "what is counted as dropped, if no daemon has kept it meanwhile"

@@ -130,9 +130,11 @@ def test_on_a_full_disk_nobody_leaves_half_a_bytecode_file(small_disk: Place) ->
     package.mkdir(parents=True)
     shutil.copy(CHECKOUT / "siftd" / "__init__.py", package)
     (package / "late.py").write_text("def late() -> None: ...\n" * 3000)
-    env = small_disk.env | {"SIFTD_MEMORY_BACKEND": "none"}
+    small_disk.configure(memory__backend="none")
     hook = [sys.executable, "-I", "-S", str(hooks / HOOK.name)]
-    done = subprocess.run(hook, input=b"{}", env=env, cwd=small_disk.folder, capture_output=True, check=False)
+    done = subprocess.run(
+        hook, input=b"{}", env=small_disk.env, cwd=small_disk.folder, capture_output=True, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     subprocess.run([sys.executable, "-c", "import siftd.late"], env=small_disk.env, cwd=package.parent, check=True)
     small_disk.wait_for_couriers()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 import os
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "unit"))
-from opened_shop import DAY, NOW, Hands, Shop, opened
+from opened_shop import DAY, NOW, Hands, Shop
+from opened_shop import opened as opened_by_folder
 
 from siftd.home import ensure_workspace
 from siftd.log import sealing
@@ -29,10 +31,13 @@ MOST = int(os.environ.get("SIFTD_TEST_KILLS", "14"))
 FAULTS = pytest.mark.parametrize("fault", ["kill", "fail"])
 WORD = "zanzibar"
 EVERYTHING = "SELECT id, ts, session_id, tool, input_hash, payload_json, uid FROM events ORDER BY id"
+KEY = "0123456789abcdef"
+opened = functools.partial(opened_by_folder, key=KEY)
+"""Wherever a home was copied to, it is that of the same workspace."""
 
 
 def paths_of(folder: Path) -> WorkspacePaths:
-    return Home(str(folder / "home")).for_workspace("0123456789abcdef")
+    return Home(str(folder / "home")).for_workspace(KEY)
 
 
 def fault_at_every_step(work: str, folder: Path, fault: str = "kill", most: int = MOST) -> list[Path]:

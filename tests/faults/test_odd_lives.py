@@ -66,7 +66,7 @@ def test_what_was_acknowledged_moves_with_a_home_that_is_moved_while_a_daemon_ru
 
 def test_a_daemon_whose_database_is_deleted_ends_and_the_next_one_has_everything(place: Place) -> None:
     """It would look well, and `sqlite3` and every new reader would find nothing."""
-    place.start(env={"SIFTD_MEMORY_CONSOLIDATOR_TICK_MS": "100"})
+    place.start("--set", "memory.consolidator.tickMs=100")
     before = [place.capture(number)["eventId"] for number in range(3)]
     for suffix in ("", "-wal", "-shm"):
         Path(f"{place.paths.database}{suffix}").unlink(missing_ok=True)
@@ -87,8 +87,9 @@ def test_a_clock_that_is_set_back_holds_no_hook_back(place: Place) -> None:
     Path(place.paths.slow).touch()
     os.utime(place.paths.slow, (tomorrow, tomorrow))
     assert place.hook(tool_call(1)).is_silent
-    assert place.couriers() == [], "the daemon took it"
-    assert place.count_events() == 2
+    has_waited = Path(place.paths.slow).stat().st_mtime < tomorrow - 3600  # in vain, on a busy machine
+    assert has_waited or place.couriers() == [], "the daemon took it"
+    assert place.settle() == 2
     assert place.capture(2, ts=1)["eventId"] == 3, "an event may be older than the one before it"
 
 
@@ -96,7 +97,7 @@ def serve_an_agent(place: Place) -> subprocess.Popen[bytes]:
     """Start the MCP server; it answers once it is ready, and asks the daemon for the search behind that."""
     server = subprocess.Popen(
         [sys.executable, "-I", "-m", "siftd", "mcp"],
-        env=place.env | {"CLAUDE_PROJECT_DIR": str(place.folder)} | IDLE_SOON,
+        env=place.env | {"CLAUDE_PROJECT_DIR": str(place.folder)},
         cwd=place.folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -116,10 +117,9 @@ def serve_an_agent(place: Place) -> subprocess.Popen[bytes]:
 
 def others(place: Place) -> list[str]:
     """Return the command lines of what runs beside daemons."""
-    return [line for line in place.processes().values() if "siftd run" not in line]
+    return [line for line in place.processes().values() if " run --" not in line]
 
 
-IDLE_SOON = {"SIFTD_DAEMON_IDLE_EXIT_MS": "500"}
 KILLED = ["courier", "daemon", "client", "server"]
 ORDERS = (
     list(itertools.permutations(KILLED))
@@ -131,7 +131,8 @@ ORDERS = (
 
 @pytest.mark.parametrize("order", ORDERS, ids="-".join)
 def test_nothing_is_left_in_whichever_order_all_are_killed(place: Place, order: tuple[str, ...]) -> None:
-    daemon = place.spawn()
+    place.configure(daemon__idleExitMs=500)  # for those that server and courier start
+    daemon = place.spawn("--set", "daemon.idleExitMs=1800000")
     server = serve_an_agent(place)
     wait_until("the daemon answers", place.pid)
     place.ask("drain")
@@ -145,7 +146,7 @@ def test_nothing_is_left_in_whichever_order_all_are_killed(place: Place, order: 
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    assert place.hook(session_start(), IDLE_SOON).is_silent
+    assert place.hook(session_start()).is_silent
     couriers = wait_until("a courier waits", place.couriers)
     pids = {"daemon": [daemon.pid], "client": [client.pid], "courier": couriers, "server": [server.pid]}
     for each in order:

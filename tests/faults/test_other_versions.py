@@ -120,5 +120,5 @@ def test_a_person_is_told_what_the_daemon_does_not_know(place: Place) -> None:
         done = subprocess.run(
             [mem, "search", "x"], env=place.env, cwd=place.folder, capture_output=True, text=True, check=False
         )
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert "unknown" in done.stderr

@@ -9,6 +9,9 @@ a checkpoint runs it is whole, and any of the database's pages may be old or new
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
+import functools
 import json
 import os
 import random
@@ -17,18 +20,22 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
+import opened_shop
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from opened_shop import NOW, opened
+from opened_shop import NOW
 from opened_store import KEY, OpenedStore
 
+from siftd.errors import LogError
 from siftd.log.files import RealLogFile
 from siftd.model import Event
 from siftd.paths import Home
 
 pytestmark = pytest.mark.slow
 seeds = st.integers(0, 2**32)
+opened = functools.partial(opened_shop.opened, key=KEY)
+"""A home is copied from folder to folder here: its workspace keeps its name."""
 TIMES = int(os.environ.get("SIFTD_TEST_TIMES", "1"))
 """More of everything, for a long run."""
 
@@ -36,11 +43,20 @@ TIMES = int(os.environ.get("SIFTD_TEST_TIMES", "1"))
 class Disk:
     """Knows how much of each file was synced, and fails once, at its `fails_at`th call."""
 
-    def __init__(self, home: Path, after: Path, fails_at: int, rng: random.Random) -> None:
+    def __init__(
+        self, home: Path, after: Path, fails_at: int, rng: random.Random, *, bad_syncs: frozenset[int] = frozenset()
+    ) -> None:
         self.synced: dict[int, int] = {}
+        self.cut_off: dict[int, bytes] = {}
+        """What was cut off each file since its last sync: it may yet be there after a power cut."""
+        self.bad_syncs = bad_syncs
+        """Of all syncs those that fail, by their number; what they were to bring to the disk may be there or not."""
+        self.syncs = 0
         self.acknowledged: dict[int, str] = {}
         self.kept: dict[int, str] | None = None
         """What was acknowledged when the power failed."""
+        self.refused: set[str] = set()
+        """What the log had refused by then."""
         self._home = home
         self._after = after
         self._fails_at = fails_at
@@ -59,17 +75,20 @@ class Disk:
         self.kept = dict(self.acknowledged)
         shutil.copytree(self._home, self._after)
         for file in self._home.rglob("wal*.ndjson"):
-            synced = self.synced.get(file.stat().st_ino, file.stat().st_size)
-            self._lose(self._after / file.relative_to(self._home), synced)
+            inode = file.stat().st_ino
+            synced = self.synced.get(inode, file.stat().st_size)
+            self._lose(self._after / file.relative_to(self._home), synced, self.cut_off.get(inode, b""))
         for file in self._after.rglob("db.sqlite-*"):
             if file.name.endswith("-shm"):
                 file.unlink()
             else:
                 self._lose(file, self._rng.randint(0, file.stat().st_size))
 
-    def _lose(self, file: Path, synced: int) -> None:
+    def _lose(self, file: Path, synced: int, cut_off: bytes = b"") -> None:
         """Cut a file back to what was synced, and a tail that may be anything."""
         data = file.read_bytes()
+        if cut_off and self._rng.random() < 0.5:
+            data = data[:synced] + cut_off
         part = data[synced : self._rng.randint(synced, len(data))]
         torn = part + self._rng.choice([b"", bytes(self._rng.randint(1, 600)), self._rng.randbytes(50)])
         file.write_bytes(data[:synced] + self._rng.choice([b"", part, torn]))
@@ -78,6 +97,7 @@ class Disk:
 class _Recorded(RealLogFile):
     def __init__(self, path: str, disk: Disk) -> None:
         super().__init__(path)
+        self._path = path
         self._disk = disk
         self._inode = os.fstat(self._descriptor).st_ino
         disk.synced.setdefault(self._inode, os.fstat(self._descriptor).st_size)
@@ -88,8 +108,20 @@ class _Recorded(RealLogFile):
 
     def sync(self) -> None:
         self._disk.call()
+        self._disk.syncs += 1
+        if self._disk.syncs in self._disk.bad_syncs:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
         super().sync()
         self._disk.synced[self._inode] = os.fstat(self._descriptor).st_size
+        self._disk.cut_off.pop(self._inode, None)
+        self._disk.call()
+
+    def truncate(self, size: int) -> None:
+        self._disk.call()
+        with Path(self._path).open("rb") as file:
+            file.seek(size)
+            self._disk.cut_off[self._inode] = file.read()
+        super().truncate(size)
         self._disk.call()
 
 
@@ -116,11 +148,14 @@ async def work_until_the_power_fails(disk: Disk, home: Path, groups: list[int]) 
             numbers = range(number, number + size)
             number += size
             receipts = await store.keep(*map(call, numbers))
-            disk.acknowledged |= {
-                receipt.event_id or 0: f"make part{n}" for n, receipt in zip(numbers, receipts, strict=True)
-            }
+            for n, receipt in zip(numbers, receipts, strict=True):
+                if receipt.error is None:
+                    disk.acknowledged[receipt.event_id or 0] = f"make part{n}"
+                elif disk.kept is None:
+                    disk.refused.add(f"make part{n}")
             if size == 3:
-                await store.committer.seal_log()
+                with contextlib.suppress(LogError):
+                    await store.committer.seal_log()
         if disk.kept is None:
             disk.fail()
 
@@ -140,6 +175,32 @@ def test_what_was_acknowledged_survives_a_power_cut_at_any_call(fails_at: int, g
             assert set(found.values()) <= sent
             assert len(set(found.values())) == len(rows)
             assert await shop.capture(1) > max(found, default=0)
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(check(Path(folder)))
+
+
+@given(
+    st.integers(2, 60),
+    st.lists(st.integers(1, 4), min_size=1, max_size=10),
+    st.frozensets(st.integers(2, 12), max_size=5),
+    seeds,
+)
+@settings(max_examples=30 * TIMES, deadline=None)
+def test_what_failed_syncs_refused_is_gone_after_a_power_cut_too(
+    fails_at: int, groups: list[int], bad_syncs: frozenset[int], seed: int
+) -> None:
+    """Whatever the kernel had brought to the disk by then: the cut is synced before anybody hears of a refusal."""
+
+    async def check(folder: Path) -> None:
+        disk = Disk(folder / "home", folder / "after" / "home", fails_at, random.Random(seed), bad_syncs=bad_syncs)
+        await work_until_the_power_fails(disk, folder / "home", groups)
+        assert disk.kept is not None
+        async with opened(folder / "after") as shop:
+            rows = await shop.rows("SELECT id, payload_json FROM events")
+            found = {event_id: command_of(payload) for event_id, payload in rows}
+            assert found.items() >= disk.kept.items()
+            assert not set(found.values()) & disk.refused
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(check(Path(folder)))

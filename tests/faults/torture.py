@@ -47,7 +47,7 @@ SMALL = {
     "siftd.daemon.upkeep.SNAPSHOT_MS": 1_000,
 }
 """So that sealing, compressing and snapshots happen within a round."""
-TICK = {"SIFTD_MEMORY_CONSOLIDATOR_TICK_MS": "100", "SIFTD_MEMORY_CONSOLIDATOR_SUPERSEDE_MS": "200"}
+TICK = {"memory__consolidator__tickMs": 100, "memory__consolidator__supersedeMs": 200}
 WORDS = (
     "anchor basil copper delta ember falcon garnet harbor indigo juniper kelp lantern maple nickel orchid pebble quartz"
     " rocket saddle timber umber velvet walnut xenon yarrow zinc acorn bramble cinder dune elder fjord gravel heron"
@@ -126,9 +126,10 @@ class Torture:
         self.kills = 0
         self._checked = 0
         self._number = 0
+        self.place.configure(**TICK)
         self._nursery = subprocess.Popen(
             [sys.executable, "-I", "-c", NURSERY, json.dumps(SMALL), str(self.place.folder)],
-            env=self.place.env | TICK,
+            env=self.place.env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -6,6 +6,8 @@ The binary is `SIFTD_CLAUDE_BIN`, else `claude` of the PATH, else the pinned npm
 
 from __future__ import annotations
 
+import fcntl
+import functools
 import json
 import os
 import shutil
@@ -50,13 +52,23 @@ def require_claude() -> Path:
         return installed
     if not shutil.which("npm"):
         pytest.skip("node is missing: no real Claude Code to drive")
-    command = ["npm", "install", "--prefix", str(NODE_PREFIX), "--no-audit", "--no-fund", PINNED]
-    NODE_PREFIX.mkdir(exist_ok=True)
-    npm = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
+    status = _install()
     installed = _find_installed()
     if installed is None:
-        pytest.skip(f"npm did not install {PINNED} (exit status {npm.returncode})")
+        pytest.skip(f"npm did not install {PINNED} (exit status {status})")
     return installed
+
+
+@functools.cache
+def _install() -> int:
+    """Install the package, once a process: without a registry npm tries for a minute. Workers wait for each other."""
+    NODE_PREFIX.mkdir(exist_ok=True)
+    with (NODE_PREFIX / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if _find_installed():
+            return 0
+        command = ["npm", "install", "--prefix", str(NODE_PREFIX), "--no-audit", "--no-fund", PINNED]
+        return subprocess.run(command, capture_output=True, timeout=INSTALL_SECONDS, check=False).returncode
 
 
 def _find_installed() -> Path | None:

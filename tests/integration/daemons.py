@@ -114,6 +114,13 @@ class Place:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TZ") if name in os.environ}
         return kept | {"HOME": str(self.root), "SIFTD_HOME": str(self.home)}
 
+    def configure(self, **settings: Any) -> None:
+        """Write the configuration file, with two underscores for each dot."""
+        file = Path(self.paths.home.config)
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.home.chmod(0o700)
+        file.write_text(json.dumps({name.replace("__", "."): value for name, value in settings.items()}))
+
     # The daemon
 
     def spawn(
@@ -261,7 +268,7 @@ class Place:
         """Wait until every courier, and the spool it feeds, has ended."""
 
         def are_gone() -> bool:
-            return not any(str(HOOK) in line or "siftd spool" in line for line in self.processes().values())
+            return not any(str(HOOK) in line or " spool --folder" in line for line in self.processes().values())
 
         wait_until("the couriers have ended", are_gone)
 
@@ -360,7 +367,9 @@ def processes_with(variable: str) -> dict[int, str]:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if variable.encode() in (folder / "environ").read_bytes().split(b"\0") and is_alive(int(folder.name)):
-                found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+                found[int(folder.name)] = (
+                    (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+                )
         except OSError:
             continue
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -116,3 +117,33 @@ def test_the_root_commit_is_the_oldest_and_only_known_of_a_whole_history(reposit
     repository.git("clone", "--quiet", "--depth", "1", f"file://{repository.folder}", str(shallow))
     assert find_root_commit(str(shallow)) is None
     assert find_root_commit(str(repository.home)) is None
+
+
+def test_a_git_directory_that_does_not_point_back_is_told_and_the_remedy_joins_it(repository: Repository) -> None:
+    """`git init --separate-git-dir` notes nowhere whose it made; a person can say it."""
+    repository.git("init", "--quiet", "--separate-git-dir", str(repository.folder.with_name("elsewhere.git")))
+    alone = repository.key
+    [note] = repository.found_by_doctor()
+    assert note["state"] == "note"
+    assert f"leads to {repository.folder.with_name('elsewhere.git')}, which does not point back" in note["message"]
+    repository.git("config", "core.worktree", str(repository.folder))
+    assert repository.key != alone
+    assert repository.found_by_doctor() == []
+
+
+@pytest.mark.parametrize("name", ["commondir", "HEAD", "config", "packed-refs", "shallow", "refs/heads/main"])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_git_is_not_asked_about_a_repository_that_would_keep_it_reading(
+    repository: Repository, name: str, kind: str
+) -> None:
+    """An archive may hold a pipe or a link to a device in place of any file of git."""
+    repository.git("branch", "--move", "main")
+    path = repository.folder / ".git" / name
+    path.unlink(missing_ok=True)
+    if kind == "pipe" and name != "refs/heads/main":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    assert find_root_commit(str(repository.folder)) is None
+    most_kilobytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert most_kilobytes < 2 << 20, "without a bound git takes whatever there is"

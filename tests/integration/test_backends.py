@@ -387,7 +387,7 @@ async def test_an_anthropic_refusal_is_cannot_and_a_missing_key_is_told_without_
     assert given == [Cannot(reason="the model declined to answer")]
     (verdict,) = await make_backend("anthropic").summarise([ITEM])
     assert isinstance(verdict, TryLater)
-    assert "ANTHROPIC_API_KEY" in verdict.reason
+    assert "memory.apiKeyFile" in verdict.reason
 
 
 def program(tmp_path: Path, body: str) -> list[str]:
@@ -522,4 +522,4 @@ async def test_a_daemon_on_the_default_backend_loads_no_client_library() -> None
 async def test_a_library_that_is_missing_is_told_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ollama", None)
     (verdict,) = await make_backend("ollama:m").summarise([ITEM])
-    assert verdict == TryLater(reason="the library ollama is missing: pip install 'siftd[ollama]'")
+    assert verdict == TryLater(reason="the library ollama is missing: pip install 'siftd-memory[ollama]'")

@@ -140,6 +140,9 @@ def test_every_tool_call_the_prompt_and_the_outcome_are_in_the_store(desk: Desk,
             ("SubagentStop", None),
             ("Agent", "ok"),
             ("Stop", None),
+            ("AssistantText", None),
+            ("AssistantText", None),
+            ("NoSuchTool", "failed"),
         ],
         key=str,
     )
@@ -159,16 +162,17 @@ def test_a_question_in_other_words_finds_the_fix(desk: Desk, session: ClaudeRun)
     assert [hit["tool"] for hit in by_symbol] == ["Edit"]
 
 
-def test_backfill_after_live_capture_adds_only_what_no_hook_reports(desk: Desk, session: ClaudeRun) -> None:
+def test_what_no_hook_reports_is_read_from_the_transcripts_and_a_backfill_adds_nothing(
+    desk: Desk, session: ClaudeRun
+) -> None:
+    desk.mem("drain")
+    texts = "SELECT json_extract(payload_json, '$.text'), agent_id IS NOT NULL FROM events WHERE tool = 'AssistantText'"
+    assert sorted(desk.rows(texts)) == [("I look first.", 0), ("Looking.", 1)]
+    marked = desk.rows("SELECT json_extract(payload_json, '$._unhooked') FROM events WHERE tool = 'NoSuchTool'")
+    assert marked == [("validation",)]
     before = desk.mem("info")["counts"]["events"]
-    first = desk.mem("backfill")
-    assert first["captured"] == 1
-    assert first["skippedDuplicate"] == before
-    assert first["errors"] == 0
-    marked = desk.rows("SELECT tool, json_extract(payload_json, '$._unhooked') FROM events ORDER BY id DESC LIMIT 1")
-    assert marked == [("NoSuchTool", "validation")]
-    again = desk.mem("backfill")
-    assert (again["captured"], again["skippedDuplicate"]) == (0, before + 1)
+    filled = desk.mem("backfill")
+    assert (filled["captured"], filled["skippedDuplicate"], filled["errors"]) == (0, before, 0)
 
 
 def test_a_subagents_call_is_linked_to_the_call_that_started_it(desk: Desk, session: ClaudeRun) -> None:
@@ -178,7 +182,8 @@ def test_a_subagents_call_is_linked_to_the_call_that_started_it(desk: Desk, sess
         " JOIN events child ON child.id = p.src_id JOIN events starter ON starter.id = p.dst_id"
         " WHERE p.edge = 'caused_by' AND child.agent_id IS NOT NULL AND starter.tool = 'Agent' ORDER BY child.id"
     )
-    assert linked == [("Bash", "Agent"), ("SubagentStop", "Agent")]
+    calls = [(child, starter) for child, starter in linked if child != "AssistantText"]
+    assert calls == [("Bash", "Agent"), ("SubagentStop", "Agent")]
 
 
 def test_the_slash_command_answers_in_the_session(desk: Desk, session: ClaudeRun) -> None:

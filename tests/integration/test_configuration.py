@@ -24,8 +24,7 @@ from siftd.workspace import find_workspace
 pytestmark = pytest.mark.slow
 
 MEM = str(Path(sys.executable).with_name("mem"))
-LONG = "86400000"
-NAMES = {key.name: key.environment_name for key in KEYS}
+LONG = 86_400_000
 
 
 class Desk:
@@ -34,14 +33,15 @@ class Desk:
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self.workspace = folder / "workspace"
         self.workspace.mkdir(exist_ok=True)
-        texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
             "SIFTD_WORKSPACE": str(self.workspace),
-            **{NAMES[name]: text for name, text in texts.items()},
         }
         self.paths = Home(f"{folder}/.siftd").for_workspace(find_workspace(str(self.workspace)).key)
+        config = Path(self.paths.home.config)
+        config.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        config.write_text(json.dumps(settings))
 
     def mem(self, *arguments: str) -> Any:
         done = self.try_mem(*arguments)
@@ -329,7 +329,7 @@ def test_recall_brief_tokens_is_the_most_that_a_start_is_given(
     desk: Callable[..., Desk], most: int, is_given: bool
 ) -> None:
     asked = desk(recall__briefTokens=most)
-    asked.ask({"kind": "remember", "text": "Never push to main without a review.", "pin": True})
+    asked.ask({"kind": "remember", "text": "Never push to main without a review.", "pin": True, "typed": True})
     brief = asked.ask({"kind": "brief"})
     assert bool(brief["items"]) == is_given
     assert brief["tokens"] <= most

@@ -19,6 +19,7 @@ from siftd.daemon.main import EXIT_ALREADY_RUNNING, EXIT_FAILED
 from siftd.errors import DaemonUnreachable, RequestRefused
 from siftd.frames import PROTOCOL, encode_json
 from siftd.home import ensure_workspace
+from siftd.secret import ensure_secret
 
 pytestmark = pytest.mark.slow
 
@@ -190,6 +191,7 @@ def test_a_stop_answers_what_is_in_flight_and_summarises_nothing_more(place: Pla
 def test_clients_may_connect_while_the_log_is_still_replayed(place: Place) -> None:
     """Whoever comes while a long log is read waits in the backlog instead of starting another daemon."""
     ensure_workspace(place.paths)
+    ensure_secret(place.paths)  # a log without the secret that it was made with is refused
     segment = Path(place.paths.folder) / "wal-1.ndjson.gz"
     os.mkfifo(segment)  # the replay blocks on it until somebody writes
     daemon = place.spawn()
@@ -208,19 +210,21 @@ def test_clients_may_connect_while_the_log_is_still_replayed(place: Place) -> No
 
 
 def test_a_persons_open_lock_on_the_database_delays_no_start_for_good(place: Place) -> None:
+    """Where the log is ahead of the database, a daemon does not serve before both have the same."""
     import sqlite3
 
     place.start()
     place.capture(1)
-    place.stop()
     with contextlib.closing(sqlite3.connect(place.paths.database, isolation_level=None)) as person:
         person.execute("BEGIN IMMEDIATE")
+        place.capture(2)
+        place.kill()
         status, said = ended(place.spawn())
         person.execute("ROLLBACK")
     assert status == EXIT_FAILED
     assert said.count("\n") == 1
     place.start()
-    assert place.count_events() == 1
+    assert place.count_events() == 2
 
 
 def test_every_arrival_leaves_one_line_without_text(place: Place) -> None:
@@ -271,11 +275,11 @@ def test_a_daemon_that_cannot_be_loaded_whole_says_why_and_is_backed_off_from(pl
 
 
 def test_an_excluded_workspace_gets_no_daemon_and_no_spool(place: Place) -> None:
-    env = {"SIFTD_CAPTURE_EXCLUDE": str(place.root)}
-    status, said = ended(place.spawn(env=env))
+    place.configure(capture__exclude=[str(place.root)])
+    status, said = ended(place.spawn())
     assert status == 6
     assert "excludes this workspace" in said
-    assert place.hook(tool_call(), env).is_silent
+    assert place.hook(tool_call()).is_silent
     place.wait_for_couriers()
     assert place.spool_files() == []
     assert place.dropped() == 0

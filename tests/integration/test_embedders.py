@@ -81,13 +81,10 @@ def server() -> Iterator[ModelServer]:
     made.close()
 
 
-def with_embedder(name: str, url: str = "") -> dict[str, str]:
-    """One tick at the start, as long as it takes, and no other."""
-    return {
-        "SIFTD_MEMORY_EMBEDDER": name,
-        "SIFTD_MEMORY_EMBEDDER_URL": url,
-        "SIFTD_MEMORY_CONSOLIDATOR_TICK_MS": "86400000",
-    }
+def start(place: Place, name: str, url: str = "") -> None:
+    """Start a daemon: one tick at the start, as long as it takes, and no other."""
+    place.configure(memory__embedder=name, memory__embedderUrl=url, memory__consolidator__tickMs=86_400_000)
+    place.start()
 
 
 def by_embedder(place: Place) -> dict[str, list[int]]:
@@ -104,7 +101,7 @@ def search(place: Place, query: str) -> dict[str, Any]:
 
 def fill(place: Place) -> list[int]:
     """Keep events, each told and embedded by the built-in embedder; return the ids of their summaries."""
-    place.start(env=with_embedder("hash-384"))
+    start(place, "hash-384")
     for number in range(EVENTS):
         place.capture(number)
     place.ask("drain")
@@ -119,7 +116,7 @@ def test_a_changed_embedder_embeds_anew_newest_first_and_goes_on_after_a_kill(
 ) -> None:
     ids = fill(place)
     server.lets_pass = 1
-    place.start(env=with_embedder("openai:one", server.url))
+    start(place, "openai:one", server.url)
     wait_until("the model works on its second batch", lambda: len(server.batches) == 2)
     made = by_embedder(place)
     assert made["openai:one"] == ids[-BATCH:], "the newest first"
@@ -132,7 +129,7 @@ def test_a_changed_embedder_embeds_anew_newest_first_and_goes_on_after_a_kill(
 
     place.kill()
     server.goes_on.set()
-    place.start(env=with_embedder("openai:one", server.url))
+    start(place, "openai:one", server.url)
     wait_until("all are made anew", lambda: by_embedder(place) == {"openai:one": ids})
     first = set(server.batches[0])
     assert not any(first & set(batch) for batch in server.batches[1:]), "what was made before the kill is made once"
@@ -141,7 +138,7 @@ def test_a_changed_embedder_embeds_anew_newest_first_and_goes_on_after_a_kill(
 
 
 def test_reembed_makes_what_is_asked_for_and_tells_how_many(place: Place, server: ModelServer) -> None:
-    place.start(env=with_embedder("openai:one", server.url))
+    start(place, "openai:one", server.url)
     place.ask("drain")  # waits for the tick with which a daemon begins
     place.capture(1, ts=1_700_000_000_000)
     place.capture(2, ts=1_760_000_000_000)
@@ -154,7 +151,7 @@ def test_reembed_makes_what_is_asked_for_and_tells_how_many(place: Place, server
 
 
 def test_a_model_that_is_away_from_the_start_fails_neither_drain_nor_search(place: Place) -> None:
-    place.start(env=with_embedder("openai:one", "http://127.0.0.1:9"))
+    start(place, "openai:one", "http://127.0.0.1:9")
     place.ask("drain")
     place.capture(3)
     drained = place.ask("drain")
@@ -170,7 +167,7 @@ def test_a_model_in_a_folder_embeds_in_the_daemon_itself(place: Place) -> None:
     from tiny_model import write_model
 
     name = f"fastembed:{write_model(place.root / 'models' / 'tiny')}"
-    place.start(env=with_embedder(name))
+    start(place, name)
     place.ask("drain")
     place.capture(4, payload={"tool_input": {"command": "compare the clock"}, "tool_response": {"stdout": ""}})
     assert place.ask("drain")["embedded"] >= 1

@@ -9,6 +9,8 @@ import contextlib
 import json
 import os
 import re
+import runpy
+import shutil
 import signal
 import sqlite3
 import threading
@@ -20,7 +22,7 @@ import pytest
 from daemons import Place, recorded_envelopes, session_start, tool_call, wait_until
 
 from siftd.frames import encode_hook
-from siftd.starting import ALLOCATOR, ENVIRONMENT
+from siftd.surroundings import ALLOCATOR, KEPT, PATH
 
 SECRET = "ghp_" + "a8Kq2LmN7pRtVw3XyZ5bCd6EfGh9JkM1nPqS"
 HOOK_SECONDS = 1.5
@@ -90,8 +92,10 @@ def test_a_burst_of_hooks_on_a_cold_home_starts_one_daemon_and_loses_nothing(pla
 
 
 def test_a_daemon_that_was_only_starting_does_not_count_as_slow(place: Place) -> None:
-    place.hook(session_start(), env={"SIFTD_MEMORY_BACKEND": "none"})  # makes the home; no daemon can start so
+    place.configure(memory__backend="none")
+    place.hook(session_start())  # makes the home; no daemon can start so
     place.wait_for_couriers()
+    place.configure()
     Path(place.paths.slow).touch()
     place.start()
     assert not Path(place.paths.slow).exists()
@@ -103,17 +107,15 @@ def test_a_daemon_that_a_hook_starts_keeps_named_variables_only_and_dumps_no_cor
     names = {
         item.partition(b"=")[0].decode() for item in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if item
     }
-    assert {name for name in names if not name.startswith("SIFTD_")} <= {*ENVIRONMENT, *ALLOCATOR}
+    assert names == {"HOME", "LC_ALL", "PATH", "SIFTD_HOME", "SIFTD_NS", *({"LANG", "TZ"} & {*place.env}), *ALLOCATOR}
     assert os.readlink(f"/proc/{pid}/cwd") == "/"
     assert re.search(r"^Umask:\s+0077$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
     assert re.search(r"^Max core file size\s+0\s+0\s", Path(f"/proc/{pid}/limits").read_text(), re.MULTILINE)
 
 
 def test_hook_and_command_line_hand_on_the_same_variables() -> None:
-    source = (Path(__file__).parents[2] / "hooks" / "courier.py").read_text()
-    assert f"ALLOCATOR = {json.dumps(ALLOCATOR)}\n" in source
-    names = source.partition("DAEMON_ENVIRONMENT = (")[2].partition(")")[0]
-    assert tuple(name.strip().strip('"') for name in names.split(",") if name.strip()) == ENVIRONMENT
+    courier = runpy.run_path(str(Path(__file__).parents[2] / "hooks" / "courier.py"))
+    assert (courier["KEPT"], courier["PATH"], courier["ALLOCATOR"]) == (KEPT, PATH, ALLOCATOR)
 
 
 def test_after_a_held_stop_hooks_spool_until_a_session_starts(place: Place) -> None:
@@ -156,6 +158,29 @@ def test_a_hung_daemon_costs_one_wait_and_no_event(place: Place) -> None:
     assert place.pid() == daemon.pid
 
 
+def test_what_a_busy_daemon_keeps_at_last_is_not_counted_as_dropped(place: Place) -> None:
+    """It has the frame whole and needs longer than a courier tries; meanwhile the spool can keep nothing."""
+    daemon = place.start()
+    assert place.hook(tool_call(0)).is_silent
+    spool = Path(place.paths.spool)
+    shutil.rmtree(spool, ignore_errors=True)
+    spool.touch()
+    os.kill(daemon.pid, signal.SIGSTOP)
+    assert place.hook(tool_call(1)).is_silent
+
+    def is_spooling() -> bool:
+        return any(" spool " in line for line in place.processes().values())
+
+    wait_until("the courier turns to the spool", is_spooling)
+    wait_until("the spool has kept nothing", lambda: not is_spooling())
+    os.kill(daemon.pid, signal.SIGCONT)
+    place.wait_for_couriers()
+    assert place.count_events() == 2
+    assert place.dropped() == 0
+    spool.unlink()
+    spool.mkdir(mode=0o700)
+
+
 def test_while_a_daemon_counts_as_slow_hooks_do_not_wait_for_it(place: Place) -> None:
     daemon = place.start()
     Path(place.paths.slow).touch()
@@ -169,15 +194,14 @@ def test_while_a_daemon_counts_as_slow_hooks_do_not_wait_for_it(place: Place) ->
 
 @pytest.mark.parametrize("problem", ["wrong setting", "newer schema"])
 def test_a_daemon_that_cannot_start_leaves_a_reason_and_no_storm(place: Place, problem: str) -> None:
-    env = {}
     if problem == "wrong setting":
-        env = {"SIFTD_MEMORY_BACKEND": "nonsense"}
+        place.configure(memory__backend="nonsense")
     else:
         place.start()
         place.stop()
         with contextlib.closing(sqlite3.connect(place.paths.database)) as database, database:
             database.execute("INSERT INTO migrations VALUES (999, '0999_later', '', 0)")
-    assert place.hook(tool_call(0), env).is_silent
+    assert place.hook(tool_call(0)).is_silent
     place.wait_for_couriers()
     failures, at_ms, reason = Path(place.paths.start).read_text().split(" ", 2)
     assert failures == "1"
@@ -189,21 +213,22 @@ def test_a_daemon_that_cannot_start_leaves_a_reason_and_no_storm(place: Place, p
 
     Path(place.paths.start).write_text(f"9 {int(time.time() * 1000)} {reason}")  # the back-off lasts for minutes
     with most_couriers(place) as most:
-        assert all(run.is_silent for run in place.hooks([tool_call(number) for number in range(1, 12)], env))
+        assert all(run.is_silent for run in place.hooks([tool_call(number) for number in range(1, 12)]))
         place.wait_for_couriers()
     assert most[-1] <= 8
     assert Path(place.paths.start).read_text().startswith("9 "), "nobody tried again"
     assert place.dropped() == 0
     assert len(place.spool_files()) == 12
-    run = place.hook(session_start(), env)
+    run = place.hook(session_start())
     assert json.loads(run.out).keys() == {"systemMessage"}, "the person is told in one line, the agent nothing"
     assert b"`mem doctor`" in run.out
 
 
 def test_a_daemon_that_starts_after_all_forgets_the_back_off(place: Place) -> None:
-    env = {"SIFTD_MEMORY_BACKEND": "nonsense"}
-    place.hook(tool_call(0), env)
+    place.configure(memory__backend="nonsense")
+    place.hook(tool_call(0))
     place.wait_for_couriers()
+    place.configure()
     Path(place.paths.start).write_text("3 0 ended with status 1: long ago\n")
     place.hook(tool_call(1))
     assert place.settle() == 2

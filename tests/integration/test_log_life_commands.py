@@ -154,3 +154,17 @@ def test_redact_shows_place_rule_and_surroundings_and_never_the_secret(
     assert token not in json.dumps(told)
     assert run(["redact", "missing.txt"]) == FAILED
     assert not (tmp_path / "home").exists()
+
+
+def test_a_rebuild_tells_what_only_the_old_database_had(paths: WorkspacePaths, mem: Mem) -> None:
+    """And so do `mem info` and `mem doctor`: a log that loses lines is a disk, or a person, to be looked at."""
+    mem("stop")
+    for each in Path(paths.folder).glob("wal*ndjson*"):
+        each.unlink()
+    Path(paths.hold).unlink()
+    rebuilt = mem("rebuild")
+    told = "the log had lost 3 events and 0 other rows"
+    assert rebuilt.out.startswith("rebuilt: 3 events")
+    assert told in rebuilt.out
+    assert told in mem("info").out
+    assert told in mem("doctor").out

@@ -120,7 +120,7 @@ def test_memory_search(server: Server) -> None:
 def test_a_project_filter_finds_its_one_row_behind_sixty_better_ones(server: Server) -> None:
     other = server.place.root / "other"
     other.mkdir()
-    elsewhere = Link.from_environment({**server.place.env, "SIFTD_WORKSPACE": str(other)})
+    elsewhere = Link.from_environment({**server.place.env, "CLAUDE_PROJECT_DIR": str(other)})
     for number in range(60):
         elsewhere.ask("remember", text=f"Barometer readings, barometer readings, barometer {number}")
         store(server, f"Barometer readings, barometer readings, number {number}", project="_global")

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from daemons import Place
+from terminals import mem_at_a_terminal
 
 from siftd.cli import DONE, FAILED, MISUSED, run
 
@@ -43,7 +44,7 @@ def test_a_statement_is_kept_found_and_shown(place: Place, mem: Mem) -> None:
     assert (status, kept["id"] in err) == (DONE, True)
     status, out, _ = mem("search", "postgres in production", "--kind", "memory", "--explain")
     assert f"{kept['id']} " in out
-    assert "decision  Production runs on Postgres 16" in out
+    assert "decision (agent)  Production runs on Postgres 16" in out
     status, out, _ = mem("show", kept["id"])
     assert status == DONE
     assert "db" in out
@@ -54,7 +55,7 @@ def test_a_statement_is_kept_found_and_shown(place: Place, mem: Mem) -> None:
 @pytest.mark.parametrize("arguments", [["--type", "rumour"], ["--importance", "9"]], ids=" ".join)
 def test_what_cannot_be_kept_is_said_with_the_remedy(place: Place, mem: Mem, arguments: list[str]) -> None:
     status, out, err = mem("remember", "a statement", *arguments)
-    assert (status, out) == (FAILED, "")
+    assert (status, out) == (MISUSED, "")
     assert err.startswith("mem: ")
 
 
@@ -74,11 +75,11 @@ def test_everything_is_carried_over_by_a_file_or_a_pipe(place: Place, mem: Mem, 
     assert (status, sum(answer["added"].values()), answer["known"]["events"]) == (DONE, 0, 1)
 
 
-def test_misuse_has_status_2_or_1_and_no_facts(place: Place, mem: Mem, tmp_path: Path) -> None:
+def test_misuse_has_status_2_and_no_facts(place: Place, mem: Mem, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("no export")
     assert mem("export", "--json")[:2] == (MISUSED, "")
-    assert mem("export", str(tmp_path / "mine"))[:2] == (FAILED, "")
-    assert mem("import", str(tmp_path / "mine"))[:2] == (FAILED, "")
+    assert mem("export", str(tmp_path / "mine"))[:2] == (MISUSED, "")
+    assert mem("import", str(tmp_path / "mine"))[:2] == (MISUSED, "")
     assert mem("import")[:2] == (MISUSED, "")
     assert (tmp_path / "mine").read_text() == "no export"
 
@@ -86,20 +87,50 @@ def test_misuse_has_status_2_or_1_and_no_facts(place: Place, mem: Mem, tmp_path:
 def test_what_is_kept_for_every_project_is_found_in_another_one(
     place: Place, mem: Mem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert mem("remember", "Never push to main without a review", "--global", "--pin")[1] == "g1 remembered\n"
+    status, out, err = mem("remember", "Never push to main without a review", "--global", "--pin")
+    assert (status, out) == (DONE, "g1 remembered\n")
+    assert "waits for a person" in err
     other = place.root / "other"
     other.mkdir()
     monkeypatch.chdir(other)
+    assert mem("search", "push to main")[1] == "", "nobody has accepted it"
+    assert mem_at_a_terminal(place.env, other, "pins", "--accept", keys="y\n")[0] == DONE
     assert mem("search", "push to main")[1].startswith("g1 ")
     assert "#g1 " in mem("brief")[1]
     assert mem("show", "g1")[1].startswith("g1 ")
     assert mem("memories")[1] == ""
     assert mem("memories", "--global")[1].startswith("g1 ")
-    assert mem("update", "g1", "Never push to main without two reviews")[1] == "g1 changed\n"
+    update = "update", "g1", "Never push to main without two reviews"
+    assert "g1 changed" in mem_at_a_terminal(place.env, other, *update, keys="y\n")[1]
     monkeypatch.chdir(place.folder)
     assert "two reviews" in mem("search", "push to main")[1]
     assert mem("forget", "g1", "--yes")[0] == DONE
     assert mem("search", "push to main", "--kind", "memory")[1] == ""
+
+
+def test_what_stands_in_every_session_is_asked_of_whoever_is_at_the_terminal(place: Place, mem: Mem) -> None:
+    """A script has a terminal too, when a person runs it: but nobody there who answers."""
+    pin = "remember", "Never push to main without a review", "--pin"
+    status, shown = mem_at_a_terminal(place.env, place.folder, *pin, keys="\n")
+    assert (status, "nothing was kept" in shown) == (FAILED, True)
+    assert mem("pins")[1] == ""
+    assert mem(*pin)[1] == "m1 remembered\n"
+    (line,) = mem("pins")[1].splitlines()
+    assert line.startswith("m1 ")
+    assert " waits " in line
+    assert "1 pin waiting" in mem("pins")[2]
+    assert "Never push" not in mem("brief")[1]
+    status, _, err = mem("pins", "--accept")
+    assert (status, "a person has to say so" in err) == (MISUSED, True)
+    agents = place.env | {"CLAUDECODE": "1"}
+    assert mem_at_a_terminal(agents, place.folder, "pins", "--accept", keys="y\n")[0] == MISUSED
+    assert mem_at_a_terminal(place.env, place.folder, "pins", "--accept", "m1", keys="n\n")[0] == FAILED
+    assert " waits " in mem("pins")[1]
+    status, shown = mem_at_a_terminal(place.env, place.folder, "pins", "--accept", "m1", keys="y\n")
+    assert (status, "m1 accepted" in shown) == (DONE, True)
+    assert json.loads(mem("pins", "--json")[1])["pins"][0]["waits"] is False
+    assert "Never push" in mem("brief")[1]
+    assert mem("pins", "--accept", "m1")[0] == MISUSED, "it waits for nothing"
 
 
 def test_conversations_are_begun_listed_and_shown_as_a_tree(place: Place, mem: Mem) -> None:
@@ -114,5 +145,5 @@ def test_conversations_are_begun_listed_and_shown_as_a_tree(place: Place, mem: M
     assert len(mem("conversations", "-n", "2")[1].splitlines()) == 2
     assert mem("conversations", "--stale", "30")[1] == ""
     status, _, err = mem("conversations", "c-nowhere")
-    assert (status, "no such conversation" in err) == (FAILED, True)
+    assert (status, "no such conversation" in err) == (MISUSED, True)
     assert "--start" in mem("conversations", "--follows", root)[2]

@@ -38,6 +38,8 @@ ENV = {"DB_PASSWORD": "tr0ub4dor&3horse+9", "SESSION_SALT": "qZ7-x9Lm2.vK4", "MA
 KINDS_MIN = 200
 NO_TEXT = frozenset({"pgpass", "kubernetes-secret", "encoded", "static-key", "netrc"})
 """Known by the lines around them: within other lines, one character before or behind them makes them another text."""
+WHOLE_LINES = ("user bob ",)
+"""Texts of a dialogue, which a line begins with by definition: behind another word they are words of a sentence."""
 NOT_ENCODED = frozenset({"email", "phone"})
 """Too short to be told from chance in base64."""
 
@@ -53,6 +55,10 @@ class Kind:
     @property
     def is_escapable(self) -> bool:
         return self.name not in NO_TEXT
+
+    @property
+    def is_part_of_a_line(self) -> bool:
+        return not self.text.startswith(WHOLE_LINES)
 
     @property
     def is_encodable(self) -> bool:
@@ -188,7 +194,12 @@ def frames() -> Iterator[bytes]:
     """Yield a hook frame for each kind: in turn a call, a failed one, a prompt."""
     for number, kind in enumerate(KINDS):
         tell = (envelope, failed, asked)[number % 3]
-        header = {"client": "claude-code", "frameUid": f"{number:032x}", "root": "/", "ts": 1_760_000_000_000 + number}
+        header = {
+            "client": "claude-code",
+            "frameUid": f"{number:032x}",
+            "root": "/src/demo",
+            "ts": 1_760_000_000_000 + number,
+        }
         yield encode_hook(json.dumps(header).encode(), json.dumps(tell(number, kind)).encode())
 
 
@@ -261,7 +272,7 @@ def plant_in_export(exported: Path, planted: Path) -> None:
                 line |= {
                     "payload": {"tool_input": places(kind)},
                     "uid": f"{number:032x}",
-                    "tool": f"Bash {kind.text}"[:200],
+                    "tool": f"Bash {kind.text}"[:200] if kind.is_part_of_a_line else kind.text,
                 }
                 line = {name: value for name, value in line.items() if not name.endswith(("_key", "Key", "Uid"))}
             case "summary" | "memory":
@@ -269,7 +280,7 @@ def plant_in_export(exported: Path, planted: Path) -> None:
                     {"uid": f"m{number}"} if line["kind"] == "memory" else {}
                 )
             case "session":
-                line |= {"cwd": f"/src/{kind.text}"}
+                line |= {"cwd": f"/src/{kind.text}" if kind.is_part_of_a_line else kind.text}
         lines.append(json.dumps(line))
     planted.write_text("\n".join(lines) + "\n")
 

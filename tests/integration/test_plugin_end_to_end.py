@@ -150,8 +150,9 @@ def test_the_first_session_is_captured_once_and_given_nothing(desk: Desk, first:
 
 def test_the_second_session_is_given_the_firsts_work_and_asks_for_it(desk: Desk, second: ClaudeRun) -> None:
     brief, recall = given(second, "SessionStart"), given(second, "UserPromptSubmit")
-    assert "validate_token compares the expiry" in brief + recall
-    assert brief, "how the last session ended stands at the start"
+    assert "changed auth.py" in brief, "what the last session did stands at the start, in words of ours"
+    assert FIRST not in brief + recall, "the turn that the start was told of comes not again"
+    assert CLOSING not in brief + recall, "how it closed stands on a file that was read: only its id is given"
     given_pieces = desk.mem("injections")["injections"]
     pieces = [each["piece"] for each in given_pieces if each["session_id"] == given_pieces[0]["session_id"]]
     assert len(pieces) == len(set(pieces)), "no piece twice"

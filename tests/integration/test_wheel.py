@@ -37,7 +37,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         str(REPOSITORY),
     ]
     subprocess.run(command, check=True)
-    return next(folder.glob("siftd-*.whl"))
+    return next(folder.glob("siftd_memory-*.whl"))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_the_wheel_carries_the_hooks_and_the_schema(wheel: Path) -> None:
 def test_an_installed_wheel_captures_through_its_own_hook_and_finds_it(installed: Path, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIFTD_WORKSPACE": str(workspace)}
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CLAUDE_PROJECT_DIR": str(workspace)}
 
     def mem(*arguments: str) -> Any:
         command = [str(installed / "mem"), *arguments, "--json"]

@@ -15,11 +15,10 @@ from siftd.daemon.workshop import Workshop
 from siftd.home import LoadedSettings, ensure_workspace
 from siftd.messages import Capture, decode_request, encode
 from siftd.paths import Home
-from siftd.workspace import Workspace
+from siftd.workspace import Workspace, find_workspace
 
 NOW = 1_790_000_000_000
 DAY = 86_400_000
-KEY = "0123456789abcdef"
 
 
 class Hands:
@@ -33,6 +32,21 @@ class Hands:
 
     def monotonic(self) -> float:
         return self.at / 1000
+
+
+class SetClock(Hands):
+    """A clock that is set while time goes on: `set_by` moves its hands alone."""
+
+    def __init__(self, now_ms: int = NOW) -> None:
+        super().__init__(now_ms)
+        self._wrong_by = 0
+
+    def set_by(self, ms: int) -> None:
+        self.at += ms
+        self._wrong_by += ms
+
+    def monotonic(self) -> float:
+        return (self.at - self._wrong_by) / 1000
 
 
 class _Progress:
@@ -84,13 +98,14 @@ class Shop:
 
 
 @asynccontextmanager
-async def opened(folder: Path, clock: Hands | None = None, key: str = KEY, **values: Any) -> AsyncIterator[Shop]:
+async def opened(folder: Path, clock: Hands | None = None, key: str = "", **values: Any) -> AsyncIterator[Shop]:
     """Open a workspace below `folder`, and close it again; settings are given with `_` for `.`."""
     hands = clock or Hands()
-    paths = Home(str(folder / "home")).for_workspace(key)
+    workspace = Workspace(str(folder), key or find_workspace(str(folder)).key)
+    paths = Home(str(folder / "home")).for_workspace(workspace.key)
     ensure_workspace(paths)
     settings = Settings({name.replace("_", "."): value for name, value in values.items()})
-    stock = Stock(Workspace(str(folder), key), paths, LoadedSettings(settings), hands)
+    stock = Stock(workspace, paths, LoadedSettings(settings), hands)
     workshop = Workshop(stock, bool)
     try:
         yield Shop(workshop, hands)
@@ -101,6 +116,6 @@ async def opened(folder: Path, clock: Hands | None = None, key: str = KEY, **val
 
 async def rebuilt(folder: Path) -> None:
     """Delete the database: the next opening has the log alone."""
-    home = Home(str(folder / "home")).for_workspace(KEY)
+    home = Home(str(folder / "home")).for_workspace(find_workspace(str(folder)).key)
     for suffix in ("", "-wal", "-shm"):
         Path(f"{home.database}{suffix}").unlink(missing_ok=True)

@@ -115,7 +115,7 @@ def config_unreadable(paths: WorkspacePaths) -> None:
         (spool_waits, "1 capture waiting", "`mem drain` takes them in"),
         (spool_unreadable, "1 file in", "remove the *.bad files"),
         (line_corrupt, "1 corrupt line of the log set aside", "check the disk"),
-        (record_condemned, "1 record of the log ended the daemon twice", "`mem rebuild` tries it again"),
+        (record_condemned, "1 record of the log cannot be applied", "`mem rebuild` tries it again"),
         (database_set_aside, "1 damaged database set aside", "once you miss nothing"),
         (database_damaged, "the database is damaged", "it is set aside and rebuilt"),
         (database_missing, "db.sqlite is missing", "`mem start` makes it anew"),

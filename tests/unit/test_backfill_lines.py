@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siftd.backfill import lines as lines_module
-from siftd.backfill.lines import FileChanged, Lines, open_regular
+from siftd.backfill.lines import FileChanged, Lines
+from siftd.foreign_file import open_regular
 
 
 @pytest.fixture

@@ -91,6 +91,11 @@ async def test_backfill_after_a_live_session_adds_only_what_no_hook_reports(plac
     assert len(before) > 10
     shutil.copytree(RECORDED / "projects", place.claude_home / "projects")
     workspace = find_workspace(RECORDED_FOLDER)
+    said = await place.fill(workspace=workspace)
+    assert counts(said) == (len(before) + 2, 2, len(before), 0)
+    texts = place.store.rows("SELECT json_extract(payload_json, '$.text') FROM events WHERE tool = 'AssistantText'")
+    assert texts == [("I'll look at the token check first.",), ("The expiry is never compared with the clock.",)]
+    before = place.store.rows("SELECT * FROM events")
     result = await place.fill(workspace=workspace)
     assert counts(result) == (len(before), 0, len(before), 0)
     assert place.store.rows("SELECT * FROM events") == before
@@ -109,7 +114,10 @@ async def test_backfill_after_a_live_session_adds_only_what_no_hook_reports(plac
 async def test_backfill_alone_tells_what_the_hooks_would_have_told(place: Place, tmp_path: Path) -> None:
     shutil.copytree(RECORDED / "projects", place.claude_home / "projects")
     await place.fill(workspace=find_workspace(RECORDED_FOLDER))
-    told = "SELECT session_id, tool, outcome, agent_id, spawned_agent_id FROM events ORDER BY 1, 2, 3, 4, 5"
+    told = (
+        "SELECT session_id, tool, outcome, agent_id, spawned_agent_id FROM events WHERE tool <> 'AssistantText'"
+        " ORDER BY 1, 2, 3, 4, 5"
+    )
     read = place.store.rows(told)
     (tmp_path / "other").mkdir()
     async with OpenedStore(tmp_path / "other" / "home") as other:
@@ -234,6 +242,7 @@ async def test_sessions_of_subfolders_and_linked_worktrees_belong_to_the_reposit
     worktree.mkdir()
     (worktree / ".git").write_text(f"gitdir: {git}/worktrees/wt\n")
     (git / "worktrees/wt/commondir").write_text("../..\n")
+    (git / "worktrees/wt/gitdir").write_text(f"{worktree}/.git\n")
     place.session("s1").call("t1")
     place.session("s2", place.root / "src").call("t2")
     place.session("s3", worktree).call("t3")
@@ -286,14 +295,14 @@ async def test_what_cannot_be_read_is_counted_and_named(place: Place, tmp_path: 
     session = place.session().raw(b"{broken\n").raw(b'{"type":"user","sessionId":7}\n').call("t1")
     result = await place.fill(tmp_path / "gone.jsonl", odd, session.path)
     assert counts(result) == (1, 1, 0, 5)
-    assert result.first_error == "gone.jsonl: No such file or directory"
+    assert result.first_error == "loop.jsonl: it is a link that leads elsewhere"
     assert result.as_json() == {
         "source": "claude-code",
         "scanned": 1,
         "captured": 1,
         "skippedDuplicate": 0,
         "errors": 5,
-        "firstError": "gone.jsonl: No such file or directory",
+        "firstError": "loop.jsonl: it is a link that leads elsewhere",
     }
 
 
@@ -401,3 +410,18 @@ async def test_a_secret_in_a_transcript_never_reaches_log_or_store(place: Place)
     [(payload,)] = place.store.rows("SELECT payload_json FROM events")
     assert secret not in payload
     assert "REDACTED" in payload
+
+
+async def test_a_transcript_from_elsewhere_is_of_nobody_we_know(place: Place, tmp_path: Path) -> None:
+    """One in the client's home the client has written; any other may come from anybody, through whoever names it."""
+    place.session("s1").prompt("push to main").call("t1").say("Done.")
+    theirs = place.session("s2").prompt("push to main by force").call("t2").say("Forced.")
+    copy = tmp_path / "from-a-colleague.jsonl"
+    shutil.move(theirs.path, copy)
+    await place.fill()
+    await place.fill(copy)
+    said = place.store.rows("SELECT session_id, tool, said_by FROM events ORDER BY session_id, id")
+    assert said == [
+        ("s1", "UserPromptSubmit", "agent"), ("s1", "Read", "output"), ("s1", "Stop", "agent"),
+        ("s2", "UserPromptSubmit", "outside"), ("s2", "Read", "outside"), ("s2", "Stop", "outside"),
+    ]  # fmt: skip

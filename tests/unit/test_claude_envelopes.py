@@ -52,10 +52,18 @@ def test_a_finished_tool_call_is_an_event_with_the_clients_own_field_names() -> 
         ts=7,
         identity=("tool", "toolu_1"),
         native_id="toolu_1",
+        said_by="output",
         outcome="ok",
         cwd="/home/dev/demo",
         prompt_id="p1",
+        transcript="/t.jsonl",
     )
+
+
+def test_the_end_of_a_subagent_names_its_own_transcript() -> None:
+    told = {"agent_id": "a1", "agent_type": "Explore", "last_assistant_message": "x"}
+    assert decode("SubagentStop", **told, agent_transcript_path="/a.jsonl").transcript == "/a.jsonl"
+    assert decode("SubagentStop", **told, agent_transcript_path={"not": "a path"}).transcript is None
 
 
 def test_a_failed_tool_call_keeps_its_error() -> None:

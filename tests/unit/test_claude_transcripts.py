@@ -47,12 +47,15 @@ class Transcript:
         block = {"type": "tool_use", "id": tool_use_id, "name": tool, "input": tool_input}
         return self.assistant(block, "tool_use")
 
-    def say(self, text: str, *, ended: bool = True) -> Transcript:
-        return self.assistant({"type": "text", "text": text}, "end_turn" if ended else "tool_use")
+    def say(self, text: str, *, ended: bool = True, **fields: Any) -> Transcript:
+        return self.assistant({"type": "text", "text": text}, "end_turn" if ended else "tool_use", **fields)
 
-    def assistant(self, block: Any, stop_reason: str) -> Transcript:
+    def assistant(self, block: Any, stop_reason: str, **fields: Any) -> Transcript:
         message = {"id": f"m{len(self.lines)}", "content": [block], "stop_reason": stop_reason if self.modern else None}
-        return self.add("assistant", message=message)
+        return self.add("assistant", message=message, **fields)
+
+    def queue(self, operation: str, content: str | None = None) -> Transcript:
+        return self.add("queue-operation", operation=operation, **({} if content is None else {"content": content}))
 
     def result(self, content: Any, structured: Any = None, tool_use_id: str = "t1") -> Transcript:
         block = {"type": "tool_result", "tool_use_id": tool_use_id, "content": content}
@@ -93,8 +96,13 @@ def test_a_session_tells_its_start_its_prompt_its_calls_and_its_end_in_order() -
     start, *events = session.told()
     assert isinstance(start, SessionChange)
     assert (start.change, start.cwd) == ("start", FOLDER)
-    assert session.brief() == [("UserPromptSubmit", "fix it"), ("Bash", {"stdout": "a.py"}), ("Stop", "Fixed.")]
-    assert [event.ts % 60_000 for event in events if isinstance(event, Event)] == [250, 3_250, 4_250]
+    assert session.brief() == [
+        ("UserPromptSubmit", "fix it"),
+        ("AssistantText", "I look."),
+        ("Bash", {"stdout": "a.py"}),
+        ("Stop", "Fixed."),
+    ]
+    assert [event.ts % 60_000 for event in events if isinstance(event, Event)] == [250, 1_250, 3_250, 4_250]
     assert all(event.from_transcript for event in session.events())
 
 
@@ -164,9 +172,11 @@ def test_what_is_typed_while_the_agent_works_is_a_prompt_of_the_running_turn() -
 
 
 def test_what_the_client_says_in_a_persons_place_is_no_prompt() -> None:
-    session = Transcript().prompt("This session is being continued from…", isCompactSummary=True)
-    session.user("Caveat", isMeta=True).user("<local-command-stdout>x</local-command-stdout>").user(
-        "<bash-input>ls</bash-input>"
+    session = (
+        Transcript()
+        .user("Caveat", isMeta=True)
+        .user("<local-command-stdout>x</local-command-stdout>")
+        .user("<bash-input>ls</bash-input>")
     )
     session.user("<task-notification>agent finished</task-notification>").user([{"type": "image", "source": {}}])
     assert session.brief() == []
@@ -218,14 +228,16 @@ def test_a_failure_that_no_hook_reports_is_marked_with_its_cause(text: str, reas
 def test_a_turn_that_a_person_stops_has_no_end() -> None:
     session = Transcript().prompt("go").say("I begin", ended=False)
     session.user([{"type": "text", "text": "[Request interrupted by user]"}]).prompt("no, this", "p2").say("Done.")
-    assert [tool for tool, _ in session.brief()] == ["UserPromptSubmit", "UserPromptSubmit", "Stop"]
+    assert [tool for tool, _ in session.brief()] == ["UserPromptSubmit", "AssistantText", "UserPromptSubmit", "Stop"]
 
 
 def test_a_turn_that_is_not_over_has_no_end_yet() -> None:
     session = Transcript().prompt("go").say("Let me look.", ended=False)
-    assert session.brief(complete=True) == [("UserPromptSubmit", "go")]
+    assert session.brief() == [("UserPromptSubmit", "go")], "what was said last may be its closing"
+    said = [("UserPromptSubmit", "go"), ("AssistantText", "Let me look.")]
+    assert session.brief(complete=True) == said, "once nothing can follow it was none"
     session.call("Bash", command="ls")
-    assert session.brief() == [("UserPromptSubmit", "go")], "nor is an unanswered call an event"
+    assert session.brief() == said, "nor is an unanswered call an event"
 
 
 def test_the_last_of_several_texts_of_one_message_is_the_closing_one() -> None:
@@ -234,7 +246,83 @@ def test_the_last_of_several_texts_of_one_message_is_the_closing_one() -> None:
         session.add(
             "assistant", message={"id": "m", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}
         )
-    assert session.brief()[1:] == [("Stop", "block two")]
+    assert session.brief()[1:] == [("AssistantText", "block one"), ("Stop", "block two")]
+
+
+def test_what_a_subagent_says_is_marked_and_no_word_of_the_agents_own() -> None:
+    session = Transcript(agent_id="a1").say("I look.", ended=False).call("Bash", command="ls")
+    session.result("a.py")
+    said, _ = session.events()
+    assert (said.tool, said.agent_id, said.said_by) == ("AssistantText", "a1", "output")
+
+
+def test_a_text_is_known_by_its_record_and_not_by_its_words() -> None:
+    session = Transcript().prompt("go")
+    for number in range(3):
+        session.say("Let me look.", ended=False, uuid=f"u{number % 2}").call("Bash", f"t{number}", command="ls")
+    assert [event.identity for event in session.events()[1:]] == [("text", "u0"), ("text", "u1"), ("text", "u0")]
+
+
+def test_nothing_is_said_in_an_empty_text() -> None:
+    session = Transcript().prompt("go").say("(no content)", ended=False).call("Bash", command="ls").result("a", {})
+    assert [tool for tool, _ in session.brief()] == ["UserPromptSubmit", "Bash"]
+
+
+def test_what_the_client_writes_in_the_models_place_nobody_said() -> None:
+    session = Transcript().prompt("go").say("Fixed.")
+    content = [{"type": "text", "text": "No response requested."}]
+    session.add("assistant", message={"id": "x", "model": "<synthetic>", "content": content, "stop_reason": "end_turn"})
+    assert session.brief(complete=True)[1:] == [("Stop", "Fixed.")]
+
+
+def test_the_account_that_a_compaction_leaves_is_told() -> None:
+    session = Transcript().prompt("This session is being continued from…", isCompactSummary=True, uuid="u1")
+    (account,) = session.events()
+    assert account.tool == "CompactSummary"
+    assert account.payload == {"summary": "This session is being continued from…"}
+    assert account.identity == ("account", "u1")
+
+
+def test_what_waits_in_the_clients_queue_is_told_once_the_agent_is_given_it() -> None:
+    """`dequeue` makes it the next prompt; what is taken back was never said."""
+    session = Transcript().prompt("fix it").queue("enqueue", "no, not the tests").queue("enqueue", "and then push")
+    session.queue("remove").queue("dequeue").queue("enqueue", "oops").queue("popAll").say("Fixed.")
+    assert session.brief() == [
+        ("UserPromptSubmit", "fix it"),
+        ("UserPromptSubmit", "no, not the tests"),
+        ("Stop", "Fixed."),
+    ]
+    assert_told_alike(envelope("UserPromptSubmit", prompt="no, not the tests"), session.events()[1])
+
+
+def test_a_queued_prompt_that_is_attached_as_well_is_told_once() -> None:
+    attached = {"type": "queued_command", "prompt": "and test it", "commandMode": "prompt"}
+    for modern in (True, False):
+        session = Transcript(modern=modern).prompt("fix it").queue("enqueue", "and test it").queue("remove")
+        session.add("attachment", attachment=attached).say("Done.").prompt("and test it", "p2")
+        assert [text for _, text in session.brief(complete=True)] == ["fix it", "and test it", "Done.", "and test it"]
+
+
+def test_what_a_subagent_in_the_background_answers_is_its_end() -> None:
+    answer = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n<result>It leaks.</result>\n"
+    command = "<task-notification><task-id>b1</task-id><summary>Command done</summary></task-notification>"
+    started = {"agentId": "a1", "status": "async_launched"}
+
+    def begun() -> Transcript:
+        return Transcript().prompt("go").call("Agent", prompt="look").result("", started).prompt("meanwhile", "p2")
+
+    for session in (
+        begun().user(answer + "</task-notification>").user(command),
+        begun().queue("enqueue", answer).queue("remove").queue("enqueue", command).queue("remove"),
+    ):
+        *_, told = session.events()
+        assert_told_alike(envelope("SubagentStop", agent_id="a1", last_assistant_message="It leaks."), told)
+
+
+def test_what_is_no_agents_id_ends_no_subagent() -> None:
+    for task in ("x" * 65, "a b", "", "</result>"):
+        text = f"<task-notification><task-id>{task}</task-id><result>It leaks.</result></task-notification>"
+        assert [event.tool for event in Transcript().prompt("go").user(text).events()] == ["UserPromptSubmit"]
 
 
 def test_an_error_of_the_api_is_no_closing_text() -> None:

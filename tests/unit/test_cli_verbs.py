@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import siftd
-from siftd.cli import DONE, MISUSED, run
+from siftd.cli import DONE, FAILED, MISUSED, _status_of, run
 from siftd.cli.verbs import VERBS, choose
+from siftd.clients import own
+from siftd.errors import RequestInvalid, RequestRefused
 
 HEAVY = ("msgspec", "anyio", "structlog", "rich", "numpy", "sqlite3", "subprocess", "pathlib", "typing", "inspect")
 """What `mem info` and `mem search` may not import while a daemon runs: agents wait for them."""
@@ -73,6 +75,10 @@ def test_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -
         ["retry"],
         ["retry", "e1", "--all"],
         ["drain", "many"],
+        ["drain", "-5"],
+        ["injections", "-n", "-1"],
+        ["logs", "-n", "0"],
+        ["sessions", "-n", "x"],
         ["info", "--nonsense"],
         ["config", "memory.backnd"],
     ],
@@ -83,6 +89,27 @@ def test_misuse_has_status_2_and_prints_no_facts(arguments: list[str], capsys: p
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err
+
+
+def test_what_is_kept_out_of_memory_as_our_own_traffic_is_every_verb_and_nothing_else() -> None:
+    assert {*VERBS, "help"} == own.VERBS
+
+
+def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["help"]) == DONE
+    assert "mem COMMAND --help" in capsys.readouterr().out
+    assert choose(["help", "search"]) == ("search", ["--help"])
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("status", "info"), ("tail", "logs -f"), ("serach", "search")])
+def test_what_others_call_otherwise_is_named(typed: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([typed]) == MISUSED
+    assert f"did you mean `mem {meant}`?" in capsys.readouterr().err
+
+
+def test_a_refusal_of_the_daemon_is_misuse_as_well() -> None:
+    assert _status_of(RequestRefused(RequestInvalid.code, "this is not an id")) == MISUSED
+    assert _status_of(RequestRefused("disk_full", "no room")) == FAILED
 
 
 def test_options_of_every_command_may_stand_before_it() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened_store import OpenedStore
+from opened_store import OpenedStore, left_out
 from structlog.testing import capture_logs
 
 from siftd.errors import DiskFull, EnvelopeRejected, LogBroken, StoreError
@@ -184,6 +184,32 @@ async def test_prompts_without_an_id_are_told_apart_by_counting(store: OpenedSto
     assert [receipt.is_duplicate for receipt in read] == [True, True, False]
 
 
+async def steps_of(store: OpenedStore, event: Event) -> int:
+    """Return how many instructions of SQLite's machine it takes to keep an event."""
+    steps = 0
+
+    def count() -> None:
+        nonlocal steps
+        steps += 1
+
+    await store.write(lambda c: c.set_progress_handler(count, 1))
+    await store.keep(event)
+    await store.write(lambda c: c.set_progress_handler(None, 1))
+    return steps
+
+
+async def test_a_prompt_costs_no_more_for_the_equal_ones_before_it(store: OpenedStore) -> None:
+    """Who says "continue" all day pays the same each time; the uids are those of a transcript's count."""
+    await store.keep(*[prompt("go on")] * 20)
+    before = await steps_of(store, prompt("go on"))
+    await store.keep(*[prompt("go on")] * 1_500)
+    assert await steps_of(store, prompt("go on")) < 1.5 * before
+    read = await store.keep(*(prompt("go on", occurrence=number) for number in range(1, 1_524)))
+    assert [receipt.is_duplicate for receipt in read] == [True] * 1_522 + [False]
+    [again] = await store.keep(prompt("go on"))
+    assert (again.is_duplicate, store.rows("SELECT count(DISTINCT uid) FROM events")) == (False, [(1_524,)])
+
+
 async def test_a_prompt_is_kept_though_an_equal_earlier_one_was_deleted_by_hand(store: OpenedStore) -> None:
     await store.keep(prompt("go on"), prompt("go on"))
     store.by_hand().execute("DELETE FROM events WHERE id = 1")
@@ -260,7 +286,7 @@ async def test_two_rows_in_the_way_of_one_group_both_make_way(store: OpenedStore
         from siftd.store.events import replay_records
 
         admitted = [store.intake.admit(call("t1")), store.intake.admit(call("t2"))]
-        replay_records(connection, [record_of(each, seq, f"u{seq}") for seq, each in enumerate(admitted, 1)])
+        replay_records(connection, [record_of(each, seq, f"u{seq}") for seq, each in enumerate(admitted, 1)], left_out)
 
     await store.write(take_their_ids)
     assert [(row[0], row[1]) for row in store.rows()] == [(1, "s1"), (2, "s1"), (3, "hand"), (4, "hand")]
@@ -329,6 +355,72 @@ async def test_after_a_failed_sync_the_log_goes_on_in_a_new_segment(store: Opene
     assert logged(store)[-1] == kept.event_id
     assert logged(store)[0] == 1
     assert [row[0] for row in store.rows()] == [1, kept.event_id]
+
+
+@pytest.mark.parametrize("faults", [{"sync": errno.EIO}, {"sync": errno.EIO, "truncate": errno.EIO}])
+async def test_no_byte_stays_of_what_a_failed_sync_refused(
+    store: OpenedStore, disk: type[FaultyFile], faults: dict[str, int]
+) -> None:
+    """Not even where the segment cannot be cut back: its good part is copied and takes its place."""
+    await store.keep(call("t1", "good-one"))
+    disk.faults.update(faults)
+    with capture_logs():
+        [refused] = await store.keep(call("t2", "refused-one"))
+    assert isinstance(refused.error, LogBroken)
+    disk.faults.clear()
+    segments = [each.read_bytes() for each in Path(store.paths.folder).glob("wal*")]
+    assert sum(b"good-one" in each for each in segments) == 1
+    assert not any(b"refused-one" in each for each in segments)
+    await store.keep(call("t3", "next-one"))
+    assert logged(store) == [1, 3]
+
+
+async def test_nothing_is_appended_behind_what_was_refused_and_cannot_be_taken_back(
+    store: OpenedStore, disk: type[FaultyFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does the database catch up from such a log; once the disk is well again all goes on."""
+
+    def fail(path: Path, data: bytes) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    await store.keep(call("t1"))
+    person = store.by_hand()
+    person.execute("BEGIN IMMEDIATE")
+    with capture_logs(), monkeypatch.context() as patched:
+        await store.keep(call("t2"))
+        patched.setattr("siftd.log.writer.write_private", fail)
+        disk.faults.update(sync=errno.EIO, truncate=errno.EIO)
+        await store.keep(call("t3", "refused-one"))
+        disk.faults.clear()
+        person.execute("ROLLBACK")
+        [refused] = await store.keep(call("t4"))
+        assert isinstance(refused.error, LogBroken)
+        with pytest.raises(StoreError):
+            await store.committer.seal_log()
+    [kept] = await store.keep(call("t5"))
+    assert kept.error is None
+    assert [row[0] for row in store.rows()] == logged(store) == [1, 2, kept.event_id]
+
+
+async def test_what_comes_behind_an_opt_out_that_the_log_refuses_is_refused_or_kept_but_never_dropped(
+    store: OpenedStore, disk: type[FaultyFile]
+) -> None:
+    """They waited together: the one behind must not be answered as dropped for the sake of a wish that nobody kept."""
+    wish = store.intake.opt_out("s1", 0)
+    go_on = await stall(store)
+    kept = [asyncio.ensure_future(store.committer.keep(each)) for each in (wish, store.intake.admit(call("t1")))]
+    disk.faults["sync"] = errno.EIO
+    await asyncio.sleep(0)
+    go_on()
+    with capture_logs():
+        receipts = await asyncio.gather(*kept)
+    assert [type(receipt.error) for receipt in receipts] == [LogBroken, LogBroken]
+    disk.faults.clear()
+    [receipt] = await store.keep(call("t1"))
+    assert receipt.event_id is not None
+    await store.committer.keep(wish)
+    [receipt] = await store.keep(call("t2"))
+    assert (receipt.is_duplicate, receipt.event_id) == (True, None)
 
 
 async def test_what_was_kept_is_there_after_a_restart(tmp_path: Path) -> None:

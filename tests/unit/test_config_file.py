@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from siftd.config import KEYS, check, is_excluded, parse_environment, parse_file, parse_flags
+from siftd.config import KEYS, check, is_excluded, parse_file, parse_flags
 from siftd.errors import ConfigInvalid
 from siftd.home import ensure_folder, load_settings
 from siftd.paths import Home
 
 TICK = "memory.consolidator.tickMs"
-TICK_ENVIRONMENT = "SIFTD_MEMORY_CONSOLIDATOR_TICK_MS"
 
 
 @pytest.fixture
@@ -28,17 +27,19 @@ def write(home: Home, text: str) -> None:
 
 
 def test_without_a_file_every_key_has_its_default(home: Home) -> None:
-    loaded = load_settings(home, {})
+    loaded = load_settings(home)
     assert dict(loaded.settings.items()) == {key.name: key.default for key in KEYS}
     assert loaded.problem is None
 
 
-def test_a_flag_beats_the_environment_beats_the_file_beats_the_default(home: Home) -> None:
+def test_a_flag_beats_the_file_beats_the_default_and_the_environment_sets_nothing(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIFTD_MEMORY_CONSOLIDATOR_TICK_MS", "2000")
+    assert load_settings(home).settings[TICK] == 30_000
     write(home, json.dumps({TICK: 1000}))
-    environ = {TICK_ENVIRONMENT: "2000"}
-    assert load_settings(home, {}).settings[TICK] == 1000
-    assert load_settings(home, environ).settings[TICK] == 2000
-    assert load_settings(home, environ, [f"{TICK}=3000"]).settings[TICK] == 3000
+    assert load_settings(home).settings[TICK] == 1000
+    assert load_settings(home, [f"{TICK}=3000"]).settings[TICK] == 3000
 
 
 def test_a_file_may_nest_or_dot_its_keys() -> None:
@@ -49,21 +50,11 @@ def test_a_file_may_nest_or_dot_its_keys() -> None:
 
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
-def test_every_key_can_be_set_by_file_environment_and_flag(key: object) -> None:
+def test_every_key_can_be_set_by_file_and_flag(key: object) -> None:
     name, default = key.name, key.default  # type: ignore[attr-defined]
-    environment_name = key.environment_name  # type: ignore[attr-defined]
     text = default if isinstance(default, str) else json.dumps(default)
     assert parse_file(json.dumps({name: default})) == {name: default}
-    assert parse_environment({environment_name: text}) == {name: default}
     assert parse_flags([f"{name}={text}"]) == {name: default}
-
-
-def test_the_environments_name_of_a_key_is_the_documented_one() -> None:
-    names = {key.name: key.environment_name for key in KEYS}
-    assert names[TICK] == TICK_ENVIRONMENT
-    assert names["daemon.idleExitMs"] == "SIFTD_DAEMON_IDLE_EXIT_MS"
-    assert len(set(names.values())) == len(KEYS)
-    assert not set(names.values()) & {"SIFTD_HOME", "SIFTD_NS", "SIFTD_WORKSPACE", "SIFTD_OFF"}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +96,7 @@ def test_days_may_be_null_for_ever() -> None:
     assert parse_file('{"store.keepDays": null}') == {"store.keepDays": None}
 
 
-def test_lists_in_environment_and_flags_may_be_json_or_commas() -> None:
+def test_lists_in_flags_may_be_json_or_commas() -> None:
     assert parse_flags(["capture.ignore=Read,*.lock"]) == {"capture.ignore": ["Read", "*.lock"]}
     assert parse_flags(['capture.ignore=["Read"]']) == {"capture.ignore": ["Read"]}
 
@@ -129,11 +120,10 @@ def test_a_flag_without_a_value_is_refused() -> None:
 )
 def test_a_bad_file_stops_nothing_the_last_good_one_holds(home: Home, bad: str) -> None:
     write(home, json.dumps({TICK: 1234}))
-    assert load_settings(home, {}).problem is None
+    assert load_settings(home).problem is None
     write(home, bad)
-    loaded = load_settings(home, {TICK_ENVIRONMENT: "2000"})
-    assert loaded.settings[TICK] == 2000, "the environment still counts"
-    assert load_settings(home, {}).settings[TICK] == 1234
+    loaded = load_settings(home, ["log.keepDays=7"])
+    assert (loaded.settings[TICK], loaded.settings["log.keepDays"]) == (1234, 7)
     assert loaded.problem is not None
     assert home.config in loaded.problem
     assert "last good" in loaded.problem
@@ -141,27 +131,25 @@ def test_a_bad_file_stops_nothing_the_last_good_one_holds(home: Home, bad: str) 
 
 def test_a_bad_file_without_a_good_one_before_it_gives_the_defaults(home: Home) -> None:
     Path(home.config).write_bytes(b"\xff\xfe")
-    loaded = load_settings(home, {})
+    loaded = load_settings(home)
     assert dict(loaded.settings.items()) == {key.name: key.default for key in KEYS}
     assert loaded.problem is not None
 
 
-def test_a_wrong_flag_or_variable_is_an_error_of_its_own(home: Home) -> None:
+def test_a_wrong_flag_is_an_error_of_its_own(home: Home) -> None:
     with pytest.raises(ConfigInvalid):
-        load_settings(home, {TICK_ENVIRONMENT: "often"})
-    with pytest.raises(ConfigInvalid):
-        load_settings(home, {}, [f"{TICK}=often"])
+        load_settings(home, [f"{TICK}=often"])
 
 
 def test_the_kept_good_file_is_private(home: Home) -> None:
     write(home, "{}")
-    load_settings(home, {})
+    load_settings(home)
     assert Path(home.good_config).stat().st_mode & 0o777 == 0o600
 
 
 def test_an_excluded_folder_excludes_what_is_below_it_and_no_namesake(home: Home) -> None:
     write(home, json.dumps({"capture.exclude": ["/src/private/"]}))
-    settings = load_settings(home, {}).settings
+    settings = load_settings(home).settings
     excluded = [
         root for root in ("/src/private", "/src/private/a", "/src/private-not", "/src") if is_excluded(root, settings)
     ]

@@ -60,3 +60,54 @@ async def test_requests_in_flight_are_bounded_by_their_bytes_too() -> None:
     for answer in held[2:]:
         answer.send(b"{}")
     assert (transport.written, connection.is_answering, connection._in_flight_bytes) == (6, False, 0)
+
+
+class ClosingTransport(HeldTransport):
+    """One that is told to close."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+async def test_a_stream_that_is_refused_ends_without_the_answers_that_are_missing() -> None:
+    held: list[Answer] = []
+    connection = Connection(lambda _, answer: held.append(answer), set(), most=1)
+    transport = ClosingTransport()
+    connection.connection_made(transport)  # type: ignore[arg-type]
+    connection.data_received(encode_frame(b"{}") * 3)
+    held[0].send(b"{}")
+    held[1].refuse_stream()
+    assert (transport.written, transport.is_closed) == (1, True)
+    held[2].send(b"{}")
+    connection.data_received(encode_frame(b"{}"))
+    assert (transport.written, len(held)) == (1, 3)
+
+
+class AbortedTransport(HeldTransport):
+    """One whose connection is torn down; the loop tells of it later."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_aborted = False
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+
+async def test_one_that_was_turned_away_makes_no_room_for_the_next() -> None:
+    connections: set[Connection] = set()
+
+    def come() -> tuple[Connection, AbortedTransport]:
+        transport = AbortedTransport()
+        connection = Connection(lambda *_: None, connections, most=1)
+        connection.connection_made(transport)  # type: ignore[arg-type]
+        return connection, transport
+
+    served, _ = come()
+    served.data_received(encode_frame(b"{}")[:1])
+    assert [come()[1].is_aborted for _ in range(3)] == [True, True, True]
+    assert connections == {served}

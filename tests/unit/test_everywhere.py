@@ -38,7 +38,7 @@ class Person:
         root = self.here.workshop.workspace.root
         return await asyncio.to_thread(
             ask_where_it_is,
-            {"kind": kind, **fields},
+            {"kind": kind, **fields} | ({"typed": True} if kind in ("remember", "supersede", "update") else {}),
             root,
             lambda message: of(self.here, message),
             lambda message: of(self.shared, message),

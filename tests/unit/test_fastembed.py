@@ -126,7 +126,7 @@ def test_a_missing_library_is_told_with_its_remedy(folder: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "fastembed", None)
     with pytest.raises(EmbedderUnavailable) as refused:
         make_embedder(f"fastembed:{folder}").embed(["token"])
-    assert "pip install 'siftd[fastembed]'" in refused.value.hint
+    assert "pip install 'siftd-memory[fastembed]'" in refused.value.hint
 
 
 def test_a_relative_folder_is_refused() -> None:

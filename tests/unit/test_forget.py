@@ -11,15 +11,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from opened_shop import DAY, NOW, Hands, Shop, opened, rebuilt
+from opened_shop import DAY, NOW, Hands, SetClock, Shop, opened, rebuilt
 from transcript_files import SessionFile
 
 from siftd.admission import as_kept
 from siftd.errors import RequestInvalid
 from siftd.home import write_private
+from siftd.log import segments
 from siftd.log.recovery import iter_records
 from siftd.messages import Backfill
-from siftd.model import Event
+from siftd.model import Event, SessionChange
 from siftd.store import snapshots
 from siftd.workspace import find_workspace
 
@@ -195,6 +196,9 @@ async def test_backfill_of_the_same_transcript_brings_nothing_back(tmp_path: Pat
             "summary": 0,
             "memory": 0,
             "record": 0,
+            "session": 0,
+            "title": 0,
+            "folder": 0,
         }
         assert await fill() == 0
         copy.call("t1", "Bash", command=f"grep {WORD}")
@@ -220,6 +224,15 @@ async def test_a_spool_file_that_comes_late_is_not_taken_in(tmp_path: Path) -> N
         assert list(spool.iterdir()) == []
         assert await ids(shop) == []
         assert everywhere(tmp_path / "home") == []
+
+
+async def test_a_text_is_forgotten_whether_its_accents_are_composed_or_apart(tmp_path: Path) -> None:
+    """A file's name from macOS has them apart; a person types them in one."""
+    async with opened(tmp_path) as shop:
+        await tell(shop, "cafe\u0301 Zwei\u0301")
+        await tell(shop, "CAF\u00c9 drei")
+        await tell(shop, "cafe vier")
+        assert (await forget(shop, query="caf\u00e9"))["matched"] == 2
 
 
 async def test_a_session_a_file_and_a_time_stay_forgotten_for_what_nobody_has_seen_yet(tmp_path: Path) -> None:
@@ -278,6 +291,50 @@ async def test_a_summary_that_took_a_forgotten_word_from_the_prompt_is_written_a
         assert (answer["byKind"]["prompt"], answer["byKind"]["tool"]) == (1, 0)
         assert await shop.rows("SELECT id, status FROM events") == [(2, "raw")]
         assert everywhere(tmp_path / "home") == []
+
+
+async def test_a_text_is_forgotten_in_names_too(tmp_path: Path) -> None:
+    """Titles, folders, tools, sessions' ids and sources are no payload, and what is counted as forgotten has to go."""
+    async with opened(tmp_path) as shop:
+        admission = shop.workshop.intake.admission
+        await shop.ask("converse", title=f"The {WORD} affair", id="named")
+        start = SessionChange(client="c", session_id="s1", change="start", ts=NOW, cwd=f"/src/{WORD}/app")
+        await shop.workshop.committer.keep(admission.admit_change(start))
+        stays = await tell(shop, "other", cwd=f"/src/{WORD.upper()}/app")
+        await tell(shop, "call", tool=f"mcp__{WORD}__query")
+        await tell(shop, "talk", session=f"about-{WORD}")
+        await shop.ask("remember", text="The door is green", source=f"client {WORD}")
+        await shop.ask("drain")
+        told = await forget(shop, query=WORD)
+        found = {kind: number for kind, number in told["byKind"].items() if number}
+        assert found == {"tool": 2, "summary": 2, "memory": 1, "record": 1, "session": 1, "title": 1, "folder": 2}
+        assert (told["pending"], told["left"]) == ([], [])
+        assert everywhere(tmp_path / "home") == []
+        assert await ids(shop) == [stays]
+        assert await shop.rows("SELECT session_id, cwd FROM sessions") == [("s1", None)]
+        assert await shop.rows("SELECT count(*) FROM conversations") == [(0,)]
+        told_again = {"id": "named", "title": f"The {WORD} affair", "parent": None, "relation": None, "ts": NOW}
+        intent = admission.admit_intent("conversation", told_again, ts=NOW, session_id="named")
+        await shop.workshop.committer.keep(intent, way="read")
+        assert everywhere(tmp_path / "home") == [], "an import does not bring it back"
+        later = SessionChange(client="c", session_id="s2", change="start", ts=NOW + 10, cwd=f"/src/{WORD}/app")
+        shop.clock.at += 10
+        await shop.workshop.committer.keep(admission.admit_change(later))
+    await rebuilt(tmp_path)
+    async with opened(tmp_path) as shop:
+        assert await ids(shop) == [stays]
+        assert await shop.rows("SELECT session_id, cwd FROM sessions ORDER BY 1") == [
+            ("s1", None),
+            ("s2", f"/src/{WORD}/app"),
+        ], "what comes after it is new"
+
+
+async def test_it_is_said_that_a_text_stays_in_the_workspaces_own_path(tmp_path: Path) -> None:
+    folder = tmp_path / WORD
+    folder.mkdir()
+    async with opened(folder) as shop:
+        await tell(shop, WORD)
+        assert (await forget(shop, query=WORD))["left"] == ["the path of this workspace"]
 
 
 async def test_memories_are_forgotten_by_id_and_by_query_and_stay_so(tmp_path: Path) -> None:
@@ -413,7 +470,7 @@ async def test_events_older_than_the_store_keeps_them_are_forgotten(tmp_path: Pa
         await tell(shop, "young", ts=NOW - DAY)
         assert (await shop.ask("prune"))["events"] == 0
         clock.at = NOW + 2 * DAY
-        assert (await shop.ask("prune")) == {"events": 1, "segments": 0, "pending": []}
+        assert (await shop.ask("prune")) == {"events": 1, "segments": 0, "held": 0, "pending": []}
         assert everywhere(tmp_path / "home") == []
         assert await tell(shop, WORD, ts=NOW - 9 * DAY) is None
         clock.at = NOW + 15 * DAY
@@ -422,7 +479,132 @@ async def test_events_older_than_the_store_keeps_them_are_forgotten(tmp_path: Pa
         assert await shop.rows("SELECT count(*) FROM tombstones WHERE kind = 'time'") == [(1,)]
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_a_clock_that_is_wrong_for_a_minute_makes_nothing_too_old(tmp_path: Path, restarts: bool) -> None:
+    """An empty battery, a virtual machine that wakes up: 2037 for two ticks, or at a start, and right again."""
+    clock = SetClock()
+    async with opened(tmp_path, clock, store_keepDays=90) as shop:
+        kept = [await tell(shop, f"word{number}", ts=NOW - DAY + number) for number in range(20)]
+        if not restarts:
+            clock.set_by(11 * 365 * DAY)
+            await shop.workshop._upkeep.run()
+    if restarts:
+        clock.set_by(11 * 365 * DAY)
+    async with opened(tmp_path, clock, store_keepDays=90) as shop:
+        await shop.workshop._upkeep.run()
+        assert (await shop.ask("prune"))["held"] == 20, "and a person is told"
+        await tell(shop, "future", ts=clock.at)
+        clock.set_by(-11 * 365 * DAY)
+        await shop.workshop._upkeep.run()
+        assert (await ids(shop))[:20] == kept
+        assert await shop.rows("SELECT * FROM tombstones") == []
+        assert await tell(shop, "now", ts=clock.at) is not None
+
+
+async def test_retention_goes_on_once_events_have_shown_that_time_has_passed(tmp_path: Path) -> None:
+    """After a long rest the first start forgets nothing yet: only the clock says that so much time is over."""
+    clock = SetClock()
+    async with opened(tmp_path, clock, store_keepDays=90) as shop:
+        await tell(shop, "old", ts=NOW)
+    clock.set_by(200 * DAY)
+    async with opened(tmp_path, clock, store_keepDays=90) as shop:
+        await shop.workshop._upkeep.run()
+        for number in range(9):
+            await tell(shop, f"word{number}", ts=clock.at)
+        assert len(await ids(shop)) == 10
+    async with opened(tmp_path, clock, store_keepDays=90) as shop:
+        await shop.workshop._upkeep.run()
+        assert len(await ids(shop)) == 9
+
+
+async def forgotten_until(shop: Shop, until: int) -> None:
+    """Leave the tombstone that a wrong clock has made."""
+    await shop.workshop.keep_intent("forget", {"scope": "time", "time": True, "since": 0, "until": until})
+    await shop.workshop.forgetter.finish()
+
+
+@pytest.mark.parametrize("is_of_an_earlier_version", [False, True])
+async def test_a_tombstone_that_a_wrong_clock_made_drops_nothing_that_happens_after_it(
+    tmp_path: Path, is_of_an_earlier_version: bool
+) -> None:
+    """Neither when it is captured, nor at the next forget of something else, nor at a rebuild."""
+    clock = Hands()
+    async with opened(tmp_path, clock) as shop:
+        await tell(shop, WORD, ts=NOW - DAY)
+        await forgotten_until(shop, NOW + 4000 * DAY)
+        if is_of_an_earlier_version:
+            await shop.by_hand("UPDATE tombstones SET detail = NULL WHERE until IS NOT NULL")
+    async with opened(tmp_path, clock) as shop:
+        assert await ids(shop) == []
+        clock.at += DAY
+        kept = [await tell(shop, "here", ts=clock.at - 10), await tell(shop, "soon", ts=clock.at)]
+        other = await tell(shop, "another", ts=clock.at)
+        await shop.ask("converse", title="what is new")
+        await forget(shop, ids=[f"e{other}"])
+        assert await ids(shop) == kept
+        assert await shop.rows("SELECT count(*) FROM conversations") == [(1,)]
+    await rebuilt(tmp_path)
+    async with opened(tmp_path, clock) as shop:
+        assert await ids(shop) == kept
+        assert await shop.rows("SELECT count(*) FROM conversations") == [(1,)]
+
+
+async def test_what_a_tombstone_drops_is_counted_and_told(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await tell(shop, WORD, ts=NOW - 2 * DAY)
+        await forget(shop, until=NOW - DAY)
+        before = (await shop.ask("info"))["captures"]
+        assert await tell(shop, "late", ts=NOW - 2 * DAY) is None
+        await shop.ask("pause")
+        assert await tell(shop, "paused", ts=NOW) is None
+        after = (await shop.ask("info"))["captures"]
+        assert {name: after[name] - before[name] for name in after if after[name] != before[name]} == {
+            "accepted": 1,  # the wish to pause
+            "forgotten": 1,
+            "off": 1,
+        }
+
+
 async def test_prune_without_a_limit_is_refused(tmp_path: Path) -> None:
     async with opened(tmp_path) as shop:
         with pytest.raises(RequestInvalid):
             await shop.ask("prune")
+
+
+async def test_nothing_comes_back_from_the_pages_that_the_writer_has_in_memory(tmp_path: Path) -> None:
+    """Pages are overwritten beneath the daemon; what it writes next must not hold what they held."""
+    async with opened(tmp_path) as shop:
+        for number in range(300):
+            await tell(shop, f"{WORD}{number}" if number % 3 == 0 else f"other{number}", session=f"s{number % 7}")
+        await shop.ask("drain")
+        kept = await shop.rows(
+            "SELECT id, payload_json FROM events WHERE payload_json NOT LIKE ? ORDER BY id", f"%{WORD}%"
+        )
+        assert (await forget(shop, query=WORD))["pending"] == []
+        assert everywhere(tmp_path / "home") == []
+        for number in range(100):
+            await tell(shop, f"later{number}", session=f"s{number % 7}")
+        await shop.by_hand("UPDATE events SET last_error = 'a reason that makes each row longer'")
+        await shop.ask("drain")
+        await shop.workshop._upkeep.run()
+        assert everywhere(tmp_path / "home") == []
+        assert (await shop.rows("SELECT id, payload_json FROM events ORDER BY id"))[: len(kept)] == kept
+        assert await shop.rows("PRAGMA integrity_check") == [("ok",)]
+
+
+async def test_an_event_is_forgotten_without_a_look_at_what_has_nothing_to_do_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its id: the rest of the log is searched for its names, not decoded, and no other row is read."""
+    decoded = []
+    async with opened(tmp_path) as shop:
+        for number in range(40):
+            await tell(shop, f"{WORD}{number}" if number == 5 else f"other{number}", session=f"s{number}")
+            if number % 10 == 9:
+                await shop.workshop.committer.seal_log()
+        await shop.ask("drain")
+        decode = segments.read_line
+        monkeypatch.setattr("siftd.log.segments.read_line", lambda line: decoded.append(line) or decode(line))
+        assert (await forget(shop, ids=["e6"]))["pending"] == []
+        assert everywhere(tmp_path / "home") == []
+    assert sum(b'"kind":"capture"' in line for line in decoded) <= 10, "those of its own segment"

@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from siftd.errors import HomeUnusable
-from siftd.home import ensure_secret, ensure_workspace
+from siftd.home import ensure_workspace
 from siftd.paths import Home, WorkspacePaths
+from siftd.secret import ensure_secret
 from siftd.spool import iter_spool
 
 KEY = "0123456789abcdef"
@@ -72,6 +73,23 @@ def test_a_home_of_another_user_is_refused(paths: WorkspacePaths, monkeypatch: p
     monkeypatch.setattr("siftd.home.os.getuid", lambda: somebody)
     with pytest.raises(HomeUnusable, match="belongs to another user"):
         ensure_workspace(paths)
+
+
+def test_nothing_is_made_in_a_home_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `sudo mem` made there, as root's, the user's own hooks could not write to."""
+    paths = Home(str(tmp_path / "home")).for_workspace(KEY)
+    Path(paths.home.folder).mkdir(parents=True, mode=0o700)
+    Path(paths.home.root).chmod(0o700)
+    somebody = os.getuid() + 1
+    monkeypatch.setattr("siftd.home.os.getuid", lambda: somebody)
+    with pytest.raises(HomeUnusable, match="belongs to another user"):
+        ensure_workspace(paths)
+    assert list(Path(paths.home.folder).iterdir()) == []
+
+
+def test_the_count_of_what_was_lost_is_there_before_anything_can_be_lost(paths: WorkspacePaths) -> None:
+    """A disk without a free inode takes no new file; a few bytes in one that is there it takes."""
+    assert Path(paths.dropped).read_bytes() == b""
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o777])

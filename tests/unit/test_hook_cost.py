@@ -20,7 +20,7 @@ import pytest
 from siftd.workspace import find_workspace
 
 HOOK = Path(__file__).resolve().parents[2] / "hooks" / "claude_code.py"
-LINES_MAX = 181
+LINES_MAX = 186
 """The script is compiled at each run; whatever needs more belongs into courier.py or recall.py."""
 ENVELOPE = b'{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"make"}}'
 PROMPT = b'{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"hello"}'
@@ -49,11 +49,11 @@ class Stand:
         run = self.home / "default" / "run"
         run.mkdir(parents=True)
         (run / f"{self.key}.hold").touch()
+        (self.home / "default" / "config.json").write_text('{"memory.backend": "none"}')  # no daemon can start with it
         self.env = {
             "HOME": str(root),
             "SIFTD_HOME": str(self.home),
             "CLAUDE_PROJECT_DIR": str(self.folder),
-            "SIFTD_MEMORY_BACKEND": "none",  # no daemon can start with it
         }
 
     def run(
@@ -81,18 +81,29 @@ def stand() -> Iterator[Stand]:
 
 
 def wait_for_couriers(home: Path) -> None:
-    """Wait until no courier of this home lives: its folder is about to go."""
-    deadline = time.monotonic() + 6
+    """Wait until no process of this home lives: its folder is about to go. Daemons that couriers started are ended."""
+    deadline = time.monotonic() + 10
     folder = f"CLAUDE_PROJECT_DIR={home.parent}/".encode()
-    while any(f"SIFTD_HOME={home}".encode() in each or folder in each for each in environments()):
+    while of_home := [
+        (pid, line) for pid, found, line in processes() if f"SIFTD_HOME={home}\0".encode() in found or folder in found
+    ]:
         assert time.monotonic() < deadline, "a courier lives too long"
+        for pid, line in of_home:
+            if b"\0run\0--detached\0" in line:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
         time.sleep(0.01)
 
 
 def environments() -> Iterator[bytes]:
-    for file in Path("/proc").glob("[0-9]*/environ"):
+    return (environment for _, environment, _ in processes())
+
+
+def processes() -> Iterator[tuple[int, bytes, bytes]]:
+    """Every process that can be looked at: its number, environment and command line."""
+    for folder in Path("/proc").glob("[0-9]*"):
         try:
-            yield file.read_bytes()
+            yield int(folder.name), (folder / "environ").read_bytes(), (folder / "cmdline").read_bytes()
         except OSError:
             continue
 
@@ -252,7 +263,7 @@ def test_an_input_that_never_ends_is_given_up_after_two_seconds(stand: Stand) ->
         os.close(reader)
         os.close(writer)
     assert 1.9 < time.monotonic() - started < 4
-    assert b'"error":"TimeoutError"' in (stand.home / "default" / "logs" / "hooks.ndjson").read_bytes()
+    assert b'"error":"TooLate"' in (stand.home / "default" / "logs" / "hooks.ndjson").read_bytes()
 
 
 def test_a_git_loop_of_links_is_no_failure(stand: Stand) -> None:
@@ -263,15 +274,36 @@ def test_a_git_loop_of_links_is_no_failure(stand: Stand) -> None:
     assert taken
 
 
-def test_a_relative_home_is_the_one_beside_the_agent(stand: Stand) -> None:
-    assert is_silent(stand.run(env=stand.env | {"SIFTD_HOME": "../home"}))
-    wait_for_couriers(stand.folder / ".." / "home")
-    spool = stand.home / "default" / "workspaces" / stand.key / "spool"
-    deadline = time.monotonic() + 6
-    while not list(spool.glob("[0-9]*.json")):
-        assert time.monotonic() < deadline, "the event was not spooled"
-        time.sleep(0.01)
-    assert list(stand.folder.iterdir()) == []
+@pytest.mark.parametrize(
+    "change", [{"SIFTD_HOME": "bait"}, {"SIFTD_HOME": None, "HOME": "bait"}], ids=["own", "user's"]
+)
+def test_a_relative_home_is_passed_over(stand: Stand, change: dict[str, str | None]) -> None:
+    """It is what a cloned project's settings would name: a home in the clone, with a configuration of its author's."""
+    bait, program = (
+        stand.folder / "bait",
+        "import pwd, sys; pwd.getpwuid = lambda _: type('E', (), {'pw_dir': sys.argv[2]})\n",
+    )
+    bait.mkdir()
+    program += "exec(compile(open(sys.argv[1]).read(), sys.argv[1], 'exec'), {'__file__': sys.argv[1]})"
+    env = {name: value for name, value in {**stand.env, **change}.items() if value is not None}
+    command = [sys.executable, "-I", "-S", "-c", program, str(HOOK), str(stand.root)]
+    done = subprocess.run(command, env=env, cwd=stand.folder, input=ENVELOPE, capture_output=True, check=False)
+    assert is_silent(done)
+    wait_for_couriers(stand.root / ".siftd")
+    assert (stand.root / ".siftd" / "default" / "run").is_dir()
+    assert list(bait.iterdir()) == []
+
+
+@pytest.mark.parametrize("namespace", ["../project/bait", "..", ".", "a/b"])
+def test_a_namespace_that_leads_elsewhere_is_passed_over(stand: Stand, namespace: str) -> None:
+    """A cloned project's settings may name one; what it would lead to is the project's."""
+    bait = stand.folder / "bait"
+    (bait / "run").mkdir(parents=True)
+    assert is_silent(stand.run(env=stand.env | {"SIFTD_NS": namespace}))
+    wait_for_couriers(stand.home)
+    assert [each.name for each in bait.rglob("*")] == ["run"]
+    assert [each.name for each in stand.home.iterdir()] == ["default"]
+    assert len(list((stand.home / "default" / "workspaces" / stand.key / "spool").glob("[0-9]*.json"))) == 1
 
 
 def test_off_writes_nothing_and_starts_nothing(stand: Stand) -> None:
@@ -301,3 +333,17 @@ def test_a_signal_ends_a_hook_like_any_program(stand: Stand) -> None:
     assert process.stdin is not None
     process.stdin.close()
     assert process.wait(timeout=5) == -signal.SIGTERM
+
+
+@pytest.mark.slow
+def test_a_folder_that_never_answers_is_given_up_after_two_seconds(stand: Stand) -> None:
+    """As some network file systems do: the alarm stays armed until the frame is sent."""
+    waiting = "def workspace_identity(folder): time.sleep(60)\ndef _("
+    program = "import sys; source = open(sys.argv[1]).read().replace('def workspace_identity(', sys.argv[2], 1)\n"
+    program += "exec(compile(source, sys.argv[1], 'exec'), {'__file__': sys.argv[1]})"
+    command = [sys.executable, "-I", "-S", "-c", program, str(HOOK), waiting]
+    done = subprocess.run(
+        command, env=stand.env, cwd=stand.folder, input=ENVELOPE, capture_output=True, timeout=10, check=False
+    )
+    assert is_silent(done)
+    assert b'"error":"TooLate"' in (stand.home / "default" / "logs" / "hooks.ndjson").read_bytes()

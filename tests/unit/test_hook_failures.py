@@ -96,7 +96,7 @@ def test_a_hook_without_a_folder_of_sockets_asks_nobody_where_it_stands(stand: S
         stranger.listen()
         stranger.setblocking(False)
         home = stand.root / "unmade"
-        env = stand.env | {"SIFTD_HOME": str(home), "SIFTD_MEMORY_BACKEND": "none"}
+        env = stand.env | {"SIFTD_HOME": str(home)}
         assert is_silent(stand.run(env=env))
         with pytest.raises(BlockingIOError):
             stranger.accept()

@@ -11,13 +11,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import whose_folders
+from whose_folders import CASES, HOSTILE, Case, git
 
+from siftd.backfill.sources import find_sources
 from siftd.paths import Home
-from siftd.workspace import find_workspace, start_folder, workspace_key
+from siftd.workspace import Workspace, find_workspace, path_from_text, start_folder, workspace_key
 
 HOOKS = Path(__file__).resolve().parents[2] / "hooks"
 PROBE = """
@@ -35,187 +37,6 @@ hook = {"__name__": "hook", "__file__": script, "ask": ask}
 exec(compile(source.replace("\\ndef ask(", "\\ndef _(", 1), "claude_code.py", "exec"), hook)
 """
 """Runs the hook up to the socket and tells where it would have connected."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A folder to stand in, and the identity that its workspace has."""
-
-    folder: Path
-    identity: Path
-    env: Mapping[str, str] = field(default_factory=dict)
-
-
-def git(*arguments: str | Path, cwd: Path) -> str:
-    identity = ["-c", "user.name=A", "-c", "user.email=a@localhost", "-c", "protocol.file.allow=always"]
-    env = {"PATH": os.environ["PATH"], "HOME": str(cwd), "GIT_CONFIG_NOSYSTEM": "1"}
-    command = ["git", *identity, *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=env, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def new_repository(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    git("init", "-q", cwd=folder)
-    git("commit", "-q", "--allow-empty", "-m", "first", cwd=folder)
-    return folder
-
-
-def plain_folder(root: Path) -> Case:
-    (root / "plain").mkdir()
-    return Case(root / "plain", root / "plain")
-
-
-def repository(root: Path) -> Case:
-    made = new_repository(root / "repo")
-    return Case(made, made / ".git")
-
-
-def sub_folder(root: Path) -> Case:
-    made = new_repository(root / "repo")
-    (made / "a" / "b").mkdir(parents=True)
-    return Case(made / "a" / "b", made / ".git")
-
-
-def linked_worktree(root: Path) -> Case:
-    made = new_repository(root / "repo")
-    git("worktree", "add", "-q", root / "linked", cwd=made)
-    (root / "linked" / "deep").mkdir()
-    return Case(root / "linked" / "deep", made / ".git")
-
-
-def submodule(root: Path) -> Case:
-    outer, inner = new_repository(root / "outer"), new_repository(root / "inner")
-    git("submodule", "add", "-q", inner, "libs/inner", cwd=outer)
-    return Case(outer / "libs" / "inner", outer / ".git" / "modules" / "libs" / "inner")
-
-
-def bare_repository(root: Path) -> Case:
-    git("init", "-q", "--bare", root / "a.git", cwd=root)
-    return Case(root / "a.git" / "refs", root / "a.git")
-
-
-def worktree_of_a_bare_repository(root: Path) -> Case:
-    made = new_repository(root / "repo")
-    git("clone", "-q", "--bare", made, root / "a.git", cwd=root)
-    git("worktree", "add", "-q", root / "linked", cwd=root / "a.git")
-    return Case(root / "linked", root / "a.git")
-
-
-def git_file_with_a_relative_gitdir(root: Path) -> Case:
-    made = new_repository(root / "repo")
-    (made / ".git").rename(root / "elsewhere.git")
-    (made / ".git").write_text("gitdir: ../elsewhere.git\n")
-    return Case(made, root / "elsewhere.git")
-
-
-def git_folder_behind_a_link(root: Path) -> Case:
-    made = new_repository(root / "repo")
-    (made / ".git").rename(root / "elsewhere.git")
-    (made / ".git").symlink_to("../elsewhere.git")
-    return Case(made, root / "elsewhere.git")
-
-
-def repository_inside_another(root: Path) -> Case:
-    new_repository(root / "outer")
-    made = new_repository(root / "outer" / "inner")
-    return Case(made, made / ".git")
-
-
-def broken_git_folder(root: Path) -> Case:
-    outer = new_repository(root / "outer")
-    (outer / "inner" / ".git").mkdir(parents=True)
-    return Case(outer / "inner", outer / ".git")
-
-
-def git_file_that_leads_nowhere(root: Path) -> Case:
-    outer = new_repository(root / "outer")
-    (outer / "inner").mkdir()
-    (outer / "inner" / ".git").write_text("gitdir: /gone\n")
-    return Case(outer / "inner", outer / ".git")
-
-
-def git_loop_of_links(root: Path) -> Case:
-    (root / "plain").mkdir()
-    (root / "plain" / ".git").symlink_to(".git")
-    return Case(root / "plain", root / "plain")
-
-
-def git_pipe_that_nobody_writes(root: Path) -> Case:
-    (root / "plain").mkdir()
-    os.mkfifo(root / "plain" / ".git")
-    return Case(root / "plain", root / "plain")
-
-
-def linked_folder(root: Path) -> Case:
-    made = new_repository(root / "repo")
-    (root / "link").symlink_to(made)
-    return Case(root / "link", made / ".git")
-
-
-def odd_name(root: Path) -> Case:
-    made = new_repository(root / "Grüße \"quoted\" 'and' \\ spaced\tout")
-    return Case(made, made / ".git")
-
-
-def name_that_is_not_utf8(root: Path) -> Case:
-    made = root / os.fsdecode(b"caf\xe9")
-    made.mkdir()
-    return Case(made, made)
-
-
-def project_folder_of_the_agent(root: Path) -> Case:
-    made = new_repository(root / "repo")
-    return Case(root, made / ".git", {"CLAUDE_PROJECT_DIR": str(made)})
-
-
-def workspace_by_variable(root: Path) -> Case:
-    made = new_repository(root / "repo")
-    return Case(root, made / ".git", {"CLAUDE_PROJECT_DIR": str(root), "SIFTD_WORKSPACE": str(made)})
-
-
-def workspace_by_relative_variable(root: Path) -> Case:
-    made = new_repository(root / "repo")
-    return Case(root, made / ".git", {"SIFTD_WORKSPACE": "repo"})
-
-
-def missing_folder(root: Path) -> Case:
-    return Case(root, root / "gone" / "deeper", {"CLAUDE_PROJECT_DIR": str(root / "gone" / "deeper") + "/"})
-
-
-def missing_folder_in_a_repository(root: Path) -> Case:
-    made = new_repository(root / "repo")
-    return Case(root, made / ".git", {"CLAUDE_PROJECT_DIR": str(made / "gone" / "deeper")})
-
-
-def root_folder(root: Path) -> Case:
-    return Case(Path("/"), Path("/"))
-
-
-CASES: tuple[Callable[[Path], Case], ...] = (
-    plain_folder,
-    repository,
-    sub_folder,
-    linked_worktree,
-    submodule,
-    bare_repository,
-    worktree_of_a_bare_repository,
-    git_file_with_a_relative_gitdir,
-    git_folder_behind_a_link,
-    repository_inside_another,
-    broken_git_folder,
-    git_file_that_leads_nowhere,
-    git_loop_of_links,
-    git_pipe_that_nobody_writes,
-    linked_folder,
-    odd_name,
-    name_that_is_not_utf8,
-    project_folder_of_the_agent,
-    workspace_by_variable,
-    workspace_by_relative_variable,
-    missing_folder,
-    missing_folder_in_a_repository,
-    root_folder,
-)
 
 
 def reached_by_hook(cwd: Path, env: Mapping[str, str]) -> dict[str, str]:
@@ -248,12 +69,41 @@ def test_hook_and_siftd_find_the_same_socket(make: Callable[[Path], Case], tmp_p
     assert f"{reached['run']}/{reached['key']}.sock" == paths.socket
     header = json.loads(bytes.fromhex(reached["frame"])[7:].decode())
     assert (header["client"], header["bytes"]) == ("claude-code", 0)
-    assert os.path.isabs(header["root"])
+    assert os.path.isabs(path_from_text(header["root"]))
+    assert find_workspace(path_from_text(header["root"])).key == workspace.key
+
+
+@pytest.mark.parametrize("make", HOSTILE, ids=lambda make: make.__name__)
+def test_what_leads_elsewhere_and_is_not_pointed_back_to_gets_no_other_workspaces_key(
+    make: Callable[[Path], Case], tmp_path: Path
+) -> None:
+    """A clone or an archive may hold any pointer; neither memory nor captures of another project are its own."""
+    case = make(tmp_path.resolve())
+    assert case.leads_to is not None
+    assert find_workspace(str(case.folder)).key != find_workspace(str(case.leads_to)).key
 
 
 @pytest.mark.parametrize(
     "make",
-    [repository, sub_folder, linked_worktree, submodule, bare_repository, git_file_with_a_relative_gitdir],
+    [
+        whose_folders.repository,
+        whose_folders.sub_folder,
+        whose_folders.linked_worktree,
+        whose_folders.submodule,
+        whose_folders.nested_submodule,
+        whose_folders.submodule_whose_git_folder_was_absorbed,
+        whose_folders.submodule_with_a_configuration_for_each_worktree,
+        whose_folders.submodule_of_a_worktree,
+        whose_folders.worktree_of_a_submodule,
+        whose_folders.worktree_that_was_moved_by_git,
+        whose_folders.bare_repository,
+        whose_folders.worktree_of_a_bare_repository,
+        whose_folders.hidden_bare_repository_beside_its_worktrees,
+        whose_folders.worktree_of_a_hidden_bare_repository,
+        whose_folders.separate_git_dir_that_says_whose_it_is,
+        whose_folders.separate_git_dir_that_says_it_relatively_and_in_quotes,
+        whose_folders.git_folder_behind_a_link_that_says_whose_it_is,
+    ],
     ids=lambda make: make.__name__,
 )
 def test_the_identity_is_what_git_itself_calls_the_common_directory(
@@ -269,9 +119,8 @@ def test_the_identity_is_what_git_itself_calls_the_common_directory(
     [
         {"HOME": "{root}"},
         {"HOME": "{root}", "SIFTD_HOME": "{root}/elsewhere", "SIFTD_NS": "work-2"},
-        {"SIFTD_HOME": "elsewhere"},
     ],
-    ids=["default", "home and namespace", "relative home"],
+    ids=["default", "home and namespace"],
 )
 def test_hook_and_siftd_find_the_same_home(env: dict[str, str], tmp_path: Path) -> None:
     root = tmp_path.resolve()
@@ -280,3 +129,33 @@ def test_hook_and_siftd_find_the_same_home(env: dict[str, str], tmp_path: Path) 
     (root / home.run).mkdir(parents=True)
     reached = reached_by_hook(root, env)
     assert reached["run"] == str(root / home.run)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [make for make in CASES if make is not whose_folders.name_that_is_not_utf8],  # no transcript can name it
+    ids=lambda make: make.__name__,
+)
+def test_backfill_finds_a_session_in_the_workspace_of_its_folder(make: Callable[[Path], Case], tmp_path: Path) -> None:
+    """The folder that a transcript names is asked in the same way, whatever it leads to."""
+    root = tmp_path.resolve()
+    case = make(root)
+    cwd = os.path.join(case.folder, start_folder(case.env, str(case.folder)))
+    head = json.dumps({"type": "user", "sessionId": "s", "cwd": cwd}, ensure_ascii=False).encode()
+    (root / "claude" / "projects" / "x").mkdir(parents=True)
+    (root / "claude" / "projects" / "x" / "s.jsonl").write_bytes(head + b"\n")
+
+    def found_in(identity: Path) -> int:
+        workspace = Workspace(str(identity), workspace_key(str(identity)))
+        sources = find_sources(
+            [],
+            claude_home=str(root / "claude"),
+            workspace=workspace,
+            any_workspace=False,
+            is_excluded=lambda _: False,
+        )
+        return len(sources.transcripts)
+
+    assert found_in(case.identity) == 1
+    if case.leads_to is not None:
+        assert found_in(case.leads_to / ".git") == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -108,7 +109,7 @@ def test_the_user_scope_follows_claude_config_dir_and_the_project_scope_writes_o
     assert Target.for_user({}, "/home/a").settings == "/home/a/.claude/settings.json"
     assert Target.for_user({"CLAUDE_CONFIG_DIR": "/c"}, "/home/a") == Target("/c/settings.json", "/c/commands/mem.md")
     assert Target.for_project("/src/p", {}, "/home/a") == Target(
-        "/src/p/.claude/settings.local.json", "/home/a/.claude/commands/mem.md"
+        "/src/p/.claude/settings.local.json", "/home/a/.claude/commands/mem.md", "/src/p"
     )
 
 
@@ -157,13 +158,13 @@ def test_the_delimiter_differs_between_installations_and_stays_in_one() -> None:
 # ---- the plugin ----------------------------------------------------------------------------------------------------
 
 
-def test_the_plugin_hooks_the_same_events_with_the_same_time() -> None:
+def test_the_plugin_hooks_the_same_events_with_a_time() -> None:
     document = json.loads((REPOSITORY / "hooks" / "hooks.json").read_text())
 
     assert tuple(document["hooks"]) == EVENTS
-    for groups in document["hooks"].values():
+    for event, groups in document["hooks"].items():
         [handler] = groups[0]["hooks"]
-        assert handler["timeout"] == 5
+        assert handler["timeout"] == (60 if event == "UserPromptSubmit" else 5), "what is typed may take a while"
         assert run_shell(handler["command"]).returncode == 0  # no CLAUDE_PLUGIN_ROOT, nothing to run
 
 
@@ -188,7 +189,7 @@ def plugin(tmp_path: Path) -> Path:
 
 def run_plugin(plugin: Path, path: Path) -> subprocess.CompletedProcess[str]:
     command = json.loads((REPOSITORY / "hooks" / "hooks.json").read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
-    environment = {"PATH": str(path), "CLAUDE_PLUGIN_ROOT": str(plugin)}
+    environment = {"PATH": str(path), "CLAUDE_PLUGIN_ROOT": str(plugin), "HOME": str(plugin)}
     return subprocess.run(
         ["/bin/sh", "-c", command], env=environment, input="in", capture_output=True, text=True, check=False
     )
@@ -200,27 +201,57 @@ def make_program(folder: Path, name: str, text: str) -> None:
     (folder / name).chmod(0o755)
 
 
+def make_environment(folder: Path) -> Path:
+    """An environment as installers make it, with a package of ours in it; return its interpreter."""
+    packages = folder / "lib" / "python3.11" / "site-packages" / "siftd"
+    packages.mkdir(parents=True)
+    for name in ("__init__.py", "__main__.py"):
+        (packages / name).write_bytes((REPOSITORY / "siftd" / name).read_bytes())
+    make_program(folder / "bin", "siftd", f"#!{folder}/bin/python3\nprint('the daemon')\n")
+    (folder / "bin" / "python3").symlink_to(sys.executable)
+    return folder / "bin" / "python3"
+
+
 def test_the_plugin_runs_by_the_interpreter_of_the_siftd_on_the_path(plugin: Path, tmp_path: Path) -> None:
-    environment = tmp_path / "environment"
-    environment.mkdir()
-    (environment / "python3").symlink_to(sys.executable)
-    make_program(tmp_path / "bin", "siftd", f"#!{environment}/python3\nprint('the daemon')\n")
+    python = make_environment(tmp_path / "environment")
 
-    done = run_plugin(plugin, tmp_path / "bin")
+    done = run_plugin(plugin, python.parent)
 
-    assert done.stdout == f"in 1 {environment}/python3\n"
+    assert done.stdout == f"in 1 {python}\n"
 
 
-def test_the_plugin_without_siftd_takes_a_recent_python_and_no_old_one(plugin: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("unmarked", ["__init__.py", "__main__.py"])
+def test_the_plugin_takes_a_package_only_when_both_files_that_are_run_are_marked(
+    plugin: Path, tmp_path: Path, unmarked: str
+) -> None:
+    """An installer that puts one package over another leaves what only the older one has."""
+    python = make_environment(tmp_path / "environment")
+    (python.parent.parent / "lib/python3.11/site-packages/siftd" / unmarked).write_text("print('another')\n")
+
+    done = run_plugin(plugin, python.parent)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_plugin_without_siftd_runs_nothing(plugin: Path, tmp_path: Path) -> None:
+    """Not a Python either: it would be believed for its name."""
     bin_folder = tmp_path / "bin"
     make_program(bin_folder, "siftd", "#!/bin/sh\nexit 3\n")
-    make_program(bin_folder, "python3", "#!/bin/sh\nexit 1\n")
-    old_only = run_plugin(plugin, bin_folder)
-    (bin_folder / "python3.11").symlink_to(sys.executable)
-    with_recent = run_plugin(plugin, bin_folder)
+    for name in ("python3", "python3.11"):
+        make_program(bin_folder, name, f"#!/bin/sh\ntouch {tmp_path}/ran\n")
 
-    assert (old_only.returncode, old_only.stdout, old_only.stderr) == (0, "", "")
-    assert with_recent.stdout == f"in 1 {bin_folder}/python3.11\n"
+    done = run_plugin(plugin, bin_folder)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_mark_is_one_and_the_same_wherever_it_is_looked_for() -> None:
+    marks = {(REPOSITORY / "siftd" / name).read_text().splitlines()[0] for name in ("__init__.py", "__main__.py")}
+    [mark] = marks
+    assert re.fullmatch(r"# siftd-memory [0-9a-f]{32}", mark)
+    assert f"\nmark='{mark}'\n" in (REPOSITORY / "hooks" / "plugin.sh").read_text()
+    assert f'\nMARK = b"{mark}\\n"\n' in (REPOSITORY / "hooks" / "courier.py").read_text()
 
 
 def test_the_plugin_says_nothing_when_it_is_half_removed(plugin: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Callable
@@ -131,14 +132,34 @@ def test_a_moved_checkout_is_told_as_a_hook_that_is_gone(place: Place) -> None:
     assert "a hook that is gone" in place.told()
 
 
-def test_an_interpreter_that_is_gone_or_too_old_is_told(place: Place) -> None:
-    old = place.root / "old-python"
-    place.install(wiring=Wiring(str(old), place.wiring.hook, "/env/bin/mem"))
+def test_an_interpreter_that_is_gone_or_another_is_told_and_not_run(place: Place) -> None:
+    other = place.root / "other-python"
+    place.install(wiring=Wiring(str(other), place.wiring.hook, "/env/bin/mem"))
     assert "an interpreter that is gone" in place.told()
 
-    old.write_text("#!/bin/sh\nexit 1\n")
-    old.chmod(0o755)
-    assert "older than Python 3.11" in place.told()
+    other.write_text(f"#!/bin/sh\ntouch {place.root}/ran\n")
+    other.chmod(0o755)
+    assert f"another interpreter: {other}" in place.told()
+    assert not (place.root / "ran").exists()
+
+
+def test_a_program_that_a_cloned_projects_settings_name_is_not_run(place: Place) -> None:
+    """Whoever clones a project and asks what is wrong must not have run its author's program by that."""
+    place.install()
+    program = place.project / "tools" / "python"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch {place.root}/ran\n")
+    program.chmod(0o755)
+    command = "exec tools/python -I -S tools/hooks/claude_code.py"
+    hook = place.project / "tools" / "hooks" / "claude_code.py"
+    hook.parent.mkdir()
+    hook.write_text("")
+    wired = [{"hooks": [{"type": "command", "command": command}]}]
+    place.set_key(place.project / ".claude" / "settings.json", hooks={"PostToolUse": wired})
+    with contextlib.chdir(place.project):
+        messages = [problem.message for problem in place.check()]
+    assert any("another interpreter: tools/python" in each for each in messages)
+    assert not (place.root / "ran").exists()
 
 
 @pytest.mark.parametrize("text", ["{", '{"hooks": 3}'])

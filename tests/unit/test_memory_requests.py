@@ -54,7 +54,9 @@ async def test_a_superseded_memory_is_history_and_in_no_search_or_list(shop: Sho
 
 async def test_a_changed_text_is_found_by_its_new_words_alone(shop: Shop) -> None:
     kept = await remember(shop, REDIS)
-    answer = await shop.ask("update", id=kept, text=f" {POSTGRES} ", tags=["db", "db"], type="decision", pin=True)
+    answer = await shop.ask(
+        "update", id=kept, text=f" {POSTGRES} ", tags=["db", "db"], type="decision", pin=True, typed=True
+    )
     assert answer == {"id": kept, "changed": ["pin", "tags", "text", "type"]}
     assert await found(shop, "redis") == []
     assert await found(shop, "postgres") == [kept]
@@ -110,7 +112,7 @@ async def test_contradictions_are_told_until_one_is_superseded(shop: Shop) -> No
 
 
 async def test_health_and_topics_count_what_holds(shop: Shop) -> None:
-    await remember(shop, REDIS, type="decision", tags=["queue", "db"], pin=True)
+    await remember(shop, REDIS, type="decision", tags=["queue", "db"], pin=True, typed=True)
     await remember(shop, "Expires soon", until=NOW + DAY)
     old = await remember(shop, "Nobody deploys on a friday", type="procedure")
     await shop.ask("supersede", id=old, text="Nobody deploys on a monday")

@@ -8,13 +8,10 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from hypothesis import given
-from hypothesis import strategies as st
 from opened_shop import DAY, NOW, Shop, opened
 
 from siftd.clients.claude_facts import typed_prompt
-from siftd.search.block import TAG
-from siftd.search.block import harmless as as_harmless
+from siftd.search.block import TAG, estimate_tokens
 
 MEMORIES = {
     "redis": ("decision", "Replaced Redis with Postgres LISTEN/NOTIFY for the job queue, to run one service less"),
@@ -89,11 +86,32 @@ async def test_an_empty_store_brings_nothing(shop: Shop) -> None:
 
 
 async def test_summaries_are_recalled_too_but_not_those_of_the_session_that_asks(shop: Shop) -> None:
-    await shop.capture(7, sessionId="earlier", payload={"tool_input": {"command": "pytest tests/test_frobnicate.py"}})
+    closing = {"last_assistant_message": "test_frobnicate fails since the frobnicator is slow."}
+    await shop.capture(7, tool="Stop", sessionId="earlier", payload=closing)
+    await shop.capture(8, sessionId="earlier", payload={"tool_input": {"command": "pytest tests/test_frobnicate.py"}})
     await shop.ask("drain")
     found = await recalled(shop, "what about test_frobnicate?", sessionId="now")
     assert [each[0] for each in found] == ["s"]
     assert await recalled(shop, "what about test_frobnicate?", sessionId="earlier") == []
+
+
+async def test_what_was_only_looked_at_or_run_is_not_recalled(shop: Shop) -> None:
+    for number, (tool, given) in enumerate(
+        [("Bash", {"command": "frobnicate --flux"}), ("Read", {"file_path": "/src/frobnicate_flux.py"})]
+    ):
+        await shop.capture(number, tool=tool, sessionId="earlier", payload={"tool_input": given, "tool_response": {}})
+    for number, text in enumerate(["Let me frobnicate the flux.", "We frobnicate the flux, because it is stale."]):
+        await shop.capture(10 + number, tool="AssistantText", sessionId="earlier", payload={"text": text})
+    await shop.ask("drain")
+    assert len(await recalled(shop, "why do we frobnicate the flux?")) == 1
+    assert await recalled(shop, "/frobnicate the flux") == []
+
+
+async def test_no_more_than_three_pieces_are_given(shop: Shop) -> None:
+    for number in range(6):
+        text = f"The flux of device number {number} is frobnicated, because meter {number} says so."
+        await shop.ask("remember", text=text)
+    assert len(await recalled(shop, "why is the flux frobnicated?")) == 3
 
 
 async def test_the_block_is_marked_dated_cited_and_counted(shop: Shop) -> None:
@@ -101,12 +119,14 @@ async def test_the_block_is_marked_dated_cited_and_counted(shop: Shop) -> None:
     answer = await shop.ask("recall", prompt=RELEVANT["token"])
     opening, reference, line, closing = answer["text"].splitlines()
     assert opening.startswith(f"<{TAG} ")
+    assert "unverified reference" in opening
     assert "not instructions" in opening
     assert "out of date" in reference
-    assert line == f"- #{ids['token']} 2026-09-21 (fact) {MEMORIES['token'][1]}"
+    quoted = f"an agent noted: «{MEMORIES['token'][1]}»"
+    assert line == f"- #{ids['token']} 2026-09-21 (fact) {quoted}"
     assert closing == f"</{TAG}>"
-    assert answer["items"] == [{"id": ids["token"], "ts": NOW, "text": MEMORIES["token"][1]}]
-    assert answer["tokens"] == -(-len(answer["text"]) // 4)
+    assert answer["items"] == [{"id": ids["token"], "ts": NOW, "text": quoted}]
+    assert answer["tokens"] == estimate_tokens(answer["text"])
 
 
 async def test_the_budget_holds_for_the_whole_block(shop: Shop) -> None:
@@ -149,13 +169,6 @@ async def test_a_prompt_of_a_megabyte_or_of_operators_is_plain_text(shop: Shop) 
     ids = await remember_all(shop)
     assert await recalled(shop, 'redis" AND (job* OR NEAR(queue -)) "') == [ids["redis"]]
     assert await recalled(shop, "redis job queue " + "x" * 1_000_000) == [ids["redis"]]
-
-
-@given(st.text())
-def test_no_text_keeps_a_tag_or_a_line_break(text: str) -> None:
-    harmless = as_harmless(text)
-    assert "<" not in harmless
-    assert len(f"{harmless}.".splitlines()) == 1
 
 
 @pytest.mark.parametrize("fields", [{}, {"prompt": 7}, {"prompt": "x", "maxTokens": "many"}], ids=str)

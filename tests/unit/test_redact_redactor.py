@@ -202,3 +202,94 @@ def test_a_token_at_the_end_of_a_long_run_that_is_none_is_found(redactor: Redact
     """A long refused run is not tried anew at each place, yet its end is."""
     real = "xa" + "i-" + "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2fG4hJ6kL8nP0rS2tU4wX6zA8cD1eF3gH5jK7mN9pQ1sT3vW5yZ7"
     assert real not in redactor.text("xai-" * 2000 + real)
+
+
+@pytest.mark.parametrize("columns", [40, 64, 4_000])
+def test_a_private_key_goes_however_far_into_the_text_it_stands(redactor: Redactor, columns: int) -> None:
+    """Whether it holds key material is asked of the match, wherever that begins: also of a body on one line."""
+    body = "".join(BODY) * 16
+    lines = [body[at : at + columns] for at in range(0, len(body), columns)]
+    for kind in ("ENCRYPTED PRIVATE KEY", "PGP PRIVATE KEY BLOCK"):
+        key = "\n".join([f"-----BEGIN {kind}-----", "", *lines, f"-----END {kind}-----"])
+        cleaned = redactor.text("a line of the log that tells nothing\n" * 200 + key + "\nafter")
+        assert not any(line in cleaned for line in lines)
+        assert cleaned.endswith("after")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TLS_KEY={key}\nPASSWORD=hunter22xx\n",
+        "    client-key-data: {key}\n    password: hunter22xx\n",
+        "key: {key}\nclient_secret: {token}\n",
+        "{key}\n{token}\n",
+    ],
+)
+def test_an_encoded_private_key_ends_before_the_name_on_the_next_line(redactor: Redactor, text: str) -> None:
+    """A line that goes on with it is base64 to its end; else it would take the next name, and leave its value bare."""
+    key = b64encode("\n".join([BEGIN, *BODY, END]).encode()).decode()
+    cleaned = redactor.text(text.format(key=key, token=TOKEN))
+    assert not any(secret in cleaned for secret in (key, "hunter22xx", TOKEN))
+
+
+def test_an_encoded_private_key_that_is_wrapped_goes_whole(redactor: Redactor) -> None:
+    key = b64encode("\n".join([BEGIN, *BODY, END]).encode()).decode()
+    lines = [key[at : at + 76] for at in range(0, len(key), 76)]
+    cleaned = redactor.text("before\n" + "\n".join(lines) + "\nafter it\n")
+    assert not any(line in cleaned for line in lines)
+    assert cleaned.endswith("\nafter it\n")
+
+
+@pytest.mark.parametrize("end", [",", ";", ")", "}", "]"])
+def test_a_generated_key_goes_whatever_sign_stands_behind_it(redactor: Redactor, end: str) -> None:
+    secret = TOKEN[4:] + "xY4"
+    assert secret not in redactor.text(f"{{ key: {secret}{end} next: 1 }}")
+
+
+def test_a_cookie_leaves_what_stands_behind_it_in_the_line_to_the_other_rules(redactor: Redactor) -> None:
+    text = 'cookie: theme=dark; sid=pz2O6H6ftTaKPfqLv5f8nlteu8 status=200 password="correct9horse313"'
+    cleaned = redactor.text(text)
+    assert "correct9horse313" not in cleaned
+    assert "pz2O6H6ftTaKPfqLv5f8nlteu8" not in cleaned
+    assert " status=200 password=" in cleaned
+
+
+def test_keys_that_become_equal_keep_their_values_in_linear_room(redactor: Redactor) -> None:
+    """Each gets the next free number. With a sign more for each, a thousand keys made megabytes."""
+    cleaned = redactor.value({f"<private>{number}</private>": number for number in range(8_000)})
+    assert sorted(cleaned.values()) == list(range(8_000))
+    assert sum(map(len, cleaned)) < 32 * 8_000
+
+
+def test_a_value_that_is_known_by_its_name_alone_is_told_to_who_would_hide_it_elsewhere(redactor: Redactor) -> None:
+    """What has a form of its own is found everywhere anyway; a plain word would be missed everywhere."""
+    learnt: list[str] = []
+    redactor.value(
+        {
+            "db": {"password": "hunter2-x77"},
+            "env": f"DB_PASSWORD=Tr0ub4dor&37\nTOKEN={TOKEN}\n",
+            "m": "PASSWORD=wordpress",
+        },
+        learn=learnt.append,
+    )
+    redactor.text("postgres://app:falcon!quartz@db/app", learn=learnt.append)
+    assert sorted(learnt) == ["Tr0ub4dor&37", "falcon!quartz", "hunter2-x77"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("T0p$ecret84xQ", True),
+        ("  'T0p$ecret84xQ' ;", True),
+        ("     1\tT0p$ecret84xQ", True),
+        ("all is well here", False),
+        ("all is well\nT0p$ecret84xQ\nhere", True),
+        ({"stdout": [{"text": "T0p$ecret84xQ"}]}, True),
+    ],
+)
+def test_an_answer_that_its_call_makes_a_secret_is_seen_among_many(answer: object, holds: bool) -> None:
+    call = {"tool_input": {"command": "op read op://vault/db/field"}, "tool_response": answer}
+    plain = {"tool_input": {"command": "make"}, "tool_response": {"stdout": "built in a second"}}
+    redactor = Redactor(b"key")
+    assert (redactor.value(call) is not call) is holds
+    assert redactor.may_change([[plain], [call], [plain]]) == [False, holds, False]

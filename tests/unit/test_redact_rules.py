@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from siftd.redact import Redactor
+from siftd.redact import Redactor, checks
 from siftd.redact.rules import RULES, Rule
 
 DOCS = re.compile(r"https://(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[\w./%~+:#?=&-]*)?")
@@ -35,6 +35,12 @@ def test_every_rule_says_what_it_finds_catches_its_example_and_leaves_its_near_m
         )
         assert any(f"[REDACTED:{name}" in redacted for name in names)
         assert redactor.text(rule.near_miss) == rule.near_miss
+
+
+@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.name) for rule in RULES if rule.lane == "token"])
+def test_no_head_of_a_token_begins_with_a_run_of_any_letters(rule: Rule) -> None:
+    """One that did made the gate read a whole session at a third of the pace."""
+    assert not re.match(r"\[[^\]]*a-z", rule.head)
 
 
 @pytest.mark.parametrize("rule", ROWS)
@@ -63,6 +69,7 @@ def test_both_engines_give_the_same_and_redacting_twice_changes_nothing(rule: Ru
         'const CheckpointTrailerKey = "Entire-Source-Ref"',
         '{"password": "passphrase", "forgot_password": "Passwort vergessen?"}',
         "PASS: tests/test_login2.py 12 passed",
+        'RUN openssl x509 -req -days 365 -passin "file:dkajco1" -sha256 -in server.csr -CA ca.pem',
         '"integrity": "sha512-n3s8EwkdFIJCG3BPKBYvskgXGoy88ARzvegkitk60NxRdwltLOTaH7CUiMRXvwYorl0Q712iEjcWB+fK/MrWVw=="',
     ],
 )
@@ -117,3 +124,59 @@ def test_a_row_of_one_form_without_anything_between_is_redacted_to_a_fixed_point
     for unit in (*rule.keywords.split()[:1], rule.example, rule.example + "-"):
         once = ENGINES[0].text(unit * max(12, 600 // len(unit)))
         assert ENGINES[0].text(once) == once
+
+
+@pytest.mark.parametrize("prefix", ["xyz_", "NF-", "acme_live_"])
+@pytest.mark.parametrize(
+    "body", ["aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2fG", "b4f6h8j1l3n5p7r9b4f6h8j1l3n5p7r9", "kdjfhgqpwoeirutyalskdjfhgmznxbcv"]
+)
+@pytest.mark.parametrize("said", ['token = "{}"', "my todoist api key: {}", '{{"credential": "{}"}}'])
+def test_a_token_of_an_unknown_prefix_is_redacted_under_a_telling_name(prefix: str, body: str, said: str) -> None:
+    for redactor in ENGINES:
+        assert body not in redactor.text(said.format(prefix + body))
+
+
+@pytest.mark.parametrize("value", ["3f9a1c7e5b2d8046af13c9e7b5d20846", "3f9a1c7e-5b2d-4046-af13-c9e7b5d20846"])
+@pytest.mark.parametrize("said", ["new CalendarificClient('{}')", 'todoist("{}")', 'calendarificApi("{}")'])
+def test_what_the_client_of_a_service_is_made_with_is_its_key(value: str, said: str) -> None:
+    for redactor in ENGINES:
+        assert value not in redactor.text(said.format(value))
+
+
+def regular(rule: Rule) -> str:
+    """Return the rule's example with one letter for all those that its form leaves free."""
+    text = re.sub(r"(?<=.{12})[A-Za-z](?=.)", "a", rule.example)
+    return text if re.match(rule.pattern, text) else rule.example
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.check is checks.is_known and rule.lane == "token"])
+def test_a_known_prefix_with_the_right_length_is_redacted_however_regular_its_body_looks(rule: Rule) -> None:
+    """Nobody promises that a token is drawn well: `abababab` of the right length opens the same door."""
+    assert ENGINES[0].text(regular(rule)) != regular(rule)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("sk" "_live_abcdefghijklmnopqrstuvwx", True),
+        ("gh" "p_abababababababababababababababababab", True),
+        ("gl" "pat-testtesttesttesttest", True),
+        ("gh" "p_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", False),
+        ("AKIA" "IOSFODNN7EXAMPLE", False),
+        ("np" "m_config_registry_for_everything_there_is", False),
+    ],
+)  # fmt: skip
+def test_only_one_character_repeated_words_or_an_example_draw_a_token(text: str, is_one: bool) -> None:
+    for redactor in ENGINES:
+        assert (redactor.text(f"use {text} here") != f"use {text} here") == is_one
+
+
+@pytest.mark.parametrize("rule", ROWS)
+def test_a_rule_finds_its_example_among_the_other_texts_of_a_payload(rule: Rule) -> None:
+    """The gate reads all texts at once: a head neither needs the end of its text nor goes on into the next one."""
+    for redactor in ENGINES:
+        alone = redactor.value({"a": rule.example, "b": "x"})["a"]
+        assert alone != rule.example
+        for after in ("Task", "/src/demo", "1 2", "5e551011-0000-4000-8000-000000000001"):
+            payload = redactor.value({"b": after, "a": rule.example, "c": [after], "d": {"e": after}})
+            assert payload["a"] == alone

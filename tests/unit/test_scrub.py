@@ -231,3 +231,37 @@ async def test_ids_paths_and_the_daemons_own_log_are_scrubbed_and_who_opted_out_
     async with opened(tmp_path, redact_rules=[RULE]) as shop:
         await shop.ask("drain")
         assert everywhere(tmp_path / "home") == [], "the next start brings nothing back"
+
+
+async def test_a_record_that_says_more_than_its_row_is_scrubbed_though_the_row_is_clean(tmp_path: Path) -> None:
+    """The log is read only where a row of the same payload has not been."""
+    async with opened(tmp_path) as shop:
+        first = await shop.capture(1, payload=call(NUMBER))
+        await shop.capture(2, payload=call(NUMBER), cwd=f"/src/{NUMBER}")
+        await shop.by_hand("UPDATE events SET payload_json = '{}' WHERE id = ?", first)
+        await shop.by_hand("DELETE FROM events WHERE id > ?", first)
+        configure(tmp_path, redact_rules=[RULE])
+        for dry_run in (True, False):
+            assert (await shop.ask("scrub", dryRun=dry_run))["changed"]["records"] == 2
+        assert everywhere(tmp_path / "home") == []
+
+
+async def test_a_record_of_a_clean_payload_is_scrubbed_of_what_stands_beside_it(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await shop.capture(1, cwd=f"/src/{NUMBER}")
+        configure(tmp_path, redact_rules=[RULE])
+        changed = (await shop.ask("scrub", dryRun=False))["changed"]
+        assert (changed.get("events", 0), changed["records"]) == (0, 1)
+        assert everywhere(tmp_path / "home") == []
+
+
+async def test_what_a_scrub_learns_from_an_event_it_hides_in_the_next(tmp_path: Path) -> None:
+    """Both are read at once, and by itself the second looks clean."""
+    value = "tulip-K9x7Qm42w"
+    async with opened(tmp_path) as shop:
+        named, said = [await shop.capture(number) for number in (1, 2)]
+        told = {named: {"tool_input": {"password": value}}, said: {"tool_input": {"description": f"now {value} works"}}}
+        for number, payload in told.items():
+            await shop.by_hand("UPDATE events SET payload_json = ? WHERE id = ?", json.dumps(payload), number)
+        assert (await shop.ask("scrub", dryRun=False))["changed"]["events"] == 2
+        assert value not in str(await shop.rows(EVENTS))

@@ -29,9 +29,9 @@ class Story:
         self.session = session
         self.prompts = 0
 
-    async def prompt(self, text: str) -> int:
+    async def prompt(self, text: str, **fields: Any) -> int:
         self.prompts += 1
-        return await self._keep("UserPromptSubmit", {"prompt": text}, "prompt")
+        return await self._keep("UserPromptSubmit", {"prompt": text}, "prompt", **fields)
 
     async def ran(self, command: str, stdout: str = "", *, tool: str = "Bash", **tool_input: Any) -> int:
         payload = {"tool_input": {"command": command, **tool_input}, "tool_response": {"stdout": stdout}}
@@ -41,6 +41,9 @@ class Story:
         payload = {"tool_input": {"file_path": path, "old_string": "a", "new_string": "b"}, "tool_response": {}}
         return await self._keep("Edit", payload, "tool", outcome="ok")
 
+    async def said(self, text: str, *, at: int | None = None, **fields: Any) -> int:
+        return await self._keep("AssistantText", {"text": text}, "text", at=at, **fields)
+
     async def stop(self, text: str = CLOSING) -> int:
         return await self._keep("Stop", {"last_assistant_message": text}, "stop")
 
@@ -48,7 +51,9 @@ class Story:
         change = SessionChange(client="x", session_id=self.session, change="end", ts=self.bench.clock.now_ms())
         await self.bench.store.keep(change)
 
-    async def _keep(self, tool: str, payload: dict[str, Any], kind: str, **fields: Any) -> int:
+    async def _keep(
+        self, tool: str, payload: dict[str, Any], kind: str, *, at: int | None = None, **fields: Any
+    ) -> int:
         self.bench.clock.forward(1)
         self.bench._calls += 1
         event = Event(
@@ -56,7 +61,7 @@ class Story:
             session_id=self.session,
             tool=tool,
             payload=payload,
-            ts=self.bench.clock.now_ms(),
+            ts=self.bench.clock.now_ms() if at is None else at,
             identity=(kind, f"n{self.bench._calls}"),
             native_id=f"n{self.bench._calls}",
             prompt_id=f"p{self.session}{self.prompts}",
@@ -119,6 +124,136 @@ async def test_a_turn_begins_after_the_turn_before(bench: Workbench) -> None:
     _, (_, text) = told(bench, "turn")
     assert text == "Asked: Mend the second thing. → Done with the second. — changed /w/two.py"
     assert cited(bench, "turn")[-2:] == [second, edited]
+
+
+REASON = "The check is skipped because the clock is read in seconds."
+
+
+async def test_a_reason_given_on_the_way_is_told_where_the_closing_gives_none(bench: Workbench) -> None:
+    story = Story(bench)
+    await story.prompt("Find out why expired tokens are accepted.")
+    spoken = await story.said(REASON)
+    await story.said("A subagent says: it is so because of the moon.", agent_id="a1")
+    await story.edited("/w/auth.py")
+    await story.stop("Expired tokens are rejected now.")
+    await bench.drain()
+    ((_, text),) = told(bench, "turn")
+    assert text == (
+        "Asked: Find out why expired tokens are accepted. → Expired tokens are rejected now. — on the way:"
+        f" {REASON} — changed /w/auth.py"
+    )
+    assert spoken in cited(bench, "turn")
+
+
+async def test_a_reason_in_the_closing_stands_before_what_failed_on_the_way(bench: Workbench) -> None:
+    story = Story(bench)
+    await story.prompt("Expired session tokens are accepted. Find out why and fix it. Prefer the standard library.")
+    failure = (
+        "1 failed, 3 passed in 0.2s\nFAILED tests/test_auth.py::test_that_an_expired_token_is_refused_by_the_clock"
+    )
+    await story.ran("python3 -m pytest -q tests/test_auth.py tests/test_tokens.py", failure)
+    await story.edited("/w/src/authentication/tokens.py")
+    await story.ran("python3 -m pytest -q tests/test_auth.py tests/test_tokens.py", "4 passed in 0.20s")
+    reason = "We keep plain pairs rather than JWT because the service is internal."
+    await story.stop(f"Expired tokens are rejected now: validate_token compares exp with the clock. {reason}")
+    await bench.drain()
+    ((_, text),) = told(bench, "turn")
+    assert reason in text
+    assert "changed /w/src/authentication/tokens.py" in text
+
+
+async def test_what_was_said_belongs_to_its_turn_however_late_it_is_read(bench: Workbench) -> None:
+    """Live, a transcript is read after the hook that tells the turn's end."""
+    story = Story(bench)
+    await story.prompt("Mend the first thing.")
+    then = bench.clock.now_ms()
+    bench.clock.forward(1)
+    await story.stop("Done with the first.")
+    late = await story.said(REASON, at=then)
+    await story.prompt("Mend the second thing.")
+    await story.stop("Done with the second.")
+    await bench.drain()
+    (_, first), (_, second) = told(bench, "turn")
+    assert REASON in first
+    assert REASON not in second
+    assert late in cited(bench, "turn")
+
+
+async def test_what_was_said_is_as_little_believed_as_what_was_read_before_it(bench: Workbench) -> None:
+    story = Story(bench)
+    await story.prompt("Read the page.", said_by="person")
+    before = await story.said("I look it up.", said_by="agent")
+    await story.ran("", "a page", tool="WebFetch", url="https://example.com", said_by="outside")
+    after = await story.said(REASON, said_by="agent")
+    await story.stop("The page says so.")
+    await story.prompt("Thanks.", said_by="person")
+    later = await story.said("Another reason.", said_by="agent")
+    await bench.drain()
+    of = dict(bench.rows("SELECT event_id, said_by FROM summaries WHERE scope = 'event'"))
+    assert (of[after], of[later]) == ("outside", "agent")
+    assert of[before] != "outside"
+
+
+async def test_a_task_s_change_is_told_with_what_the_task_is(bench: Workbench) -> None:
+    story = Story(bench)
+    made = await story._keep(
+        "TaskCreate",
+        {"tool_input": {"subject": "Rotate the keys"}, "tool_response": {"task": {"id": "2"}}},
+        "tool",
+        outcome="ok",
+    )
+    change = {"tool_input": {"taskId": "2", "status": "completed"}, "tool_response": {"success": True}}
+    updated = await story._keep("TaskUpdate", change, "tool", outcome="ok")
+    other = await Story(bench, "other")._keep("TaskUpdate", change, "tool", outcome="ok")
+    await bench.drain()
+    of = dict(bench.rows("SELECT event_id, text FROM summaries"))
+    assert (of[updated], of[other]) == ("Task 2: completed; Rotate the keys", "Task 2: completed")
+    assert cited(bench, "event") == [made]
+
+
+async def test_what_is_said_to_siftd_is_on_the_record_and_nowhere_else(bench: Workbench) -> None:
+    story = Story(bench)
+    await story.prompt("Find out why expired tokens are accepted.")
+    asked = await story.ran("", tool="mcp__plugin_siftd_siftd__search", query="expired tokens")
+    shell = await story.ran("mem search 'expired tokens'")
+    kept = await story.ran("mem remember 'Tokens expire after an hour.'")
+    stop = await story.stop()
+    command = await story.prompt("/mem search expired tokens")
+    answer = await story.stop("s51: expired tokens")
+    await story.end()
+    await bench.drain()
+    for _ in range(2):
+        await bench.consolidator.drain(None, nobody)
+    told_of = {row[0] for row in bench.rows("SELECT event_id FROM summaries")}
+    assert not told_of & {asked, shell, kept, command}
+    assert stop in told_of
+    ((_, text),) = told(bench, "session")
+    assert text == f"Session: Find out why expired tokens are accepted. → {CLOSING}"
+    assert bench.rows(f"SELECT text FROM summaries WHERE event_id = {answer} AND scope <> 'session'") == []
+    assert bench.rows("SELECT DISTINCT status FROM events") == [("summarized",)]
+    silent = (asked, shell, kept, command, answer)
+    assert bench.rows(f"SELECT DISTINCT words FROM event_words WHERE event_id IN {silent}") == [("",)]
+
+
+async def test_a_turn_after_what_siftd_s_hook_has_answered_is_told(bench: Workbench) -> None:
+    """A `/mem` command that our hook answers ends no turn: the next `Stop` is of the prompt behind it."""
+    story = Story(bench)
+    await story.prompt("/mem info")
+    await story.prompt("Find out why expired tokens are accepted.")
+    stop = await story.stop()
+    await story.prompt("Now write it down.")
+    await story.prompt("/mem search tokens")
+    other = await story.stop("Written down in docs/tokens.md.")
+    await story.end()
+    for _ in range(2):
+        await bench.consolidator.drain(None, nobody)
+    assert told(bench, "turn") == [
+        (stop, f"Asked: Find out why expired tokens are accepted. → {CLOSING}"),
+        (other, "Asked: Now write it down. → Written down in docs/tokens.md."),
+    ]
+    ((_, text),) = told(bench, "session")
+    assert text.endswith("→ Written down in docs/tokens.md.")
+    assert "/mem" not in text
 
 
 async def test_a_session_that_ended_has_one_summary_on_its_last_event(bench: Workbench) -> None:

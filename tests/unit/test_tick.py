@@ -26,14 +26,14 @@ async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
 async def ticking(bench: Workbench) -> AsyncIterator[asyncio.Event]:
     """Run the ticks; the event is set when the second begins, so that the first is over."""
     again = asyncio.Event()
-    take_spool = bench.consolidator._take_spool
+    take_spool = bench.consolidator._take_in
 
     async def counted() -> None:
         await take_spool()
         if bench.spooled > 1:
             again.set()
 
-    bench.consolidator._take_spool = counted
+    bench.consolidator._take_in = counted
     task = asyncio.ensure_future(bench.consolidator.run())
     try:
         yield again
@@ -184,14 +184,14 @@ async def test_a_fault_in_a_tick_is_told_and_the_next_tick_goes_on(bench: Workbe
         if (fault := next(faults, None)) is not None:
             raise fault
 
-    bench.consolidator._take_spool = failing
+    bench.consolidator._take_in = failing
     with capture_logs() as logs, anyio.fail_after(10):
         async with ticking(bench) as again:
             await again.wait()
             await bench.consolidator.finished()
     assert bench.statuses() == {1: "summarized"}
     assert [entry for entry in logs if entry["event"] == "tick_failed"] == [
-        {"event": "tick_failed", "error": "RuntimeError", "log_level": "error"}
+        {"event": "tick_failed", "stage": "take in", "error": "RuntimeError", "log_level": "error"}
     ]
     assert "hunter2" not in str(logs)
 

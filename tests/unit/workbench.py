@@ -134,7 +134,7 @@ class Workbench:
             drainer=self.drainer,
             embedding=self.embedding,
             superseder=self.superseder,
-            take_spool=self._take_spool,
+            take_in=self._take_spool,
             upkeep=self._keep_up,
         )
 

@@ -8,6 +8,7 @@ from siftd.redact.rules.commerce import COMMERCE
 from siftd.redact.rules.hosting import HOSTING
 from siftd.redact.rules.infrastructure import INFRASTRUCTURE
 from siftd.redact.rules.keys import KEYS
+from siftd.redact.rules.logins import LOGINS
 from siftd.redact.rules.models import MODELS
 from siftd.redact.rules.row import LEFT, LaneName, Rule
 from siftd.redact.rules.services import SERVICES
@@ -15,5 +16,5 @@ from siftd.redact.rules.shapes import SHAPES
 
 __all__ = ["LEFT", "RULES", "LaneName", "Rule"]
 
-RULES = (*KEYS, *CLOUD, *HOSTING, *MODELS, *CHAT, *COMMERCE, *INFRASTRUCTURE, *SERVICES, *SHAPES)
+RULES = (*KEYS, *CLOUD, *HOSTING, *MODELS, *CHAT, *COMMERCE, *INFRASTRUCTURE, *SERVICES, *LOGINS, *SHAPES)
 """Where two rows match at the same place, the earlier one wins."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from siftd.redact import checks
-from siftd.redact.rules.row import A_UUID, BASE32, END, HEX, LEFT, MIXED, Rule, prefixed, token
+from siftd.redact.rules.row import A_UUID, BASE32, END, HEX, LEFT, MIXED, UUID, Rule, prefixed, token
 
 HOSTING: tuple[Rule, ...] = (
     token("github-token", "GitHub token of any kind", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh(?:[pousr]_[A-Za-z0-9_-]{36,251}|s_[0-9]{1,20}_eyJ[\w-]{15,800}(?:\.[\w-]{1,800}){2})(?![A-Za-z0-9])",
@@ -28,7 +28,7 @@ HOSTING: tuple[Rule, ...] = (
           "https://support.atlassian.com/bitbucket-cloud/docs/access-tokens/"),
     token("npm-token", "npm access token", "npm_", r"npm_[A-Za-z0-9][\w-]{35,128}(?![\w-])",
           "np" "m_" + MIXED[:36], "np" "m_config_registry_for_everything_here",
-          "https://docs.npmjs.com/about-access-tokens", checks.has_digit),
+          "https://docs.npmjs.com/about-access-tokens"),
     token("pypi-token", "PyPI upload token, a macaroon", "pypi-AgE", r"pypi-AgE[\w-]{50,}+",
           "py" "pi-AgE" + MIXED, "py" "pi-AgE" + MIXED[:9],
           "https://pypi.org/help/#apitoken"),
@@ -55,7 +55,7 @@ HOSTING: tuple[Rule, ...] = (
           "https://jfrog.com/help/r/jfrog-platform-administration-documentation/centrally-secure-passwords", checks.is_strong_form),
     token("bitbucket-token", "Bitbucket Data Center HTTP access token", "BBDC-", r"BBDC-[A-Za-z0-9@_+-]{40,50}(?![\w-])",
           "BB" "DC-" + MIXED[:44], "BB" "DC-" + MIXED[:9],
-          "https://confluence.atlassian.com/bitbucketserver/http-access-tokens-939515499.html", checks.has_digit),
+          "https://confluence.atlassian.com/bitbucketserver/http-access-tokens-939515499.html"),
     Rule(name="atlassian-token", finds="personal access token of Jira or Confluence", docs="https://confluence.atlassian.com/enterprise/using-personal-access-tokens-1026032365.html",
          head=r"(?:M[DTjz]|N[DTjz]|O[DT])[A-Za-z0-9][0-9w-z][MNO][DTjz][A-Za-z0-9][0-9w-z][MNO][DTjz]", pattern=LEFT + r"(?:[MNO][DTjz][AEIMQUYcgk][0-5w-z]){4}O[g-v][A-Za-z0-9+/_-]{26}(?![A-Za-z0-9+/=])", check=checks.is_numbered_token,
          example="MTIzNDU2Nzg5MDEyOpV8" "n3b1c5d7e9f0a2b4c6d8e0f2", near_miss="MTIzNDU2Nzg5MDEyLXRoaXMtaXMtbm8tdG9rZW4tYXQt"),
@@ -80,7 +80,7 @@ HOSTING: tuple[Rule, ...] = (
           "https://docs.npmjs.com/cli/configuring-npm/npmrc", checks.is_line_of_npmrc),
     token("jetbrains-token", "JetBrains permanent token", "perm: perm-", r"perm[:-][A-Za-z0-9=]{8,64}\.[A-Za-z0-9=_-]{2,64}\.[A-Za-z0-9]{30,60}" + END,
           "perm" ":" + MIXED[:12] + "." + MIXED[:8] + "." + MIXED[:40], "perm" ":read.write.x",
-          "https://www.jetbrains.com/help/youtrack/devportal/Manage-Permanent-Token.html", checks.has_digit),
+          "https://www.jetbrains.com/help/youtrack/devportal/Manage-Permanent-Token.html"),
     token("octopus-key", "Octopus Deploy API key", "API-", r"API-[A-Z0-9]{25,32}(?![A-Za-z0-9-])",
           "AP" "I-" + BASE32[:26], "AP" "I-GATEWAY",
           "https://octopus.com/docs/octopus-rest-api/how-to-create-an-api-key", checks.has_digit),
@@ -98,4 +98,16 @@ HOSTING: tuple[Rule, ...] = (
           r"BUNDLE_(?:ENTERPRISE|GEMS)__CONTRIBSYS__COM[\"']?[ ]{0,2}[:=][ ]{0,2}[\"']?[a-f0-9]{8}:[a-f0-9]{8}" + END,
           "BUNDLE_GEMS__CONTRIBSYS__COM=" "cafe1234:dead5678", "BUNDLE_GEMS__CONTRIBSYS__COM=$SIDEKIQ",
           "https://github.com/sidekiq/sidekiq/wiki/Commercial-FAQ"),
+    prefixed("jsr-token", "JSR registry token", "jsrp_ jsrd_ jsrw_", "[A-Za-z0-9]", 32, 80, "https://jsr.io/docs/publishing-packages"),
+    prefixed("bitrise-token", "Bitrise token", "bitpat_ bitwat_", "[a-zA-Z0-9+/=_-]", 40, 120, "https://docs.bitrise.io/en/bitrise-platform/accounts/personal-access-tokens.html"),
+    prefixed("percy-token", "Percy project token", "web_ app_ auto_ ss_ res_ vmw_", "[a-f0-9]", 64, 64, "https://www.browserstack.com/docs/percy/get-started/percy-token"),
+    prefixed("chromatic-token", "Chromatic project token", "chpt_", "[a-z0-9]", 12, 24, "https://www.chromatic.com/docs/setup/"),
+    prefixed("replay-key", "Replay API key", "rwk_", "[A-Za-z0-9]", 40, 48, "https://docs.replay.io/reference/ci-workflows/generate-api-key"),
+    prefixed("github-app-token", "GitHub token of the older form of an app's installation", "v1.", "[a-f0-9]", 40, 40, "https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-an-installation-access-token-for-a-github-app"),
+    token("anaconda-token", "Anaconda token in the address of a channel", "=/t/[a-z]{2}-[0-9a-f]{8}", rf"/t/[a-z]{{2}}-{UUID}" + END,
+          "/t/" "us-" + A_UUID, "/t/" "us-west",
+          "https://www.anaconda.com/docs/psm/cloud/tokens"),
+    token("convex-key", "Convex deploy key", "=(?:prod|dev|preview|project):[a-z0-9:-]{4,60}[|]", r"(?:prod|dev|preview|project):[a-z0-9:-]{4,60}\|[A-Za-z0-9+/=_-]{30,}+",
+          "prod" ":happy-animal-123|" + MIXED[:60], "prod" ":happy-animal-123|grep",
+          "https://docs.convex.dev/cli/deploy-key-types", checks.has_digit),
 )  # fmt: skip

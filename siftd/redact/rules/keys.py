@@ -12,6 +12,11 @@ _BASE64_LINE = (
     r"(?:[A-Z][A-Za-z-]{2,20}:[ ][^\r\n\\\"]*+|[A-Za-z0-9+/=]++)?+(?=[ \t\"'+,]*+(?:\\|[\r\n]|\Z))[ \t\"'+,]*+)"
 )
 
+_LINE_END = r"(?=[ \t\"'`,;]{0,4}+(?:[\\\r\n]|\Z))"
+_EDGE = r"(?:\\{0,4}[\r\n]|\\{1,4}[nr]){1,4}+[ \t>*#+-]{0,16}+(?:[0-9]{1,6}[ \t]{0,4}+[\t|:\u2192])?+[ \t]{0,4}+"
+_HEX_LINE = rf"(?>{_EDGE}[0-9a-f]{{2,64}}+{_LINE_END})"
+_ENCODED_LINE = rf"(?>(?:\\{{0,4}}[\r\n]|\\{{1,4}}[nr]){{1,4}}+[ \t>|]{{0,16}}+[A-Za-z0-9+/]++={{0,2}}{_LINE_END})"
+"""A further line of what was encoded and then wrapped: base64 to its end, or it is the next entry and its name."""
 
 KEYS: tuple[Rule, ...] = (
     token("age-key", "age identity", "AGE-SECRET-KEY-1 AGE-PLUGIN-", r"AGE-(?:SECRET-KEY-1|PLUGIN-[A-Z0-9-]{1,30}-1)[A-Z0-9]{58,}+",
@@ -21,10 +26,23 @@ KEYS: tuple[Rule, ...] = (
           "Tl" "RMTVNTUA" + MIXED, "Tl" "RMTVNTUA" + MIXED[:9],
           "https://learn.microsoft.com/openspecs/windows_protocols/ms-nlmp/"),
     token("password-hash", "hash of a password", "$2a$ $2b$ $2y$ $argon2 $6$ $5$ $1$ $8$ $9$ $apr1$ $y$ $gy$ $krb5",
-          r"\$(?:2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}|argon2i?d?\$v=[0-9]++\$[\w=,]++\$[\w+/=]{8,}+\$[\w+/=]{16,}+|[56]\$(?:rounds=[0-9]++\$)?[./\w]{4,16}\$[./A-Za-z0-9]{43,86}|"
+          r"\$(?:2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}|argon2i?d?\$v=[0-9]++\$[\w=,]++\$[\w+/=.]{8,}+\$[\w+/=.]{16,}+|[56]\$(?:rounds=[0-9]++\$)?[./\w]{4,16}\$[./A-Za-z0-9]{43,86}|"
           r"(?:1|apr1)\$[./\w]{1,8}\$[./A-Za-z0-9]{22}|[89]\$[./A-Za-z0-9]{14}\$[./A-Za-z0-9]{43}|g?y\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}|krb5[a-z]++\$[0-9]++\$[^\s]{32,}+)",
           "$2" "b$12$" + MIXED[:53], "$2" "b$12$" + MIXED[:9],
           "https://man7.org/linux/man-pages/man5/crypt.5.html"),
+    token("password-hash", "hash of a password, as databases and frameworks store it", "SCRAM-SHA- pbkdf2_sha pbkdf2-sha pbkdf2.sha $pbkdf2 {SSHA {SHA} {CRYPT} {MD5} {PBKDF2 $P$ $H$ $scrypt$ scrypt: pbkdf2: $7$ $sha1$ $S$ grub.pbkdf2",
+          r"(?:SCRAM-SHA-(?:1|256|512)\$[0-9]{3,8}:[\w+/=]{8,}+\$[\w+/=]{20,}+:[\w+/=]{20,}+|pbkdf2_sha(?:1|256|512)\$[0-9]{3,8}\$[\w./+=-]{4,}+\$[\w+/=]{20,}+|\$?pbkdf2-sha(?:1|256|512)\$[0-9]{3,8}\$[\w./+=]{4,}+\$[\w./+=]{20,}+|"
+          r"(?:grub\.)?pbkdf2\.sha(?:1|256|512)\.[0-9]{3,8}\.[0-9A-Fa-f]{16,}+\.[0-9A-Fa-f]{16,}+|\{(?:S?SHA(?:256|384|512)?|MD5|CRYPT|PBKDF2[A-Z0-9-]{0,16})\}[\w+/=.$]{20,}+|\$[PHS]\$[./0-9A-Za-z]{31,55}|"
+          r"\$scrypt\$[\w=,]{3,40}\$[\w+/=]{8,}+\$[\w+/=]{16,}+|scrypt:[0-9]{3,8}:[0-9]{1,3}:[0-9]{1,3}\$[\w./]{4,64}\$[0-9a-f]{32,}+|pbkdf2:sha(?:1|256|512)(?::[0-9]{3,8})?\$[\w./]{4,64}\$[0-9a-f]{32,}+|\$7\$[\w./$]{40,}+|\$sha1\$[0-9]{1,8}\$[\w./]{4,64}\$[\w./]{28})",
+          "SCRAM-SHA-256" "$4096:ZdsiU5M7L2o0HJJQnN9xfQ==$iZ41r31H01zG8FIJRz7Unlin/IBKVSg/xhh0xP0G+oI=:8M46OQ85Py8zOU/nlx55/4IRQ8HH6Zkupp3vcFloaog=", "SCRAM-SHA-256$4096:salt",
+          "https://www.postgresql.org/docs/current/catalog-pg-authid.html", checks.always),
+    Rule(name="password-hash", finds="hash of a password as MySQL and Redis print it", docs="https://dev.mysql.com/doc/refman/8.4/en/authentication-plugins.html",
+         head=r"\*[0-9A-F]{40}|#[0-9a-f]{64}", lane="place", pattern=r"(?<![*#/.])(?:\*[0-9A-F]{40}|(?:(?<=[ \t\n])|(?<=\A))#[0-9a-f]{64})(?![0-9A-Za-z])", check=checks.is_random,
+         example="*DB745104F61280FE5BFA4502FBA01A1F" "50187D3B", near_miss="*DB745104F61280FE5BFA4502FBA01A1F"),
+    Rule(name="mnemonic", finds="words from which a wallet's keys are made", docs="https://github.com/bitcoin/bips/blob/master/bip-0039.mediawiki",
+         head=r"(?i:mnemonic|(?:seed|recovery|secret)[ _-]?phrase|seed[ _-]words)", lane="name",
+         pattern=r"(?i:mnemonic|(?:seed|recovery|secret)[ _-]?phrase|seed[ _-]words)[\"'`]?[^\n:=\"'`]{0,30}[:=]?[ ]{0,2}\n?[ \t]{0,8}[\"'`]?((?:[a-z]{3,8}+[ ,]{1,2}+){11,23}+[a-z]{3,8})(?![ ,]{1,2}[a-z])", group=1, check=checks.always,
+         example="Mnemonic: moss ember copper lantern sonnet basil river " "tundra kite zebra fjord pixel", near_miss="mnemonic: a short one"),
     Rule(name="private-key", finds="private key in PEM form, whole or cut", docs="https://datatracker.ietf.org/doc/html/rfc7468",
          keywords="-----BEGIN",
          pattern=r"(-----BEGIN (?:[A-Z0-9]++ ){0,4}PRIVATE KEY(?: BLOCK)?-----)" rf"(?:(?>(?:[^-]|-(?!----))*+)-?-----END (?:[A-Z0-9]++ ){{0,4}}PRIVATE KEY(?: BLOCK)?-----|{_BASE64_LINE}*+)",
@@ -86,9 +104,9 @@ KEYS: tuple[Rule, ...] = (
          pattern=LEFT + rf"(?:M[IHC]|b3Bl)[A-Za-z0-9+/]{{30,}}+={{0,2}}{_BASE64_LINE}*+", check=checks.has_digit,
          example="MIIEvQIBADANBgkqhkiG9w0BAQEF" "AASCBKcwggSjAgEAAoIBAQ" + MIXED[:20], near_miss="MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYD"),
     Rule(name="private-key", finds="private key in PEM form, encoded in base64", docs="https://datatracker.ietf.org/doc/html/rfc7468",
-         keywords="LS0tLS1CRUdJTi", pattern=LEFT + r"LS0tLS1CRUdJTi(?:[A-Za-z0-9+/]|\\?[\r\n][ \t]{0,16}|\\[nr]){20,}+={0,2}", check=checks.is_encoded_key,
+         keywords="LS0tLS1CRUdJTi", pattern=LEFT + rf"LS0tLS1CRUdJTi[A-Za-z0-9+/]*+={{0,2}}{_ENCODED_LINE}*+", check=checks.is_encoded_key,
          example="LS0tLS1CRUdJTi" "BQUklWQVRFIEtFWS0tLS0tCk1JSUV2UUlCQURBTkJn", near_miss="LS0tLS1CRUdJTi" "BDRVJUSUZJQ0FURS0tLS0tCk1JSURkekNDQWwrZ0F3"),
     Rule(name="static-key", finds="static key of OpenVPN", docs="https://openvpn.net/community-resources/static-key-mini-howto/",
-         keywords="-----BEGIN", pattern=r"-----BEGIN OpenVPN Static key V1-----[0-9a-f\s\\nr\d\t|\u2192>*#+-]{64,2000}+(?:-----END OpenVPN Static key V1-----)?",
+         keywords="-----BEGIN", pattern=rf"-----BEGIN OpenVPN Static key V1-----(?:{_HEX_LINE}){{2,64}}+(?:{_EDGE}-----END OpenVPN Static key V1-----)?+",
          example="-----BEGIN OpenVPN Static" " key V1-----\n" + HEX[:32] + "\n" + HEX[32:64] + "\n" + HEX[:32], near_miss="-----BEGIN OpenVPN Static" " key V1----- is its first line"),
 )  # fmt: skip

@@ -11,12 +11,14 @@ import json
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from siftd.clients.said_by import ACCOUNT, TEXT
 from siftd.summarise.contract import Cannot, Item, Purse, Summary, Verdict, story_hashes
 from siftd.summarise.extractive import files, lookups, planning, shell, story, words
+from siftd.summarise.extractive.account import account
 from siftd.summarise.extractive.other import failed, generic, is_rejection
 from siftd.summarise.extractive.text import Call, Line, call_of, finished
 
-VERSION = 3
+VERSION = 4
 NAME = f"extractive:{VERSION}"
 
 RENDERERS: dict[str, Callable[[Call], Line]] = {
@@ -79,7 +81,13 @@ RENDERERS: dict[str, Callable[[Call], Line]] = {
 
 _TELL_THEIR_OWN_FAILURE = frozenset(name for name, renderer in RENDERERS.items() if renderer is shell.shell)
 _STORIES = {"turn": story.turn, "session": story.session}
-_SAID = {"UserPromptSubmit": words.prompt, "Stop": words.closing, "SubagentStop": words.closing}
+_SAID = {
+    "UserPromptSubmit": words.prompt,
+    "Stop": words.closing,
+    "SubagentStop": words.closing,
+    TEXT: words.text,
+    ACCOUNT: account,
+}
 
 
 def render(item: Item) -> Line:
@@ -93,6 +101,8 @@ def render(item: Item) -> Line:
     has_failed = call.error is not None or call.outcome == "failed"
     if has_failed and (name not in _TELL_THEIR_OWN_FAILURE or is_rejection(call)):
         return finished(failed(call))
+    if name == "taskupdate" and item.story:
+        return finished(planning.task_update(call, call_of(item.story[0]).word("subject", "title")))
     return finished(RENDERERS.get(name, generic)(call))
 
 
@@ -104,7 +114,7 @@ def in_own_words(item: Item) -> Summary:
 
 def is_telling(tool: str) -> bool:
     """Whether events of this tool are what the story of a turn or a session is made of."""
-    return tool in ("UserPromptSubmit", "Stop") or RENDERERS.get(tool.lower()) in story.TELLING
+    return tool in ("UserPromptSubmit", "Stop", TEXT) or RENDERERS.get(tool.lower()) in story.TELLING
 
 
 class Extractive:

@@ -44,13 +44,20 @@ _SUBJECT_KEYS = (
 def is_rejection(call: Call) -> bool:
     """Whether a call did not run because somebody, or the client itself, would not have it."""
     error = (call.error or "")[:600]
-    return bool(_REJECTED.search(error)) or error.startswith("Sibling tool call errored")
+    return bool(_REJECTED.search(error)) or is_cancelled(call)
+
+
+def is_cancelled(call: Call) -> bool:
+    """Whether the client did not run a call because another one of the same message failed."""
+    return (call.error or "").startswith(("Sibling tool call errored", "Cancelled: parallel tool call"))
 
 
 def failed(call: Call) -> Line:
     """ "Edit of src/auth.py failed: String to replace not found in file."."""
     subject = subject_of(call)
     error = _ERROR_TAG.sub("", bounded(call.error or ""))
+    if is_cancelled(call):
+        return Line(f"{subject}: not run, since a call beside it failed", BARE)
     if _REJECTED.search(error[:600]):
         said = _THE_USER_SAID.search(error)
         what = f"The user rejected: {subject}{_proposed(call, 150)}"

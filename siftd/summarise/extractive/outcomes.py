@@ -146,7 +146,8 @@ _BAD = re.compile(
     r"|problems? \([1-9]|^[1-9]\d* issues"
 )
 _BAD_WHEREVER = ("fatal: ", "panic", "rejected", "CONFLICT")
-_GO_PACKAGE = re.compile(r"^ok  \t(\S{1,160})", re.MULTILINE)
+_GO_PACKAGE = re.compile(r"^ok  \t(\S{1,160})(?![^\n]*\[no tests to run\])", re.MULTILINE)
+_NO_GO_TESTS = "[no tests to run]"
 MAX_NAMES = 8
 
 
@@ -156,6 +157,8 @@ def understand(output: str) -> Finding:
     failures = unique((_short(name) for name in _all(_FAILURES, output, MAX_NAMES)), MAX_NAMES)
     if not failures and "ok  \t" in output and (packages := _GO_PACKAGE.findall(output)):
         verdicts.insert(0, f"ok: {join_within(packages, 150)}")
+    elif not failures and _NO_GO_TESTS in output:
+        verdicts.insert(0, "no tests to run")
     error = first_error(output)
     told_bad = any(_BAD.search(verdict) for verdict in verdicts) or error.startswith(_BAD_WHEREVER)
     return Finding(verdicts, failures, error, told_bad or bool(failures))

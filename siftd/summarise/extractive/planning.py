@@ -48,8 +48,8 @@ def task_create(call: Call) -> Line:
     return Line(f"{said} — {clip(about, 200)}" if about and about != subject else said, SEEN)
 
 
-def task_update(call: Call) -> Line:
-    """ "Task 2: in_progress → completed"."""
+def task_update(call: Call, subject: str = "") -> Line:
+    """ "Task 2: in_progress → completed; Rotate the keys", the subject as the task was made with it."""
     told = mapping(call.response)
     change = mapping(told.get("statusChange"))
     number = _task_id(call.input)
@@ -58,7 +58,7 @@ def task_update(call: Call) -> Line:
     owner = call.word("owner")
     parts = [
         f"{before} → {after}" if before and after else status,
-        clip(call.word("subject"), 140),
+        clip(call.word("subject") or subject, 140),
         clip(call.word("description"), 140),
         f"owner {clip(owner, 40)}" if owner else "",
     ]

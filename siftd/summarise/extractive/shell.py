@@ -43,13 +43,12 @@ _CODEX_HEAD = re.compile(
     r"^(?:(?:Exit code|Wall time|Output|Chunk ID|Process exited with code|Original token count|Total output lines)\b"
     r"[^\n]*(?:\n|\Z))+"
 )
-_COMMIT = re.compile(r"\bgit\b[^\n|;&]{0,200}?\bcommit\b")
-_SUBJECT = re.compile(
-    r"""(?:-[a-zA-Z]*m|--message)[ =]*"""
-    r"""(?:"\$\(cat <<-?\s*['"]?\w+['"]?\s*\n\s*([^\n]{1,300})"""
-    r"""|"((?:[^"\\]|\\.){1,300})|'([^'\n]{1,300})|([^\s"'$]\S{0,100}))"""
-)
 _COMMITTED = re.compile(r"^\[([^\s\]]{1,120})(?: \(root-commit\))? ([0-9a-f]{7,40})\] ([^\n]{1,300})$", re.MULTILINE)
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
+_NEXT = re.compile(r"&&|\|\||[;|\n(]")
+_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path")
+"""Options of git itself whose value may be the next word."""
+_PLACES = ("-C", "--git-dir", "--work-tree")
 _PULL_REQUEST = re.compile(
     r"""\bgh pr create\b[^\n]{0,200}?(?:--title|-t)[ =]+(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')"""
 )
@@ -59,6 +58,8 @@ _IS_WELL = re.compile(
     r"\bpass|\bok\b|\bOK\b|Ran \d|SUCCESS|no issues|checks passed|ompiled|Finished|built in|examples?,"
 )
 COMMAND_CHARS = 130
+RUNNING, TIMED_OUT, INTERRUPTED = "running in the background", "timed out", "interrupted"
+"""Notes of ours; others are the client's."""
 _COMMAND_LOOKED_AT = 4_000
 
 
@@ -75,7 +76,7 @@ def shell(call: Call) -> Line:
     """ "`pytest -q` failed (exit 1): 2 failed: test_login, test_refresh"."""
     command = command_of(call)
     ended = _ended(call)
-    said = _committed(command, ended) or _opened_pull_request(command, ended)
+    said = _committed(command, call.cwd, ended) or _opened_pull_request(command, ended)
     finding = understand(ended.output) if ended.output else Finding([], [], "", False)
     line = said or _result(bare(command), ended, finding)
     return Line(_with_purpose(line, call), _confidence(call, ended, finding, is_told=said is not None))
@@ -96,8 +97,9 @@ def deed(call: Call) -> Deed:
     """Return what a command contributes to the story of a turn."""
     command = command_of(call)
     ended = _ended(call)
-    if said := _committed(command, ended) or _opened_pull_request(command, ended):
-        return Deed(said, commit_subject(command) or said.partition(": ")[2], has_failed=False, is_check=False)
+    if said := _committed(command, call.cwd, ended) or _opened_pull_request(command, ended):
+        told = _COMMITTED.search(ended.output) if said.startswith("Committed") else None
+        return Deed(said, told[3] if told else said.partition(": ")[2], has_failed=False, is_check=False)
     if ended.note == "interrupted":
         return Deed("", "", has_failed=False, is_check=False)
     finding = understand(ended.output) if ended.output else Finding([], [], "", False)
@@ -119,6 +121,16 @@ def command_of(call: Call) -> str:
         if words:
             return " ".join(words)
     return string(call.given)
+
+
+def verdict_of(call: Call) -> str:
+    """Return how a command ended without a word of what it printed: "failed (exit 1)"."""
+    ended = _ended(call)
+    if ended.note in (RUNNING, TIMED_OUT, INTERRUPTED):
+        return f"was {ended.note}" if ended.note == INTERRUPTED else ended.note
+    if ended.has_failed:
+        return "failed" if ended.exit_code is None else f"failed (exit {ended.exit_code})"
+    return "succeeded"
 
 
 def bare(command: str) -> str:
@@ -144,11 +156,11 @@ def _ended(call: Call) -> Ended:
     text = _CODEX_HEAD.sub("", text[:400]) + text[400:] if match else text
     note = first_text(told, "returnCodeInterpretation")
     if told.get("backgroundTaskId") or told.get("backgroundedByUser") is True:
-        note = "running in the background"
+        note = RUNNING
     elif count_of(told.get("timedOutAfterMs")) is not None:
-        note = "timed out"
+        note = TIMED_OUT
     elif call.outcome == "interrupted" or told.get("interrupted") is True:
-        note = "interrupted"
+        note = INTERRUPTED
     has_failed = call.outcome == "failed" or call.error is not None or exit_code not in (None, 0)
     return Ended(bounded(text), exit_code, has_failed, note)
 
@@ -180,27 +192,70 @@ def _result(command: str, ended: Ended, finding: Finding) -> str:
     return f"{named}: {shown}" if shown else f"{named}: no output"
 
 
-def _committed(command: str, ended: Ended) -> str | None:
-    """ "Committed 5177de5 on main: Reject expired tokens (2 files changed)"; None for anything else."""
-    if "commit" not in command or ended.has_failed or not _COMMIT.search(command[:_COMMAND_LOOKED_AT]):
+def _committed(command: str, cwd: str | None, ended: Ended) -> str | None:
+    """ "Committed 5177de5 on main: Reject expired tokens (2 files changed)"; None for anything else.
+
+    Git's own line says it, and only of a command that commits in this repository: a script that is printed, a loop over
+    other commits and a scratch repository have such lines too.
+    """
+    if "commit" not in command or ended.has_failed or not _commits_here(command[:_COMMAND_LOOKED_AT], cwd):
+        return None
+    told = _COMMITTED.search(ended.output)
+    if told is None:
         return None
     changes = _FILE_CHANGES.search(ended.output)
     tail = f" ({one_line(changes[1])})" if changes else ""
-    if told := _COMMITTED.search(ended.output):
-        return f"Committed {told[2]} on {told[1]}: {clip(told[3], 240)}{tail}"
-    if subject := commit_subject(command):
-        return f"Committed: {subject}{tail}"
-    return None
+    return f"Committed {told[2]} on {told[1]}: {clip(told[3], 240)}{tail}"
 
 
-def commit_subject(command: str) -> str:
-    """Return the first line of a commit's message as the command gives it."""
-    commit = _COMMIT.search(command[:_COMMAND_LOOKED_AT])
-    match = _SUBJECT.search(command, commit.end(), _COMMAND_LOOKED_AT) if commit else None
-    if match is None:
-        return ""
-    message = next(group for group in match.groups() if group)
-    return clip(message.split("\n", 1)[0], 240)
+def _commits_here(command: str, cwd: str | None) -> bool:
+    """Whether one of a line's commands is `git commit`, and none before it goes to another folder."""
+    text = _QUOTED.sub('""', _HEREDOC.sub("", command) if "<<" in command else command)
+    for part in _NEXT.split(text):
+        words = part.split()
+        while words and _is_assignment(words[0]):
+            if "$" in words[0]:  # what it is nobody can tell, and a later `cd` may go there
+                return False
+            words.pop(0)
+        program, *rest = words or [""]
+        if program == "git":
+            verb, places = _git_verb(rest)
+            if verb == "commit" or not all(_is_here(each, cwd) for each in places):
+                return verb == "commit" and all(_is_here(each, cwd) for each in places)
+            if verb in ("init", "clone"):
+                return False
+        elif program == "mktemp" or (program in ("cd", "pushd") and not _is_here("".join(rest[:1]), cwd)):
+            return False
+    return False
+
+
+def _is_assignment(word: str) -> bool:
+    name, equals, _ = word.partition("=")
+    return bool(equals) and name.isidentifier()
+
+
+def _git_verb(words: list[str]) -> tuple[str, list[str]]:
+    """Return git's subcommand and the folders that its own options name."""
+    places: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            return word, places
+        option, _, value = word.partition("=")
+        if option in _VALUED and not value:
+            value = next(rest, "")
+        if option in _PLACES:
+            places.append(value)
+    return "", places
+
+
+def _is_here(folder: str, cwd: str | None) -> bool:
+    """Whether a folder that a command names is within the repository it runs in, as far as its name tells."""
+    folder = folder.strip("\"'")
+    if not folder.startswith(("/", "~", "$")):
+        return True
+    root = (cwd or "").rstrip("/")
+    return bool(root) and (folder == root or folder.startswith(f"{root}/") or root.startswith(f"{folder.rstrip('/')}/"))
 
 
 def _opened_pull_request(command: str, ended: Ended) -> str | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from siftd.clients.said_by import TEXT
 from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item
 from siftd.summarise.extractive import files, planning, shell
 from siftd.summarise.extractive.other import is_rejection
@@ -27,7 +28,7 @@ from siftd.summarise.extractive.text import (
     string,
     unique,
 )
-from siftd.summarise.extractive.words import asked, telling
+from siftd.summarise.extractive.words import asked, telling, why
 
 PROMPT = "UserPromptSubmit"
 CHANGING = frozenset((files.edit, files.multi_edit, files.write, files.notebook_edit, files.apply_patch))
@@ -36,6 +37,11 @@ TELLING = CHANGING | {shell.shell, planning.ask_user, planning.exit_plan, planni
 """Renderers of the calls that a story is made of; what only looks something up leaves no trace in it."""
 _ASKED_CHARS = 110
 _DEEDS_CHARS = 190
+_DEEDS_BESIDE_REASON_CHARS = 100
+"""What deeds get at first where the closing tells why: they may have what it leaves. Arbitrary."""
+_REASON_CHARS = 140
+_CLOSING_CHARS_MIN = 90
+"""What is left for a closing at least when a reason is told beside it. Arbitrary, like the others."""
 _TELLING_PROMPT_CHARS = 20
 """Shorter ones ("yes", "go on", "2") tell nothing without the words before them. Arbitrary."""
 
@@ -67,7 +73,8 @@ def turn(item: Item, renderers: dict[str, Callable[[Call], Line]]) -> Line:
     """The story of the turn that a `Stop` event ends."""
     request = asked(item.request or _first_prompt(item.story), _ASKED_CHARS)
     closing = string(mapping(item.payload).get("last_assistant_message"))
-    return _told(f"Asked: {request}" if request else "", closing, _deeds(item.story, renderers), "Turn ended")
+    head = f"Asked: {request}" if request else ""
+    return _told(head, closing, _deeds(item.story, renderers), "Turn ended", _reason(item.story, closing))
 
 
 def session(item: Item, renderers: dict[str, Callable[[Call], Line]]) -> Line:
@@ -80,18 +87,34 @@ def session(item: Item, renderers: dict[str, Callable[[Call], Line]]) -> Line:
     head = (
         f"Session of {len(prompts)} prompts: {_chosen(prompts)}" if len(prompts) > 1 else f"Session: {''.join(prompts)}"
     )
-    return _told(head, closing, _deeds(item.story, renderers), "")
+    return _told(head, closing, _deeds(item.story, renderers), "", _reason(item.story, closing))
 
 
-def _told(head: str, closing: str, deeds: _Deeds, otherwise: str) -> Line:
-    """Join what was asked, what was said at the end and what proves it; `otherwise` where there is neither."""
+def _told(head: str, closing: str, deeds: _Deeds, otherwise: str, reason: str) -> Line:
+    """Join what was asked, what was said at the end, why, and what proves it; `otherwise` where there is neither."""
     already = f"{head} {closing}"[:4_000]
-    kept_for_proof = len(deeds.told(already, _DEEDS_CHARS))
-    said = telling(closing, MAX_SUMMARY_CHARS - len(head) - kept_for_proof - 8) if closing.strip() else ""
-    text = " → ".join(filter(None, (head, said or (otherwise if not kept_for_proof else ""))))
+    proof_chars = _DEEDS_BESIDE_REASON_CHARS if why(closing) else _DEEDS_CHARS
+    room = MAX_SUMMARY_CHARS - len(head) - len(deeds.told(already, proof_chars)) - 8
+    if reason and (not closing.strip() or room - len(reason) < _CLOSING_CHARS_MIN):
+        reason = reason if not closing.strip() else ""
+    said = telling(closing, room - (len(reason) + 16 if reason else 0)) if closing.strip() else ""
+    if reason:
+        said = f"{said} — on the way: {reason}" if said else reason
+    is_proved = room < MAX_SUMMARY_CHARS - len(head) - 8
+    text = " → ".join(filter(None, (head, said or ("" if is_proved else otherwise))))
     proof = deeds.told(already, MAX_SUMMARY_CHARS - len(text) - 4)
     joined = " — ".join(filter(None, (text, proof)))
     return Line(joined or otherwise, SEEN if proof and said else TOLD if proof or said else THIN)
+
+
+def _reason(story: Sequence[Item], closing: str) -> str:
+    """Return the last reason that the agent gave on its way, where its closing words give none."""
+    if why(closing):
+        return ""
+    for item in reversed(story):
+        if item.tool == TEXT and (found := why(string(mapping(item.payload).get("text")))):
+            return clip(found[-1], _REASON_CHARS)
+    return ""
 
 
 def _deeds(story: Sequence[Item], renderers: dict[str, Callable[[Call], Line]]) -> _Deeds:

@@ -1,4 +1,4 @@
-"""Summaries of what was said: a person's prompt, an agent's closing words."""
+"""Summaries of what was said: a person's prompt, an agent's words on the way and at the end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from siftd.summarise.extractive.text import (
 
 _LOOKED_AT = 2_500
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_TABLE = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
+_TABLE_ROW = re.compile(r"^[ \t]*\|(?P<cells>[^\n]*)$", re.MULTILINE)
+_TABLE_RULE = re.compile(r"[|:\-\s]*")
 _MARKS = re.compile(r"\*\*|^[ \t]*(?:#{1,6}|[-*•>]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:[^)\n]{1,400})\)")
 _SYSTEM = re.compile(r"<(system-reminder|ide_\w+|local-command-caveat)>.*?(?:</\1>|\Z)", re.DOTALL)
@@ -38,12 +39,22 @@ _DECIDING = frozenset(
         "updated", "updates", "verified", "works", "wrong",
     )
 )  # fmt: skip
+_REASON = re.compile(
+    r"\b(?:because|since|so that|in order to|instead of|rather than|otherwise|due to|root cause|the cause|reason"
+    r"|decided|chose|on purpose|deliberately|turns out|the (?:real )?(?:problem|issue|bug) (?:is|was)"
+    r"|which (?:means|is why)"
+    r"|that's why|that is why|weil|damit|parce que|porque)\b|[,;] so |因为|所以|なぜなら|ので",
+    re.IGNORECASE,
+)
+"""What a sentence says that tells why."""
 _CONCRETE = "`_/#("
 _FILLER = re.compile(
     r"^(?:(?:perfect|great|excellent|done|good question|sure|ok(?:ay)?|yes|no|absolutely|got it|right|alright|success"
     r"|you're (?:absolutely )?right)[!.,: ]*$"
-    r"|(?:now )?let me\b|let's\b|i'll\b|i will\b|here(?:'s| is| are)\b.{0,60}:$"
-    r"|what would you like|would you like|want me to|shall i|should i|ready to help|anything else"
+    r"|(?:now,? )?(?:let me|let's|i'll|i will|i can (?:now )?give|i have (?:all|everything|enough)|i need to)\b"
+    r"|now i(?: can| have| understand| see|'ll|'ve)\b.{0,80}[.:!]?$|here(?:'s| is| are)\b.{0,60}:$"
+    r"|(?:all )?(?:done|set)[.!]$|no response requested"
+    r"|what would you like|what(?:'s| is) next|would you like|want me to|shall i|should i|ready to help|anything else"
     r"|(?:summary|overview|changes made|what changed|key changes|next steps?)\b.{0,30}:?$)",
     re.IGNORECASE,
 )
@@ -68,6 +79,17 @@ def prompt(item: Item) -> Line:
     return Line(f"Asked: {_whole(text, 385)}", SEEN)
 
 
+def text(item: Item) -> Line:
+    """What an agent said between its calls, without the announcements of what it does next."""
+    said = string(mapping(item.payload).get("text"))
+    return Line(telling(said, 390) or "(no text)", THIN if is_filler(said) else TOLD)
+
+
+def is_filler(text: str) -> bool:
+    """Whether a text says nothing but what is done next, or that something is done."""
+    return all(_FILLER.match(sentence) for sentence in _spoken(text))
+
+
 def closing(item: Item) -> Line:
     """What an agent said at the end, with the request that it answers: a line of history."""
     text = string(mapping(item.payload).get("last_assistant_message"))
@@ -80,11 +102,21 @@ def closing(item: Item) -> Line:
     return Line(telling(text, 390), TOLD)
 
 
+def is_reason(text: str) -> bool:
+    """Whether a sentence tells why."""
+    return _REASON.search(text[:400]) is not None
+
+
+def why(text: str) -> list[str]:
+    """Return the sentences of a text that tell why, in their order."""
+    return [sentence for sentence in _spoken(text) if _REASON.search(sentence[:400]) and not _FILLER.match(sentence)]
+
+
 def telling(text: str, limit: int) -> str:
-    """Return the sentences that say what was done, found or decided, in their order, within the limit."""
+    """Return the sentences that say why, and what was done, found or decided, in their order, within the limit."""
     said = [sentence for sentence in _spoken(text) if not _FILLER.match(sentence)]
     if not said:
-        return clip(_unmarked(text) or text, limit)
+        return clip(unmarked(text) or text, limit)
     ranked = sorted(range(len(said)), key=lambda index: (-_weight(said[index], index), index))
     chosen: list[int] = []
     left = limit
@@ -101,8 +133,9 @@ def telling(text: str, limit: int) -> str:
 
 
 def _weight(sentence: str, index: int) -> float:
-    """Rank by verbs of doing and deciding, then by concrete names, then by place: what opens tells most."""
+    """Rank by reasons, by verbs of doing and deciding, by concrete names, by place: what opens tells most."""
     weight = 2.0 * (not _DECIDING.isdisjoint(_WORD.findall(sentence[:400].lower())))
+    weight += 1.5 * (_REASON.search(sentence[:400]) is not None)
     weight += 0.75 * min(2, sum(mark in sentence for mark in _CONCRETE))
     weight += 1.5 if index == 0 else 0.5 if index < 3 else 0.0
     return weight - (1.5 if sentence.endswith(("?", ":")) else 0.0) - (0.5 if len(sentence) < 12 else 0.0)
@@ -111,7 +144,7 @@ def _weight(sentence: str, index: int) -> float:
 def _spoken(text: str) -> list[str]:
     """Return the sentences of a message without fences, tables and marks, at most thirty of them."""
     found: list[str] = []
-    for line in _unmarked(text, keep_lines=True).split("\n"):
+    for line in unmarked(text, keep_lines=True).split("\n"):
         if line.strip():
             found += [
                 one_line(sentence) for sentence in sentences(line.strip()) if any(map(str.isalnum, sentence[:200]))
@@ -121,16 +154,25 @@ def _spoken(text: str) -> list[str]:
     return found[:30]
 
 
-def _unmarked(text: str, *, keep_lines: bool = False) -> str:
+def unmarked(text: str, *, keep_lines: bool = False) -> str:
+    """Return a text without fences, links and marks of Markdown, a table as lines."""
     text = ends(text, _LOOKED_AT, _LOOKED_AT)
     if "```" in text:
         text = _FENCE.sub("\n", text)
     if "|" in text:
-        text = _TABLE.sub("", text)
+        text = _TABLE_ROW.sub(_row, text)
     if "](" in text:
         text = _LINK.sub(r"\1", text)
     text = _MARKS.sub("", text)
     return text if keep_lines else one_line(text)
+
+
+def _row(match: re.Match[str]) -> str:
+    """Return a table's row as a line; the rule below its head as none."""
+    cells = match["cells"]
+    if _TABLE_RULE.fullmatch(cells):
+        return ""
+    return " — ".join(filter(None, (cell.strip() for cell in cells.split("|"))))
 
 
 def _whole(text: str, limit: int) -> str:
@@ -157,8 +199,8 @@ def _continued(text: str) -> str:
     for marker in ("Primary Request and Intent:", "Initial Request", "Primary Request"):
         place = text.find(marker)
         if place >= 0:
-            return clip(_unmarked(text[place + len(marker) : place + len(marker) + 1_200]).lstrip("*: "), 340)
-    return clip(_unmarked(text[text.find("\n") + 1 :]), 340)
+            return clip(unmarked(text[place + len(marker) : place + len(marker) + 1_200]).lstrip("*: "), 340)
+    return clip(unmarked(text[text.find("\n") + 1 :]), 340)
 
 
 def _tagged(text: str) -> Line | None:

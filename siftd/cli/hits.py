@@ -1,0 +1,145 @@
+"""How a person sees hits on a terminal: by session, the answer first, a few wrapped lines each.
+
+d614c3b5  3 days ago (2026-11-20 14:02)
+  s34  turn   Expired tokens are rejected now: validate_token compares exp with the
+              clock, because decode() drops it
+              asked: Expired session tokens are accepted. Find out why and fix it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import textwrap
+import time
+
+from siftd.cli.output import clean, format_time, is_terminal, one_line, paint, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+LINES_MAX = 4
+"""Of one hit, unless all of it is wanted."""
+ASKED_LINES_MAX = 2
+_LABEL_WIDTH = 9
+_LABELS = {
+    "UserPromptSubmit": "prompt", "Stop": "turn", "SubagentStop": "agent", "AssistantText": "said",
+    "CompactSummary": "account", "Bash": "ran", "Edit": "edit", "MultiEdit": "edit", "Write": "wrote", "Read": "read",
+    "Grep": "search", "Glob": "search", "WebFetch": "web", "WebSearch": "web", "Task": "agent", "Agent": "agent",
+    "AskUserQuestion": "asked", "ExitPlanMode": "plan", "TodoWrite": "plan", "TaskCreate": "plan", "TaskUpdate": "plan",
+}  # fmt: skip
+_WORD = re.compile(r"\w{1,100}")
+_DAY = 86_400
+
+
+def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool) -> None:
+    """Print hits under the sessions that they are of, in the order of the first hit of each."""
+    sessions: dict[str | None, list[dict[str, Any]]] = {}
+    for hit in hits:
+        sessions.setdefault(None if hit["kind"] == "memory" else hit["sessionId"], []).append(hit)
+    words = _words(query)
+    width = max(40, min(_columns(), 120))
+    for number, (session, theirs) in enumerate(sessions.items()):
+        if number:
+            say()
+        head = "kept on purpose" if session is None else f"{clean(session)[:8]}  {_ago(theirs[0]['ts'])}"
+        say(paint(head, "dim"))
+        for hit in theirs:
+            _say_hit(hit, words, width, is_full=is_full)
+    if hits:
+        say(paint(f"\n`mem show {hits[0]['id']}` tells the whole of one", "dim"))
+
+
+def say_events(events: Sequence[dict[str, Any]], *, is_full: bool) -> None:
+    """Print events of one session in their order."""
+    width = max(40, min(_columns(), 120))
+    for event in events:
+        shown = {"kind": "event", "id": f"e{event['event_id']}", "tool": event["tool"], "text": event["text"]}
+        _say_hit(shown, frozenset(), width, is_full=is_full)
+
+
+def say_wrapped(head: str, painted: str, text: str, lines_max: int) -> None:
+    """Print a text behind a head that is as wide as `head`, in a few lines on a terminal, else in one."""
+    if not is_terminal():
+        say(f"{painted}{one_line(text)}")
+        return
+    lines = _wrapped(text, max(20, _columns() - len(head)), lines_max)
+    for number, line in enumerate(lines):
+        say((" " * len(head) if number else painted) + line)
+
+
+def parts_of(hit: dict[str, Any]) -> tuple[str, str]:
+    """Return what answers, and what was asked where a turn or a session says it: its text is "question → answer"."""
+    text = " ".join(hit["text"].split())
+    asked, arrow, answer = text.partition(" → ")
+    is_story = hit.get("scope") in ("turn", "session") or hit["tool"] in ("Stop", "SubagentStop")
+    if not (is_story and arrow):
+        asked, answer = "", text
+    if hit.get("asked") and hit["asked"]["text"]:
+        asked = f"Asked: {hit['asked']['text']}"
+    return " ".join((hit.get("passage") or answer).split()), asked
+
+
+def _say_hit(hit: dict[str, Any], words: frozenset[str], width: int, *, is_full: bool) -> None:
+    answer, asked = parts_of(hit)
+    indent = 2 + max(5, len(hit["id"]) + 1) + _LABEL_WIDTH
+    room = max(20, width - indent)
+    most = sys.maxsize if is_full else LINES_MAX - bool(asked)
+    lines = _wrapped(answer, room, most)
+    label = clean(_label(hit))[: _LABEL_WIDTH - 1].ljust(_LABEL_WIDTH)
+    head = f"  {paint(hit['id'].ljust(indent - 2 - _LABEL_WIDTH), 'cyan')}{paint(label, 'dim')}"
+    for number, line in enumerate(lines):
+        say((" " * indent if number else head) + _bright(line, words))
+    for line in _wrapped(asked, room, sys.maxsize if is_full else ASKED_LINES_MAX) if asked else ():
+        say(" " * indent + paint(line, "dim"))
+
+
+def _label(hit: dict[str, Any]) -> str:
+    """Return in one short word what a hit is."""
+    if hit["kind"] == "memory":
+        return str(hit["type"])
+    if hit.get("scope") == "session":
+        return "session"
+    tool: str = hit["tool"]
+    return _LABELS.get(tool, tool.rpartition("__")[2].lower())
+
+
+def _wrapped(text: str, width: int, most: int) -> list[str]:
+    lines = textwrap.wrap(clean(text), width, break_on_hyphens=False) or [""]
+    if len(lines) > most:
+        lines = lines[:most]
+        lines[-1] = f"{lines[-1][: width - 1]}…"
+    return lines
+
+
+def _words(query: str) -> frozenset[str]:
+    """Return the beginnings by which words of a question are known again in another form."""
+    found = (word.casefold() for word in _WORD.findall(query))
+    return frozenset(word[:-2] if len(word) > 6 else word for word in found if len(word) > 3)
+
+
+def _bright(line: str, words: frozenset[str]) -> str:
+    def shown(match: re.Match[str]) -> str:
+        word = match[0]
+        return paint(word, "bold") if word.casefold().startswith(tuple(words)) else word
+
+    return _WORD.sub(shown, line) if words else line
+
+
+def _ago(ts: int) -> str:
+    """Return how long ago something was, and when."""
+    days = int(time.time() // _DAY - ts // 1000 // _DAY)
+    said = "today" if days <= 0 else "yesterday" if days == 1 else f"{days} days ago"
+    if days >= 60:
+        said = f"{days // 30} months ago"
+    return f"{said} ({format_time(ts)})"
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except OSError:  # no terminal: nothing is to fit
+        return 80

@@ -1,0 +1,12 @@
+"""Numbers on the command line."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+
+
+def positive(text: str) -> int:
+    """Return a whole number from 1; anything else is misuse."""
+    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
+        raise ArgumentTypeError("a whole number from 1 is wanted")
+    return int(text)

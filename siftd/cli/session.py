@@ -1,0 +1,34 @@
+"""`mem session ID`: one session whole: what was asked, said, done, and how each turn ended."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.context import Context
+from siftd.cli.hits import say_events
+from siftd.cli.output import clean, count, format_time, paint, say, say_json
+
+EVENTS_MAX = 500
+_TOLD = ("UserPromptSubmit", "Stop", "SubagentStop", "AssistantText", "CompactSummary", "AskUserQuestion")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="a session's id, or the beginning of it")
+    parser.add_argument("--full", action="store_true", help="every event, and all of each")
+
+
+def run(context: Context, options: Namespace) -> int:
+    events = context.ask({"kind": "timeline", "session": options.id, "before": EVENTS_MAX, "after": 0})["events"]
+    if options.json:
+        say_json({"events": events})
+        return 0
+    shown = [each for each in events if options.full or each["tool"] in _TOLD or each["outcome"] == "failed"]
+    if events:
+        first, last = events[0], events[-1]
+        head = f"{clean(first['session_id'])}  {format_time(first['ts'])} to {format_time(last['ts'])}"
+        which = f"the last {len(events)} events" if len(events) == EVENTS_MAX else count(len(events), "event")
+        say(paint(f"{head}, {which}", "bold"))
+    say_events(shown, is_full=options.full)
+    if len(shown) < len(events):
+        say(paint(f"{count(len(events) - len(shown), 'call')} not shown; --full shows all", "dim"))
+    return 0

@@ -1,0 +1,119 @@
+"""The passage of an event that answers: the few sentences or lines of it that hold most of a question.
+
+A summary is the short of an event and is made before anybody asks; the words that were asked for may stand anywhere.
+The windows that are compared are sentences of what was said, lines of what was given and printed, at most
+`WINDOW_MAX` of them one after the other and `PASSAGE_CHARS` together. A reason beside the words counts for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from siftd.embed.words import split_words
+from siftd.search.relevance import inflections
+from siftd.store.payload import texts_of
+from siftd.summarise.extractive.text import clip, sentences
+from siftd.summarise.extractive.words import is_filler, is_reason, unmarked
+
+PASSAGE_CHARS = 280
+WINDOW_MAX = 3
+LOOKED_AT = 16_000
+"""Characters of an event, and at most so many pieces of it."""
+PIECES_MAX = 240
+_REASON_WEIGHT = 0.4
+"""Of the question's weight. Arbitrary: half of a word more of three."""
+_LENGTH_WEIGHT = 1 / (100 * PASSAGE_CHARS)
+"""Of two that hold as much the shorter one is told."""
+_ASKING_LESS = 0.5
+"""A question, or what announces a list, answers nothing by itself."""
+_LINES_LESS = 0.4
+"""A line of code or of output says less to a reader than the summary of its call: it has to hold so much more."""
+_START_CHARS = 4
+_LEFT_OUT = ("_source", "symbols", "_unhooked", "originalFile", "structuredPatch", "old_string", "oldString")
+_SAID = frozenset(("prompt", "last_assistant_message", "text", "summary"))
+
+
+class Wanted:
+    """A question's words with their weights, each in the forms that it may have."""
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self._forms: dict[str, list[str]] = {}
+        self._weights = dict(weights)
+        for term in weights:
+            for form in (term, *inflections(term)):
+                self._forms.setdefault(form, []).append(term)
+        self._starts = tuple({form[:_START_CHARS] for form in self._forms})
+        """What a text without any of them need not be split into words for."""
+
+    def __bool__(self) -> bool:
+        return bool(self._weights)
+
+    @property
+    def total(self) -> float:
+        return sum(self._weights.values())
+
+    def found(self, text: str) -> frozenset[str]:
+        """Return the words of the question that a text holds."""
+        folded = text.casefold()
+        if folded.isascii() and not any(start in folded for start in self._starts):
+            return frozenset()
+        return frozenset(term for word in split_words(text) for term in self._forms.get(word, ()))
+
+    def weight(self, terms: frozenset[str]) -> float:
+        return sum(self._weights[term] for term in terms)
+
+
+def passage(payload: Mapping[str, Any], summary: str, wanted: Wanted) -> str | None:
+    """Return what of an event holds more of the question than its summary does; None where nothing of it does.
+
+    Of a story ("question → answer") the answer is compared: it does not answer by repeating the question.
+    """
+    is_said = not _SAID.isdisjoint(payload)
+    told = wanted.weight(wanted.found(summary.rpartition(" → ")[2])) + (0 if is_said else _LINES_LESS * wanted.total)
+    if told >= wanted.total:
+        return None
+    pieces = list(_pieces(payload))
+    held = [wanted.found(piece) for piece in pieces]
+    best, chosen = 0.0, ""
+    for start, first in enumerate(held):
+        if not first:
+            continue
+        terms: frozenset[str] = frozenset()
+        length = 0
+        for end in range(start, min(start + WINDOW_MAX, len(pieces))):
+            length += len(pieces[end]) + 1
+            if (end > start and length > PASSAGE_CHARS) or (is_said and is_filler(pieces[end])):
+                break
+            terms |= held[end]
+            weight = wanted.weight(terms)
+            if weight > told:
+                weight += _fit(pieces[start : end + 1], length) * wanted.total
+                if weight > best:
+                    best, chosen = weight, clip(" ".join(pieces[start : end + 1]), PASSAGE_CHARS)
+    return chosen or None
+
+
+def _fit(window: Sequence[str], length: int) -> float:
+    """Return by how much a window that holds the words answers better, or worse, than its words say."""
+    reason = _REASON_WEIGHT if any(map(is_reason, window)) else 0.0
+    asking = _ASKING_LESS if window[-1].endswith(("?", ":")) else 0.0
+    return reason - asking - _LENGTH_WEIGHT * length
+
+
+def _pieces(payload: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the sentences of what was said, or the lines of a call's input and answer."""
+    room, count = LOOKED_AT, 0
+    for key in sorted(payload, key=lambda key: (key not in _SAID, key)):
+        for text in texts_of(payload[key], _LEFT_OUT) if key not in _LEFT_OUT else ():
+            shown = unmarked(text[:room], keep_lines=True) if key in _SAID else text[:room]
+            room -= len(shown)
+            for line in shown.split("\n"):
+                for piece in sentences(line.strip()) if key in _SAID else [line.strip()]:
+                    if any(map(str.isalnum, piece[:200])):
+                        yield piece
+                        count += 1
+                        if count >= PIECES_MAX:
+                            return
+            if room <= 0:
+                return

@@ -1,0 +1,123 @@
+"""What a piece of the store says in a session that did not ask for it.
+
+Words of a person and of an agent stand in quotation marks behind who said them. Words of output and from outside stand
+nowhere: the fact, in our own words, and the id by which they can be had. What an agent said on its way, after it had
+read something of this machine, is quoted where the words are its own (`siftd.wording`).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from siftd.clients.said_by import TEXT
+from siftd.harmless import harmless
+from siftd.search.own_words import changed_files, command_words, fact_of
+from siftd.shorten import LEFT_OUT
+from siftd.store import stories, summaries
+from siftd.store.commands import command_key
+from siftd.store.memories import OWNER
+from siftd.store.payload import find_object, texts_of
+from siftd.store.summaries import RawEvent
+from siftd.summarise.extractive import shell
+from siftd.summarise.extractive.text import call_of
+from siftd.summarise.extractive.words import telling
+from siftd.summarise.items import as_item
+from siftd.wording import is_own_wording
+
+PROMPT_CHARS_MAX = 220
+CLOSING_CHARS_MAX = 260
+READ_BYTES_MAX = 256 * 1024
+"""Of what was read in a turn, that is looked through before the agent's words on it are quoted: some 30 ms."""
+_QUOTED = ("person", "agent")
+
+
+def words_of(connection: sqlite3.Connection, hit: dict[str, Any]) -> str:
+    """Return what a hit says: quoted where its words may be, else what it is and how to read it."""
+    if hit["kind"] == OWNER:
+        return _memory(hit)
+    event = summaries.find_event(connection, hit["eventId"])
+    if event is None:
+        return f"`show {hit['id']}`"
+    if event.tool == "UserPromptSubmit" and hit["scope"] == "event":
+        return _asked(str((find_object(event.payload_json) or {}).get("prompt", "")), event.said_by) or _more(
+            "a prompt that no hook of ours told", hit["id"], "it"
+        )
+    if event.tool == "Stop" or hit["scope"] == "session":
+        return _story(connection, event, hit)
+    if event.tool == TEXT and (hit["saidBy"] in _QUOTED or _is_own_wording(connection, event)):
+        return f"the agent said: «{harmless(hit.get('passage') or hit['text'], CLOSING_CHARS_MAX)}»"
+    if hit["saidBy"] in _QUOTED:
+        return f"the agent noted: «{harmless(hit['text'], CLOSING_CHARS_MAX)}»"
+    return _more(fact_of(event), hit["id"], "what it said")
+
+
+def _is_own_wording(connection: sqlite3.Connection, event: RawEvent) -> bool:
+    """Whether what an agent said after it had read something are words of its own."""
+    text = (find_object(event.payload_json) or {}).get("text")
+    if event.said_by not in _QUOTED or not isinstance(text, str):
+        return False
+    read = stories.read_before(connection, event, READ_BYTES_MAX)
+    if read is None or any(LEFT_OUT in each for each in read):  # what is not there cannot be compared
+        return False
+    return is_own_wording(text, (" ".join(texts_of(find_object(each))) for each in read))
+
+
+def deeds(connection: sqlite3.Connection, session_id: str, after: int, upto: int, cwd: str | None) -> str:
+    """Return what a part of a session did, in our own words: files, and the last command that did more than look."""
+    parts = [changed_files(stories.list_files(connection, session_id, after, upto), cwd)]
+    for event_id in stories.list_commands(connection, session_id, after, upto):
+        event = summaries.find_event(connection, event_id)
+        if event is not None and (ran := _ran(event)):
+            parts.append(ran)
+            break
+    return "; ".join(filter(None, parts))
+
+
+def ran(event: RawEvent) -> str:
+    """Return a command and how it ended."""
+    call = call_of(as_item(event))
+    return f"`{command_words(shell.command_of(call))}` {shell.verdict_of(call)}"
+
+
+def _ran(event: RawEvent) -> str:
+    payload = find_object(event.payload_json) or {}
+    command = (payload.get("tool_input") or {}).get("command") if isinstance(payload.get("tool_input"), dict) else None
+    return ran(event) if isinstance(command, str) and command_key(command) else ""
+
+
+def _story(connection: sqlite3.Connection, event: RawEvent, hit: dict[str, Any]) -> str:
+    """What was asked, if a person or a transcript says so; what was done; how it ended, if that was the agent's own."""
+    is_session = hit["scope"] == "session"
+    after = 0 if is_session else stories.turn_before(connection, event.session_id, event.id)
+    prompt, said_by = stories.find_prompt(connection, event.session_id, after, event.id)
+    done = deeds(connection, event.session_id, after, event.id, event.cwd)
+    parts = [_asked(prompt, said_by), done]
+    closing = (find_object(event.payload_json) or {}).get("last_assistant_message")
+    if hit["saidBy"] in _QUOTED and isinstance(closing, str) and closing.strip():
+        said = hit.get("passage") or _clipped(closing)
+        return "; ".join(filter(None, [*parts, f"the agent closed with: «{harmless(said, CLOSING_CHARS_MAX)}»"]))
+    what = "a session" if is_session else "a turn"
+    return _more("; ".join(filter(None, parts)) or what, hit["id"], "how it ended")
+
+
+def _asked(prompt: str, said_by: str) -> str:
+    if not prompt.strip() or said_by not in _QUOTED:
+        return ""
+    who = "the person asked" if said_by == "person" else "a transcript tells that it was asked"
+    return f"{who}: «{harmless(prompt, PROMPT_CHARS_MAX)}»"
+
+
+def _memory(hit: dict[str, Any]) -> str:
+    if hit["saidBy"] not in _QUOTED:
+        return _more("a memory that was imported", hit["id"], "it")
+    who = "the person" if hit["saidBy"] == "person" else "an agent"
+    return f"{who} noted: «{harmless(hit['text'])}»"
+
+
+def _clipped(closing: str) -> str:
+    return harmless(telling(closing, CLOSING_CHARS_MAX), CLOSING_CHARS_MAX)
+
+
+def _more(fact: str, cited: str, what: str) -> str:
+    return f"{fact}: `show {cited}` for {what}"

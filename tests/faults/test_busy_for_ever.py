@@ -1,0 +1,206 @@
+"""Loops of the background that a damaged page, a person's row, a loud client or a server's nonsense must not hold."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from model_server import KINDS, Kind, Reply, needs_library, running, said
+from opened_shop import DAY, NOW, opened
+from structlog.testing import capture_logs
+from workbench import Workbench, nobody
+
+from siftd.consolidate.indexing import RawIndexer
+from siftd.errors import StoreCorrupt
+from siftd.paths import Home
+from siftd.store import facets
+from siftd.store.ids import ID_MAX
+from siftd.workspace import find_workspace
+
+ENOUGH_SECONDS = 60
+"""For what ended never."""
+
+
+def damage_a_leaf_of_events(database: Path) -> None:
+    """Zero half a page, as a lost disk block does, so that an index still lists events whose rows are gone."""
+    whole = database.read_bytes()
+    size = int.from_bytes(whole[16:18], "big")
+    for start in range(size, len(whole), size):
+        database.write_bytes(whole[: start + size // 2] + bytes(size // 2) + whole[start + size :])
+        connection = sqlite3.connect(database)
+        try:
+            ids = facets.list_unindexed(connection, ID_MAX, 64)
+            rows = [facets.find_payload(connection, each) for each in ids]
+        except sqlite3.Error:
+            continue
+        finally:
+            connection.close()
+        if ids and None in rows:
+            return
+    raise AssertionError("no page is such a leaf")
+
+
+async def test_a_damaged_page_ends_the_indexing_and_has_the_database_set_aside(tmp_path: Path) -> None:
+    """Events that only an index knows are never indexed; a loop until nothing is left would go on for ever."""
+    async with opened(tmp_path) as shop:
+        for number in range(60):
+            await shop.capture(number, payload={"tool_input": {"command": f"make part{number} " + "x" * 600}})
+        before = await shop.rows("SELECT id, payload_json FROM events ORDER BY id")
+    paths = Home(str(tmp_path / "home")).for_workspace(find_workspace(str(tmp_path)).key)
+    for suffix in ("-wal", "-shm"):
+        assert not Path(f"{paths.database}{suffix}").exists()
+    damage_a_leaf_of_events(Path(paths.database))
+    async with opened(tmp_path) as shop:
+        with anyio.fail_after(ENOUGH_SECONDS), capture_logs() as logs:
+            await shop.workshop.consolidator._tick()
+            shop.clock.at += DAY
+            with pytest.raises(StoreCorrupt):
+                await shop.ask("drain")
+        assert {"event": "tick_failed", "stage": "supersede", "error": "store_corrupt", "log_level": "warning"} in logs
+        assert Path(paths.rebuild).exists()
+    async with opened(tmp_path) as shop:
+        assert await shop.rows("SELECT id, payload_json FROM events ORDER BY id") == before
+        await shop.ask("drain")
+
+
+async def test_a_stage_that_fails_costs_no_other_of_the_tick(tmp_path: Path) -> None:
+    """What was forgotten is erased by the upkeep, whatever a model server says."""
+    done: list[str] = []
+    async with Workbench(tmp_path) as bench:
+        await bench.tell("one")
+
+        async def overflow() -> None:
+            raise OverflowError
+
+        async def keep_up() -> None:
+            done.append("upkeep")
+
+        bench.consolidator._drainer.drain = lambda *_, **__: overflow()  # type: ignore[assignment, method-assign, misc]
+        bench.consolidator._upkeep = keep_up
+        with capture_logs() as logs:
+            await bench.consolidator._tick()
+    assert done == ["upkeep"]
+    assert [each["stage"] for each in logs if each["event"] == "tick_failed"] == ["summarise"]
+
+
+async def test_a_watermark_that_is_no_number_is_begun_anew(tmp_path: Path) -> None:
+    async with Workbench(tmp_path) as bench:
+        await bench.tell("the same", "the same")
+        bench.by_hand("INSERT INTO meta VALUES ('superseded_upto_change', 'x')")
+        await bench.consolidator.drain(None, nobody)
+        assert bench.rows("SELECT count(*) FROM summary_supersedes") == [(1,)]
+
+
+@pytest.mark.parametrize("count", [10**30, -(10**30)])
+@pytest.mark.parametrize("kind", KINDS[:2], ids=str)
+async def test_tokens_that_no_model_can_have_counted_are_neither_stored_nor_given_back(
+    tmp_path: Path, kind: Kind, count: int
+) -> None:
+    """The database has no such number, and a negative one would lower what was spent of the cap."""
+    needs_library(kind)
+
+    def nonsense(_: dict[str, Any]) -> Reply:
+        status, headers, body = kind.reply(said("Ran `one`."))
+
+        def twisted(value: Any) -> Any:
+            if isinstance(value, dict):
+                return {key: twisted(item) for key, item in value.items()}
+            return count if isinstance(value, int) and not isinstance(value, bool) and value > 1 else value
+
+        return status, headers, twisted(body)
+
+    async with running() as server, Workbench(tmp_path) as bench:
+        server.choose = nonsense
+        bench.backend = kind.backend(server.url, 5.0)  # type: ignore[assignment]
+        bench.put_together()
+        await bench.tell("one")
+        await bench.consolidator.drain(None, nobody)
+        assert bench.rows("SELECT status FROM events") == [("summarized",)]
+        ((least,),) = bench.rows("SELECT min(tokens_in + tokens_out) FROM summaries")
+        assert least >= 0
+        assert bench.rows("SELECT count(*) FROM token_spend WHERE tokens < 0") == [(0,)]
+
+
+async def test_a_client_that_never_stops_keeps_neither_tick_nor_drain_from_ending(tmp_path: Path) -> None:
+    """Each reading finds another capture; what was there when the work began is what it ends with."""
+    async with Workbench(tmp_path, values={"memory.consolidator.tickMs": 1000}) as bench:
+        await bench.tell("one", "two", "three")
+        read, calls = bench.store.read, 0
+
+        async def read_and_capture(work: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            bench.clock.forward(0.01)
+            await bench.tell(f"more {calls}")
+            return await read(work)
+
+        bench.store.read = read_and_capture  # type: ignore[method-assign, assignment]
+        with anyio.fail_after(ENOUGH_SECONDS):
+            assert await RawIndexer(bench.store).run_all()
+            await bench.consolidator._tick()
+            result = await bench.consolidator.drain(None, nobody)
+        assert 0 < result.processed < calls
+
+
+@pytest.mark.parametrize("event_id", [1_763_765_000_000, 2**62, 2**63 - 1])
+async def test_a_row_with_an_enormous_id_costs_nothing_and_stops_nothing(tmp_path: Path, event_id: int) -> None:
+    """A person inserted it with a time for an id. Ids that nobody has are not gone through one by one."""
+    names = "id, ts, session_id, tool, input_hash, payload_json"
+    row = f"INSERT INTO events ({names}) VALUES (?, ?, 's', 'Bash', 'h', '{{}}')"
+    async with opened(tmp_path) as shop:
+        first = await shop.capture(1)
+        await shop.by_hand(row, event_id, NOW)
+        with anyio.fail_after(ENOUGH_SECONDS):
+            await shop.ask("drain")
+            second = await shop.capture(2)
+            await shop.workshop.consolidator._tick()
+            await shop.ask("forget", ids=[f"e{first}"], dryRun=False)
+        assert first < second
+    async with opened(tmp_path) as shop:
+        third = await shop.capture(3)
+        assert second < third < 2**63 - 1
+        assert third < ID_MAX
+        assert await shop.rows("SELECT id FROM events ORDER BY id") == sorted([(second,), (third,), (event_id,)])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE events SET ts = '2026-01-01'",
+        "UPDATE events SET ts = x'00'",
+        "UPDATE sessions SET last_ts = '2026-01-01 10:00'",
+        "UPDATE summaries SET confidence = 'high'",
+        "UPDATE summaries SET ts = 'yesterday'",
+        "UPDATE memories SET updated_ts = '2026-01-01'",
+        "UPDATE memories SET importance = 'very'",
+        "UPDATE memories SET valid_to = 'never'",
+    ],
+)
+async def test_a_date_typed_as_text_ends_neither_the_daemon_nor_a_search(tmp_path: Path, statement: str) -> None:
+    async with opened(tmp_path) as shop:
+        for number in range(3):
+            await shop.capture(number)
+        await shop.ask("remember", text="Sessions expire after part1 minutes", pin=True)
+        await shop.ask("drain")
+        await shop.by_hand(statement)
+        await shop.workshop.telling.keep()
+        assert (await shop.ask("search", query="part1"))["hits"]
+        await shop.ask("recall", prompt="what became of part1, was it built")
+        for kind in ("timeline", "sessions", "memories", "conversations"):
+            listed = next(each for each in (await shop.ask(kind)).values() if isinstance(each, list))
+            times = [value for row in listed for name, value in row.items() if name.lower().endswith("ts")]
+            assert listed
+            assert all(isinstance(each, int | None) for each in times), (kind, times)
+        await shop.workshop.consolidator._tick()
+        await shop.capture(9)
+
+
+async def test_a_date_typed_as_text_becomes_the_time_that_it_means(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        await shop.capture(1)
+        await shop.by_hand("UPDATE events SET ts = '2026-01-01'")
+        await shop.workshop.consolidator._tick()
+        assert await shop.rows("SELECT ts FROM events") == [(1_767_225_600_000,)]

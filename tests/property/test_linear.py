@@ -1,0 +1,479 @@
+"""No text that somebody captured costs more than its length: four times as much takes about four times as long.
+
+Everything here sees text of strangers: a page, a repository's file, a tool's output. What is quadratic in it holds the
+daemon for minutes at a few hundred KB. Each function is measured by processor time, best of several runs, on N and 4N
+characters of hostile text, and may take six times as long.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import msgspec
+import pytest
+
+from siftd.admission import Admission, encode_canonical
+from siftd.cli import output
+from siftd.clients.claude_code import decode_envelope
+from siftd.clients.claude_facts import input_identity, settle_input, typed_prompt
+from siftd.clients.claude_transcript import read_transcript
+from siftd.clients.media import without_media
+from siftd.clients.own import block_id, ids_alone, is_own_call, without_blocks
+from siftd.clients.shown import as_text
+from siftd.clients.tolerant_json import decode_as
+from siftd.consolidate.indexing import facets_of
+from siftd.consolidate.sameness import says_the_same
+from siftd.daemon.remembering import check_says_something, cleaned
+from siftd.embed import hash384
+from siftd.embed.words import index_words, split_words
+from siftd.env_lines import read_assignments, secret_values
+from siftd.errors import SiftdError
+from siftd.exchange.lines import decode as decode_exchange
+from siftd.frames import FrameBuffer, encode_frame
+from siftd.harmless import harmless, unfenced, visible
+from siftd.log.segments import iter_segment
+from siftd.model import Event
+from siftd.own_rules import parse as parse_rules
+from siftd.redact import Redactor
+from siftd.redact.context import secrets_of_output, told_by
+from siftd.redact.own import OwnRules
+from siftd.redact.private import cut_private
+from siftd.search.own_words import command_words, name_of
+from siftd.search.passages import Wanted, passage
+from siftd.search.query import Question
+from siftd.search.relevance import Relevance
+from siftd.shorten import cut_raw, shorten
+from siftd.store.commands import command_key
+from siftd.store.ledger import _first_named
+from siftd.store.payload import find_object
+from siftd.store.tombstones import paths_of
+from siftd.summarise.answer import checked_text, read_answer, read_answers
+from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item
+from siftd.summarise.extractive import RENDERERS, render
+from siftd.summarise.prompt import prompt_for, prompt_for_all
+from siftd.summarise.salience import trivial_because
+from siftd.summarise.truth import Source, unsupported_claims
+from siftd.symbols import symbols_of
+from siftd.touched import touched_folders
+from siftd.wording import is_own_wording
+
+SMALL = 4_096
+LARGEST = 65_536
+"""What is quick up to here is measured no further. It is the growth that is asked for, on a machine that is shared."""
+FACTOR = 6.0
+GRAIN_SECONDS = 0.04
+"""What takes less is not measured on: some systems count processor time in steps of 4 ms."""
+
+UNITS = [
+    "insert into t (password) values ((\n",
+    "<tr><th>password\n",
+    "user token\n-- -- --\n",
+    "# ",
+    "\\ ",
+    "<<E\n",
+    "</siftd-",
+    "#m1 ",
+    "![",
+    "\ufe0f",
+    "\U000e0041",
+    "< / / ",
+    " \u3164",
+    "«",
+    "a",
+    " ",
+    "\n",
+    "\\",
+    '\\"',
+    '"',
+    "'",
+    "`",
+    "```\n",
+    "(",
+    "[[",
+    "{",
+    '{"a":',
+    "<",
+    "<a ",
+    "<!--",
+    "<private>",
+    "</private>",
+    "<private",
+    "<siftd-memory>",
+    "<siftd-memory ",
+    "<siftd-memory></siftd-memory",
+    "<system-reminder>",
+    "<command-message></command-message>",
+    "<command-message></command-message><command-name>",
+    "<command-args>",
+    "<think>",
+    "<think></thinking",
+    "cat <<EOF\n",
+    "cat <<'E1'\nE2\n",
+    "password",
+    "password=",
+    'password = "',
+    "-----BEGIN PRIVATE KEY-----\n",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n",
+    "AKIAIOSFODNN7EXAMPLE ",
+    "ghp_",
+    "ghp_0123456789abcdefghij0123456789abcdef ",
+    "eyJ",
+    "eyJhbGciOi.",
+    "://a:b",
+    "https://",
+    "a@b.",
+    "a@",
+    "4111 1111 ",
+    "--password ",
+    "data:image/png;base64,",
+    "\x1b[31m",
+    "\x1b]",
+    "\\u0022",
+    "def f(",
+    "class A:\n",
+    "const a = (",
+    "| a | b |\n",
+    "*** Update File: a.py\n@@\n-a\n+b\n",
+    "a.py:1: ",
+    "FAILED tests/a.py::b - ",
+    "Error: ",
+    "    at a (b:1)\n",
+    "Traceback (most recent call last):\n",
+    "git commit -m '",
+    "git commit ",
+    "cd a && ",
+    "a && b || ",
+    "$(",
+    "a/b/",
+    "../",
+    "a_b",
+    "aB",
+    "0",
+    "1.",
+    "2026-01-01 ",
+    "e1 #s2 ",
+    "\u200b",
+    "é",
+    "日本",
+    "日本a",
+    "e\u0301",
+    "İ",
+    "[REDACTED:password:0000]",
+    "[REDACTED:",
+    "mem search ",
+    "mem search '",
+    '"a":"b",',
+    "\ud800",
+]
+"""Openings without ends, near misses, nesting, long runs, one-line megabytes: each repeated to the length wanted."""
+
+
+RUNS = [
+    ("cat <<EOF\n", "\n"),
+    ("cat <<EOF\n", " "),
+    ('git commit -m "$(cat <<E\n', "\n"),
+    ("\x1b[", "1"),
+    ("\x1b]", "a"),
+    ("https://", "a"),
+    ("the user said:", " "),
+    ("a.", ")"),
+    ("a.", " "),
+    ('"title":', " "),
+    ("const a", " "),
+    ("const a", "="),
+    ("def f", " "),
+    ("`", "a"),
+    ("'", "a"),
+    ("password", " "),
+    ("password=", "a"),
+    ("password=", "\\"),
+    ("Authorization: Bearer ", "a."),
+    ("-----BEGIN PRIVATE KEY-----\n", "A"),
+    ("-----BEGIN PRIVATE KEY-----\n", "A\n"),
+    ("<private ", "a"),
+    ("<siftd-memory ", "a"),
+    ("<system-reminder ", "a"),
+    ("<command-message>", "a"),
+    ("<think>", "a"),
+    ("#", " "),
+    ("|", "-"),
+    ("mem search ", "a "),
+    ("1", ".1"),
+    ("a", "_a"),
+    ("a", "/"),
+    ("a", "@"),
+    ("a@a", "."),
+    ("{", " "),
+    ("data:", "a"),
+    ("2026-01-01 00:00:00", " "),
+]
+"""An opening and a long run behind it: what begins to match and then does not end."""
+
+
+def repeated(unit: str, chars: int) -> str:
+    return (unit * (chars // len(unit) + 1))[:chars]
+
+
+def opened(head: str, run: str, chars: int) -> str:
+    return head + repeated(run, chars - len(head))
+
+
+def unlike(unit: str, chars: int) -> str:
+    """Each repetition another: what is remembered by its text is of no help."""
+    return "".join(f"{unit}{number:x} " for number in range(chars // (len(unit) + 5)))
+
+
+REDACTOR = Redactor(b"key")
+OWN_RULES = OwnRules(
+    parse_rules([{"name": "ours", "pattern": r"corp-[a-z0-9]{8,40}(?:-x)?", "example": "corp-abcdefgh1"}])
+)
+ADMISSION = Admission(b"s" * 32, REDACTOR, max_payload_bytes=4_096)
+OWN_ID = block_id(b"secret")
+OURS = f'<siftd-memory id="{OWN_ID}" '
+WORDS = Relevance({"redis": 2.0, "password": 1.0, "error": 0.5})
+
+
+class Loose(msgspec.Struct):
+    a: Any = None
+
+
+DECODER = msgspec.json.Decoder(Loose)
+
+
+def utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def as_json(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def payload_of(text: str) -> dict[str, Any]:
+    told = dict.fromkeys(
+        ("command", "content", "description", "new_string", "old_string", "pattern", "plan", "prompt", "url"), text
+    )
+    answered = {"stdout": text, "stderr": text, "content": text, "file": {"content": text}, "result": text}
+    answered |= {"structuredPatch": [{"oldStart": 1, "lines": text.split("\n")}], "originalFile": text}
+    return {"tool_input": told | {"file_path": "/a/b.py"}, "tool_response": answered}
+
+
+def item(tool: str, text: str, outcome: str = "ok") -> Item:
+    if tool == "UserPromptSubmit":
+        return Item(event_id=1, tool=tool, payload={"prompt": text})
+    if tool in ("Stop", "SubagentStop"):
+        return Item(event_id=1, tool=tool, payload={"last_assistant_message": text}, request=text)
+    payload = payload_of(text)
+    if outcome == "failed":
+        payload = {"tool_input": payload["tool_input"], "error": text}
+    return Item(event_id=1, tool=tool, payload=payload, outcome=outcome, request=text, cwd="/a")
+
+
+def story(scope: Any, text: str) -> Item:
+    told = tuple(item(tool, text) for tool in ("UserPromptSubmit", "Edit", "Bash", "Stop"))
+    return Item(event_id=9, tool="Stop", payload={"last_assistant_message": text}, scope=scope, story=told)
+
+
+def admit(text: str) -> None:
+    told = {"tool_input": {"command": text}, "tool_response": {"stdout": text}}
+    event = Event(
+        client="claude-code", session_id="s", tool="Bash", payload=told, ts=1, identity=("tool", "t"),
+        native_id="t",
+    )  # fmt: skip
+    ADMISSION.admit(event, raw_bytes=1)
+
+
+def symbols(extension: str, text: str) -> None:
+    payload = payload_of(text)
+    payload["tool_input"]["file_path"] = f"/a/b.{extension}"
+    symbols_of("Write", payload)
+
+
+def envelope(text: str) -> None:
+    told = {"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "t"}
+    decode_envelope(as_json(told | payload_of(text)), ts=1)
+
+
+def transcript(text: str) -> None:
+    lines = [
+        {"type": "user", "message": {"content": text}},
+        {"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": text}]}},
+        {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": text}]}},
+        {"type": "attachment", "attachment": {"type": "queued_command", "commandMode": "prompt", "prompt": text}},
+    ]
+    when = {"sessionId": "s", "timestamp": "2026-01-01T00:00:00Z"}
+    list(read_transcript([as_json(line | when) for line in lines], complete=True))
+
+
+def keys(text: str) -> dict[str, Any]:
+    """An object with as many keys as there are pieces of text."""
+    return {f"{text[start : start + 16]}": {"a": 1} for start in range(0, len(text), 16)}
+
+
+def chain_of_lists(text: str) -> Any:
+    return [[piece] for piece in text.split(" ")]
+
+
+def frames(text: str) -> None:
+    frame = encode_frame(utf8(text) or b"{")
+    buffer = FrameBuffer()
+    for start in range(0, len(frame), 512):
+        list(buffer.feed(frame[start : start + 512]))
+
+
+FUNCTIONS: dict[str, Callable[[str], Any]] = {
+    # Clients
+    "claude_code.decode_envelope": envelope,
+    "claude_transcript.read_transcript": transcript,
+    "claude_facts.typed_prompt": typed_prompt,
+    "claude_facts.input_identity": lambda text: input_identity("Bash", {"command": text, "keys": keys(text)}),
+    "claude_facts.settle_input": lambda text: settle_input("Read", {"file_path": text, "offset": text}, "/a"),
+    "own.without_blocks": lambda text: without_blocks([text], OWN_ID),
+    "own.without_blocks of ours": lambda text: without_blocks(text.replace("<siftd-memory", OURS), OWN_ID),
+    "own.ids_alone": lambda text: ids_alone({"stdout": text}),
+    "own.is_own_call": lambda text: is_own_call("Bash", {"command": "mem " + text}),
+    "own.is_own_call of a tool": lambda text: is_own_call("mcp__plugin_" + text, {}),
+    "media.without_media": lambda text: without_media([text, {"data": text, "keys": keys(text)}]),
+    "tolerant_json": lambda text: decode_as(utf8(text), DECODER),
+    "tolerant_json of a broken string": lambda text: decode_as(b'{"a":"' + utf8(text), DECODER),
+    "tolerant_json of digits": lambda text: decode_as(b'{"a":' + b"1" * len(text) + b"\xff}", DECODER),
+    "tolerant_json of nesting": lambda text: decode_as(b'{"a":' + b"[" * len(text), DECODER),
+    # Redaction and the door
+    "Redactor.text": REDACTOR.text,
+    "Redactor.value of a prompt": lambda text: REDACTOR.value({"prompt": text}),
+    "Redactor.value of keys": lambda text: REDACTOR.value(keys(text)),
+    "Redactor.value of keys that become equal": lambda text: REDACTOR.value(
+        {f"<private>{number}</private>": "" for number in range(len(text) // 16)}
+    ),
+    "Redactor.value of lines": lambda text: REDACTOR.value({"a": text.split("\n"), "b": text.split(" ")}),
+    "OwnRules": lambda text: OWN_RULES.find(text + "corp-abcdefgh1"),
+    "private.cut_private": cut_private,
+    "private.cut_private of jsx": partial(cut_private, jsx=True),
+    "Admission.admit": admit,
+    "shorten.shorten": lambda text: shorten({"a": text, **keys(text)}, encode_canonical, 4_096),
+    "shorten.cut_raw": lambda text: cut_raw({"a": text, **keys(text)}, str),
+    "env_files.read_assignments": lambda text: list(read_assignments(text)),
+    "env_files.secret_values": secret_values,
+    # What is stored, sent, exported
+    "frames.FrameBuffer": frames,
+    "exchange.decode": lambda text: decode_exchange(utf8(text)),
+    "log.iter_segment": lambda text: list(iter_segment(utf8(text))),
+    "payload.find_object": find_object,
+    "indexing.facets_of": lambda text: facets_of("Bash", encode_canonical(payload_of(text)).decode()),
+    "tombstones.paths_of": lambda text: paths_of(encode_canonical({"tool_input": {"file_path": text}})),
+    "commands.command_key": command_key,
+    "ledger.first_named": lambda text: _first_named(text, [("/a/password", 1), ("redis.py", 2), ("aaaa", 3)]),
+    "remembering": lambda text: (check_says_something(text + "a"), cleaned(text)),
+    # Symbols
+    **{f"symbols of .{each}": partial(symbols, each) for each in ("py", "ts", "go", "rs", "java", "rb", "cs", "cpp")},
+    "symbols of a patch": lambda text: symbols_of("apply_patch", {"tool_input": {"patch": text, "input": text}}),
+    # Summaries
+    **{
+        f"render {tool}": lambda text, tool=tool: render(item(tool, text))
+        for tool in (*{each: tool for tool, each in RENDERERS.items()}.values(), "UserPromptSubmit", "Stop", "Unheard")
+    },
+    **{
+        f"render failed {tool}": lambda text, tool=tool: render(item(tool, text, "failed")) for tool in ("Bash", "Edit")
+    },
+    **{f"render {scope}": lambda text, scope=scope: render(story(scope, text)) for scope in ("turn", "session")},
+    "prompt_for": lambda text: prompt_for(item("Bash", text)),
+    "prompt_for_all": lambda text: prompt_for_all([item("Bash", text), item("Stop", text)]),
+    "trivial_because": lambda text: trivial_because(item("Bash", text)),
+    "answer.read_answer": lambda text: read_answer(text, source_is_latin=True),
+    "answer.read_answers": read_answers,
+    "answer.checked_text": lambda text: checked_text(text, source_is_latin=True),
+    "truth.Source": Source,
+    "truth.unsupported_claims": lambda text: unsupported_claims(text[:MAX_SUMMARY_CHARS], Source(text)),
+    # Search and vectors
+    "words.index_words": index_words,
+    "words.split_words": split_words,
+    "hash384.embed": lambda text: hash384.embed([text]),
+    "hash384.embed_question": lambda text: hash384.embed_question(text, {}),
+    "sameness.says_the_same": lambda text: says_the_same(text, text + " a"),
+    "query.Question": lambda text: Question.of(text).expressions,
+    "relevance.share": WORDS.share,
+    "harmless.harmless": harmless,
+    "harmless.unfenced": unfenced,
+    "harmless.visible": visible,
+    "own_words.command_words": command_words,
+    "passages.passage": lambda text: passage({"last_assistant_message": text}, "", Wanted({"a": 1.0, "text": 1.0})),
+    "passages.passage of output": lambda text: passage({"tool_response": text}, "", Wanted({"a": 1.0, "text": 1.0})),
+    "wording.is_own_wording": lambda text: is_own_wording(text, [text[::-1]]),
+    "shown.as_text": lambda text: as_text({"tool_input": {"old_string": text, "new_string": text + "x"}}),
+    "own_words.name_of": name_of,
+    "context.told_by": lambda text: told_by({"tool_input": {"command": text}}),
+    "context.secrets_of_output": lambda text: secrets_of_output(text, told_by({"command": "printenv PASSWORD"})),
+    "touched.touched_folders": lambda text: touched_folders({"tool_input": {"file_path": text, "command": text}}, "/a"),
+    # The terminal
+    "output.clean": output.clean,
+    "output.one_line": output.one_line,
+}
+"""Whatever takes captured text apart."""
+
+
+@pytest.fixture(autouse=True)
+def uncollected() -> Iterator[None]:
+    """Hold back the collection of garbage, which goes through all that the tests before have left in this process."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def seconds(function: Callable[[str], Any], text: str, most: int = 10) -> float:
+    """Return the processor time of a run, of several (`most`) where one is too short to be measured."""
+    runs, started, took = 0, time.process_time(), 0.0
+    while took < GRAIN_SECONDS / 4 and runs < most:
+        with suppress(SiftdError, UnicodeEncodeError, RecursionError, msgspec.MsgspecError):  # a refusal is an answer
+            function(text)
+        runs += 1
+        took = time.process_time() - started
+    return took / runs
+
+
+def growth(function: Callable[[str], Any], make: Callable[[int], str], largest: int = LARGEST) -> float:
+    """Return how many times as long four times the text takes; what seems too much is measured again, and again.
+
+    Each look takes the shorter and the longer text one after the other. The best of each is compared, and the two of
+    one look: a neighbour on the machine who slows all but one run of the shorter text proves nothing. What is quadratic
+    takes sixteen times as long in every look.
+    """
+    size = SMALL
+    while size < largest and seconds(function, make(4 * size), 1) < GRAIN_SECONDS:
+        size *= 4
+    if size >= largest:
+        return 1.0
+    shorter = longer = float("inf")
+    factor = FACTOR
+    for _ in range(16):
+        short, long = seconds(function, make(size)), seconds(function, make(4 * size))
+        shorter, longer = min(shorter, short), min(longer, long)
+        if (factor := min(longer / max(shorter, 1e-6), long / max(short, 1e-6))) < FACTOR:
+            return factor
+    # Linear work may have a step in it, where a text is no longer read in one piece: what is quadratic takes most for
+    # each character in the longest text, by far.
+    quarter = min(seconds(function, make(size // 4)) for _ in range(4))
+    return longer / max(shorter, 4 * quarter)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_four_times_the_text_takes_no_more_than_six_times_the_time(name: str) -> None:
+    function = FUNCTIONS[name]
+    seconds(function, "warm")  # what is imported and compiled once
+    hostile = {f"{head!r}, {run!r} …": partial(opened, head, run) for head, run in RUNS}
+    hostile |= {repr(unit): partial(repeated, unit) for unit in UNITS}
+    hostile |= {f"{unit!r}, each unlike": partial(unlike, unit) for unit in UNITS[::8]}
+    factors = {how: growth(function, make) for how, make in hostile.items()}
+    assert {how: round(factor, 1) for how, factor in factors.items() if factor >= FACTOR} == {}
+
+
+def test_statements_that_never_end_cost_no_more_than_other_lines_that_tell() -> None:
+    """Each INSERT was read to its bound from each of its lines: linear, and fifteen times as slow."""
+    told = seconds(REDACTOR.text, repeated("x token1 a1b2\n", LARGEST))
+    for unit in ("insert into t (password) values ((\n", "'insert into t (password) values ('\n"):
+        assert seconds(REDACTOR.text, repeated(unit, LARGEST)) < FACTOR * told

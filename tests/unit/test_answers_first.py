@@ -1,0 +1,123 @@
+"""Answers stand above questions: what a search shows, and to whom."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest_asyncio
+from opened_shop import NOW, Shop, opened
+
+from siftd.model import SessionChange
+from siftd.search.query import Question
+
+QUESTION = "Why do we retry seven times in the queue?"
+ANSWER = "We retry seven times, because the broker drops its connections for half a minute after a failover."
+
+
+@pytest_asyncio.fixture
+async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
+    async with opened(tmp_path) as each:
+        yield each
+
+
+async def turn(shop: Shop, number: int, prompt: str, answer: str | None, session: str = "first") -> None:
+    """Capture a prompt and the end of its turn."""
+    await shop.capture(
+        10 * number, tool="UserPromptSubmit", sessionId=session, payload={"prompt": prompt}, source="claude-code"
+    )
+    if answer is not None:
+        told = {"last_assistant_message": answer}
+        await shop.capture(10 * number + 1, tool="Stop", sessionId=session, payload=told, source="claude-code")
+
+
+async def search(shop: Shop, query: str, **fields: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await shop.ask("search", query=query, **fields))["hits"]
+    return found
+
+
+async def change(shop: Shop, session: str, what: Any, ts: int) -> None:
+    told = SessionChange(client="claude-code", session_id=session, change=what, ts=ts)
+    await shop.workshop.committer.keep(shop.workshop.intake.admission.admit_change(told))
+
+
+async def test_a_prompt_whose_turn_has_ended_is_shown_as_that_turn_and_once(shop: Shop) -> None:
+    await turn(shop, 1, QUESTION, ANSWER)
+    await turn(shop, 2, f"{QUESTION} I asked before.", None, "second")
+    await shop.ask("drain")
+    hits = await search(shop, "why do we retry seven times")
+    (folded,) = [hit for hit in hits if hit["sessionId"] == "first"]
+    assert (folded["tool"], folded["asked"]) == ("Stop", {"id": "e10", "text": QUESTION} | folded["asked"])
+    assert folded["asked"]["text"] == QUESTION
+    assert [hit["tool"] for hit in hits if hit["sessionId"] == "second"] == ["UserPromptSubmit"], "nobody has answered"
+    asked = await search(shop, "retry seven times", filters={"kind": "prompt"})
+    assert {hit["tool"] for hit in asked} == {"UserPromptSubmit"}, "who wants prompts is given them"
+
+
+async def test_the_passage_that_answers_is_told_where_the_summary_holds_less(shop: Shop) -> None:
+    reasons = " ".join(f"I changed `module_{number}` because its log was wrong." for number in range(12))
+    await turn(shop, 1, "Look at the worker.", f"{reasons} The broker listens on port 5672 there.")
+    await shop.ask("drain")
+    (hit, *_) = await search(shop, "on which port does the broker listen")
+    assert hit["passage"] == "The broker listens on port 5672 there."
+
+
+async def test_announcements_find_their_session_and_are_no_answer(shop: Shop) -> None:
+    for number, text in enumerate(("Let me look at the broker first.", "The broker listens on port 5672 there.")):
+        await shop.capture(number, tool="AssistantText", sessionId=f"s{number}", payload={"text": text})
+    await shop.ask("drain")
+    assert [hit["sessionId"] for hit in await search(shop, "where is the broker")] == ["s1"]
+    assert {hit["sessionId"] for hit in await search(shop, "where is the broker", group="session")} == {"s0", "s1"}
+    assert len(await search(shop, "where is the broker", filters={"kind": "text"})) == 2
+
+
+async def test_what_is_not_summarised_yet_is_told_at_once_and_not_as_json(shop: Shop) -> None:
+    await shop.capture(1, payload={"tool_input": {"command": "make frobnicate"}, "tool_response": {"stdout": "ok"}})
+    await shop.workshop.consolidator.embed()
+    (event,) = (await shop.ask("timeline"))["events"]
+    assert event["text"] == "`make frobnicate`: ok"
+
+
+async def test_the_session_that_asks_is_left_out_while_it_knows_what_it_did(shop: Shop) -> None:
+    await turn(shop, 1, QUESTION, ANSWER)
+    await change(shop, "first", "start", NOW - 5)
+    await shop.ask("drain")
+    assert await search(shop, QUESTION, asking="first") == []
+    assert (await shop.ask("timeline", asking="first"))["events"] == []
+    assert len((await shop.ask("timeline", asking="first", session="first"))["events"]) == 2
+    assert await search(shop, QUESTION, asking="first", filters={"session": "first"})
+    assert await search(shop, QUESTION, asking="another")
+    await change(shop, "first", "compact", NOW + 1_000_000)
+    assert await search(shop, QUESTION, asking="first"), "what it did before is lost to its context"
+
+
+async def test_a_session_that_is_over_asks_nothing_whatever_its_client_says(shop: Shop) -> None:
+    await turn(shop, 1, QUESTION, ANSWER)
+    await change(shop, "first", "end", NOW + 1_000_000)
+    await shop.ask("drain")
+    assert await search(shop, QUESTION, asking="first")
+
+
+async def test_what_was_kept_on_purpose_stands_before_what_merely_happened(shop: Shop) -> None:
+    text = "HTTP timeouts are five seconds, because the balancer cuts at six."
+    await turn(shop, 1, "What did you find?", text)
+    kept = await shop.ask("remember", text=text, type="decision")
+    await shop.ask("drain")
+    assert (await search(shop, "timeouts of the balancer"))[0]["id"] == kept["id"]
+
+
+def test_only_a_question_for_what_was_said_lifts_prompts() -> None:
+    for asks in (
+        "what did I ask about the queue", "when I said no mocks", "my question on retries", "did we want it",
+        "what is my budget",
+    ):  # fmt: skip
+        assert Question.of(asks).asks_what_was_said, asks
+    for asks in (
+        "why do we retry",
+        "which service do we use on staging",
+        "how is my cache cleared",
+        "our limits",
+        "how do I run it",
+    ):
+        assert not Question.of(asks).asks_what_was_said, asks
