@@ -9,8 +9,9 @@ from typing import Any
 from siftd.cli.context import Context
 from siftd.cli.finding import Finding
 from siftd.foreign_file import SETTINGS_BYTES_MAX, read
-from siftd.install.claude_code import claude_folder
+from siftd.install.claude_code import claude_folder, servers_file
 from siftd.install.doctor import PLUGIN_NAME
+from siftd.install.servers_edit import HOLDER, PROJECTS, is_our_server
 
 
 def check_agent(context: Context) -> Iterator[Finding]:
@@ -24,7 +25,7 @@ def check_agent(context: Context) -> Iterator[Finding]:
         yield Finding("tools", "ok", f"the agent can search and remember by itself, by {where[0]}")
     else:
         message = "the agent is given what matters, but cannot search by itself"
-        yield Finding("tools", "note", message, "`siftd mcp --print-config`, or `mem install --plugin`, tells how")
+        yield Finding("tools", "note", message, "run `mem install` again, without --no-tools")
     is_off = context.environ.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY") == "1" or any(
         each.get("autoMemoryEnabled") is False for each in settings
     )
@@ -44,24 +45,15 @@ def _settings_files(context: Context) -> list[tuple[str, bool]]:
 
 def _servers(context: Context) -> Iterator[str]:
     """Yield the files that register a server of ours: the user's, the project's entry in it, the project's own."""
-    folder = context.environ.get("CLAUDE_CONFIG_DIR") or context.user_home
-    user = f"{folder}/.claude.json"
+    user = servers_file(context.environ, context.user_home)
     document = _read(user, follow=True)
-    projects = document.get("projects")
+    projects = document.get(PROJECTS)
     mine = projects.get(context.workspace.root) if isinstance(projects, dict) else None
     shared = f"{context.workspace.root}/.mcp.json"
     for path, holder in ((user, document), (user, mine), (shared, _read(shared, follow=False))):
-        servers = holder.get("mcpServers") if isinstance(holder, dict) else None
-        if isinstance(servers, dict) and any(map(_is_ours, servers.values())):
+        servers = holder.get(HOLDER) if isinstance(holder, dict) else None
+        if isinstance(servers, dict) and any(map(is_our_server, servers.values())):
             yield path
-
-
-def _is_ours(entry: Any) -> bool:
-    if not isinstance(entry, dict):
-        return False
-    arguments = entry.get("args")
-    words = [str(entry.get("command", "")), *(map(str, arguments) if isinstance(arguments, list) else ())]
-    return "mcp" in words and any(word == "siftd" or word.endswith(("/siftd", "/siftd/__main__.py")) for word in words)
 
 
 def _has_plugin(settings: dict[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from siftd.cli.output import clean, say, say_json, tell
 from siftd.install.claude_code import Target, Wiring
 from siftd.install.installation import record
 from siftd.install.wiring import Change, install
+from siftd.mcp.config import server_entry
 from siftd.resources import hooks_folder
 
 
@@ -18,6 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--project", action="store_true", help="only for this workspace (.claude/settings.local.json), not for the user"
     )
+    parser.add_argument("--no-tools", action="store_true", help="hooks and `/mem` only, no MCP server for the agent")
     parser.add_argument(
         "--plugin",
         action="store_true",
@@ -32,7 +34,8 @@ def run(context: Context, options: Namespace) -> int:
         say_json({"commands": commands}) if options.json else say("\n".join(commands))
         return 0
     target = target_of(context, is_project=options.project)
-    changes = install(target, Wiring.of_this_installation(), context.home.manifest)
+    server = None if options.no_tools else server_entry("default")
+    changes = install(target, Wiring.of_this_installation(server), context.home.manifest)
     say_changes(changes, options.json)
     if not options.json and any(change.what != "unchanged" for change in changes):
         tell("mem: sessions that run already go on without; the next one is remembered")

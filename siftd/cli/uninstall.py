@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from siftd.cli.context import Context
-from siftd.cli.install import say_changes
+from siftd.cli.install import say_changes, target_of
 from siftd.cli.output import clean, count, tell
 from siftd.cli.stop import stop_and_hold
 from siftd.errors import RequestInvalid
@@ -19,12 +19,17 @@ from siftd.paths import Home
 
 
 def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--project", action="store_true", help="only out of this workspace")
     parser.add_argument("--purge", action="store_true", help="also stop every daemon and remove every memory for good")
     parser.add_argument("--yes", action="store_true", help="do not ask before removing memories")
 
 
 def run(context: Context, options: Namespace) -> int:
     home = context.home
+    if options.project:
+        if options.purge:
+            raise RequestInvalid("--purge removes every memory", hint="leave one of the two out")
+        return _of_project(context, options.json)
     keys = sorted(folder.name for folder in Path(home.workspaces).glob("*/"))
     if options.purge and not options.yes and not _is_confirmed(home, len(keys)):
         tell("mem: nothing was changed")
@@ -40,6 +45,14 @@ def run(context: Context, options: Namespace) -> int:
         tell(f"mem: {count(len(keys), 'memory') if len(keys) == 1 else f'{len(keys)} memories'} removed")
     elif not changes:
         tell("mem: siftd was not installed")
+    return 0
+
+
+def _of_project(context: Context, is_json: bool) -> int:
+    changes = uninstall([target_of(context, is_project=True)], context.home.manifest)
+    say_changes(changes, is_json)
+    if all(change.what == "unchanged" for change in changes):
+        tell("mem: siftd was not installed for this workspace alone")
     return 0
 
 

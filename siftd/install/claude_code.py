@@ -1,4 +1,4 @@
-"""What siftd writes for Claude Code: a hook for each event, and the slash command `/mem`.
+"""What siftd writes for Claude Code: a hook for each event, the slash command `/mem`, and its tools' MCP server.
 
 A hook's command ends with status 0 whatever is missing: exit status 2 would block the agent, and that is what Python
 itself exits with when the script is gone. Interpreter and script are absolute; the interpreter is the environment's
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import siftd
 from siftd.errors import SiftdError
+from siftd.install.servers_edit import Entry
 from siftd.install.settings_edit import Handler
 
 EVENTS = (
@@ -48,14 +49,16 @@ class Wiring:
     python: str
     hook: str
     mem: str
+    server: Entry | None = None
+    """How the agent starts our tools; None: it is given none."""
 
     @classmethod
-    def of_this_installation(cls) -> Wiring:
+    def of_this_installation(cls, server: Entry | None = None) -> Wiring:
         """Return the paths of the siftd that is running."""
         package = Path(siftd.__file__).parent
         in_wheel, in_checkout = package / "_data" / HOOK_SCRIPT, package.parent / HOOK_SCRIPT
         hook = in_wheel if in_wheel.exists() else in_checkout
-        return cls(sys.executable, str(hook), str(Path(sysconfig.get_path("scripts"), "mem")))
+        return cls(sys.executable, str(hook), str(Path(sysconfig.get_path("scripts"), "mem")), server)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +67,32 @@ class Target:
 
     settings: str
     slash_command: str
+    servers: str
+    """The client's own file, where MCP servers are registered for a person."""
     project: str | None = None
     """The folder that the settings have to be in, for a project's: one may come with a link that leads elsewhere."""
 
     @classmethod
     def for_user(cls, environ: Mapping[str, str], user_home: str) -> Target:
         folder = claude_folder(environ, user_home)
-        return cls(f"{folder}/settings.json", f"{folder}/commands/mem.md")
+        return cls(f"{folder}/settings.json", f"{folder}/commands/mem.md", servers_file(environ, user_home))
 
     @classmethod
     def for_project(cls, workspace_root: str, environ: Mapping[str, str], user_home: str) -> Target:
-        """The project's private settings are the only file we write in a work tree; `/mem` stays with the person."""
+        """The project's private settings are the only file we write in a work tree; the rest stays with the person."""
         folder = claude_folder(environ, user_home)
         settings = f"{workspace_root}/.claude/settings.local.json"
-        return cls(settings, f"{folder}/commands/mem.md", workspace_root)
+        return cls(settings, f"{folder}/commands/mem.md", servers_file(environ, user_home), workspace_root)
 
 
 def claude_folder(environ: Mapping[str, str], user_home: str) -> str:
     """Return where Claude Code keeps what is the user's."""
     return environ.get("CLAUDE_CONFIG_DIR") or f"{user_home}/.claude"
+
+
+def servers_file(environ: Mapping[str, str], user_home: str) -> str:
+    """Return the file in which Claude Code registers a person's MCP servers."""
+    return f"{environ.get('CLAUDE_CONFIG_DIR') or user_home}/.claude.json"
 
 
 def hooks_for(wiring: Wiring) -> dict[str, Handler]:

@@ -3,13 +3,15 @@
     $SIFTD_HOME/<ns>/install.json, mode 0600, replaced atomically, written *before* the files it speaks of:
 
     {"version": 1,
-     "files": {"/home/a/.claude/settings.json": {"kind": "settings" or "command",
+     "files": {"/home/a/.claude/settings.json": {"kind": "settings", "command" or "servers",
                                                  "before": "<base64, or null: there was no file>",
                                                  "after": "<SHA-256 of the bytes we left, lower hex>"}},
      "folders": ["/home/a/.claude/commands"]}                       those that we created
 
 Rule: a file whose SHA-256 is `after` is as we left it and goes back to `before`. Any other was changed by somebody
 since, or the crash came before our write; from it exactly our entries are taken.
+
+Of a file of servers, which holds keys too, "before" is null (there was no file) or empty: none of its bytes are kept.
 
 Compatibility: a higher version is refused by name; unknown fields are dropped at the next write.
 """
@@ -27,7 +29,7 @@ from siftd.install.files import list_missing_folders, make_folders, read_file, r
 
 VERSION = 1
 
-Kind = Literal["settings", "command"]
+Kind = Literal["settings", "command", "servers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def _parse(document: dict[str, Any]) -> Manifest:
 
 
 def _parse_record(record: dict[str, Any]) -> Record:
-    if record["kind"] not in ("settings", "command"):
+    if record["kind"] not in ("settings", "command", "servers"):
         raise ValueError("an unknown kind of file")
     return Record(record["kind"], _decode(record["before"]), record["after"])
 

@@ -3,36 +3,23 @@
     {"hooks": {"<event>": [{"matcher": "…", "hooks": [<handler>, …]}, …], …}, …}
 
 A *handler* is `{"type": "command", "command": …}`; a *group* holds some of them. Ours is one group with one handler
-for each event. The text is never dumped anew: what is inserted follows the file's own indentation and line ends, and
-taking it out is the exact inverse.
-
-For that, one thing must be seen in the text: whether the container our entry sits in was there before, empty, or came
-with it. What we create has white space before its closing bracket, what we found empty has none:
-
-    "Stop": []   becomes   "Stop": [{…}]   and goes back to   "Stop": []
-    nothing      becomes   "Stop": [ {…} ]                    to nothing
-
-A file that a program has dumped anew since, indented, reads as the second kind: what is emptied is then removed.
+for each event. How text is put in and taken out: `siftd.install.json_edit`.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from siftd.errors import SettingsUnreadable
-from siftd.install.json_spans import BYTE_ORDER_MARK, Child, Node, NotJson, scan
+from siftd.install.json_edit import cut_child, dump, insert_child, is_to_stay
+from siftd.install.json_spans import Child, Node, NotJson, scan
 
 Handler = Mapping[str, Any]
 IsOurs = Callable[[Handler], bool]
 
-DEFAULT_INDENT = "  "
-
 _HINT = "correct it by hand and run the command again; it was not touched"
-_LAST_LINE_BREAK = re.compile(r"\r?\n[^\n]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +119,7 @@ def _update(text: str, place: Place, handler: Handler) -> str:
     command = place.handler.node.find_all("command")[-1].node
     if command.value == handler["command"]:
         return text
-    return text[: command.start] + _dump(handler["command"]) + text[command.end :]
+    return text[: command.start] + dump(handler["command"]) + text[command.end :]
 
 
 def _insert(text: str, event_name: str, handler: Handler) -> str:
@@ -140,84 +127,11 @@ def _insert(text: str, event_name: str, handler: Handler) -> str:
     group = {"hooks": [dict(handler)]}
     hooks = _find_only(root, "hooks")
     if hooks is None:
-        return _insert_child(text, root, root, "hooks", {event_name: [group]})
+        return insert_child(text, root, root, "hooks", {event_name: [group]})
     event = _find_only(hooks.node, event_name)
     if event is None:
-        return _insert_child(text, root, hooks.node, event_name, [group])
-    return _insert_child(text, root, event.node, None, group)
-
-
-def _insert_child(text: str, root: Node, parent: Node, key: str | None, value: Any) -> str:
-    if parent.children:
-        return _append(text, root, parent, key, value)
-    return _insert_first(text, root, parent, key, value)
-
-
-def _append(text: str, root: Node, parent: Node, key: str | None, value: Any) -> str:
-    """Insert after the last child, set off from it as that is from what stands before it."""
-    last = parent.children[-1]
-    before = text[: last.at]
-    gap = before[len(before.rstrip(" \t\r\n")) :]
-    at = last.end
-    if "\n" not in gap:
-        return text[:at] + "," + (gap or " ") + _render(key, _dump_padded(value)) + text[at:]
-    eol, indent = _eol(text), gap.rpartition("\n")[2]
-    return text[:at] + "," + eol + indent + _render(key, _dump_indented(text, root, value, indent)) + text[at:]
-
-
-def _insert_first(text: str, root: Node, parent: Node, key: str | None, value: Any) -> str:
-    """Insert into a container that is empty, keeping the white space in it."""
-    at = parent.end - 1
-    if not _is_indented(text, root):
-        return text[:at] + _render(key, _dump_padded(value)) + text[at:]
-    # A lone carriage return that ends the kept white space must not become half of our line end.
-    eol = "\r\n" if text[at - 1] == "\r" else _eol(text)
-    indent = _line_indent(text, parent.start) + _indent_unit(text, root)
-    tail = eol if parent is root else ""
-    return text[:at] + eol + indent + _render(key, _dump_indented(text, root, value, indent)) + tail + text[at:]
-
-
-def _render(key: str | None, value: str) -> str:
-    return value if key is None else f"{_dump(key)}: {value}"
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _dump_padded(value: Any) -> str:
-    """On one line, with the white space before closing brackets that tells our containers from found ones."""
-    match value:
-        case dict():
-            return "{ " + ", ".join(f"{_dump(key)}: {_dump_padded(item)}" for key, item in value.items()) + " }"
-        case list():
-            return "[ " + ", ".join(_dump_padded(item) for item in value) + " ]"
-        case _:
-            return _dump(value)
-
-
-def _dump_indented(text: str, root: Node, value: Any, indent: str) -> str:
-    dumped = json.dumps(value, ensure_ascii=False, indent=_indent_unit(text, root))
-    return dumped.replace("\n", _eol(text) + indent)
-
-
-def _eol(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
-
-
-def _is_indented(text: str, root: Node) -> bool:
-    return not root.children or "\n" in text[root.start : root.end]
-
-
-def _indent_unit(text: str, root: Node) -> str:
-    """One step of indentation: what stands before the first key, or the default."""
-    line = _line_indent(text, root.children[0].at) if root.children else ""
-    return line.removeprefix(_line_indent(text, root.start)) or DEFAULT_INDENT
-
-
-def _line_indent(text: str, position: int) -> str:
-    line = text[text.rfind("\n", 0, position) + 1 : position].removeprefix(BYTE_ORDER_MARK)
-    return line[: len(line) - len(line.lstrip(" \t"))]
+        return insert_child(text, root, hooks.node, event_name, [group])
+    return insert_child(text, root, event.node, None, group)
 
 
 # ---- taking out ----------------------------------------------------------------------------------------------------
@@ -239,24 +153,9 @@ def _cut(text: str, place: Place) -> str:
     hooks = root.find_all("hooks")[0]
     handlers = _handlers(place.group)
     if len(handlers.node.children) > 1:
-        return _cut_child(text, handlers.node, place.handler)
-    if _is_to_stay(place.event.node):
-        return _cut_child(text, place.event.node, place.group)
-    if _is_to_stay(hooks.node):
-        return _cut_child(text, hooks.node, place.event)
-    return _cut_child(text, root, hooks)
-
-
-def _is_to_stay(container: Node) -> bool:
-    """Whether a container stays when a child of it goes: it holds others, or was there, empty, before us."""
-    return len(container.children) > 1 or container.children[-1].end == container.end - 1
-
-
-def _cut_child(text: str, parent: Node, child: Child) -> str:
-    at = [other.at for other in parent.children].index(child.at)
-    if at > 0:
-        return text[: parent.children[at - 1].end] + text[child.end :]
-    if len(parent.children) > 1:
-        return text[: child.at] + text[parent.children[1].at :]
-    gap = _LAST_LINE_BREAK.sub("", text[parent.start + 1 : child.at])
-    return text[: parent.start + 1] + gap + text[parent.end - 1 :]
+        return cut_child(text, handlers.node, place.handler)
+    if is_to_stay(place.event.node):
+        return cut_child(text, place.event.node, place.group)
+    if is_to_stay(hooks.node):
+        return cut_child(text, hooks.node, place.event)
+    return cut_child(text, root, hooks)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from siftd.errors import SettingsUnreadable, SiftdError
 from siftd.install.claude_code import (
@@ -29,6 +29,7 @@ from siftd.install.files import (
     replace_file,
 )
 from siftd.install.manifest import Kind, Manifest, Record, digest, read_manifest, write_manifest
+from siftd.install.servers_edit import Entry, add_server, has_servers, remove_servers
 from siftd.install.settings_edit import add_hooks, remove_hooks, scan_settings
 
 NEW_SETTINGS = "{}\n"
@@ -72,6 +73,8 @@ def install(target: Target, wiring: Wiring, manifest_path: str) -> list[Change]:
         _plan_settings(target.settings, wiring, manifest.files.get(target.settings)),
         _plan_slash_command(target.slash_command, wiring, manifest.files.get(target.slash_command)),
     ]
+    if wiring.server is not None:
+        plans.append(_plan_server(target, wiring.server, manifest.files.get(target.servers)))
     changing = _checked(plans)
     for plan in plans:
         if plan.is_changing or plan.path not in manifest.files:
@@ -91,11 +94,18 @@ def uninstall(targets: Sequence[Target] | None, manifest_path: str) -> list[Chan
     """
     manifest = read_manifest(manifest_path)
     paths = _paths_to_undo(targets, manifest)
-    plans = [_plan_removal(kind, path, manifest.files.get(path)) for path, kind in paths.items()]
+    plans = [
+        _plan_server_removal(path, manifest.files.get(path), targets)
+        if kind == "servers"
+        else _plan_removal(kind, path, manifest.files.get(path))
+        for path, kind in paths.items()
+    ]
     _checked(plans)
     changes = _apply(plans)
-    for path in paths:
-        manifest.files.pop(path, None)
+    for plan in plans:
+        record = manifest.files.pop(plan.path, None)
+        if record and plan.kind == "servers" and plan.wanted and has_servers(plan.wanted.decode()):
+            manifest.files[plan.path] = replace(record, after=digest(plan.wanted))
     write_manifest(manifest_path, manifest)
     staying = remove_empty_folders(manifest.folders)
     if staying != manifest.folders:
@@ -154,6 +164,30 @@ def _plan_slash_command(path: str, wiring: Wiring, record: Record | None) -> _Pl
     return _Plan("command", path, current, wanted, "unchanged" if wanted == current else "changed", before)
 
 
+def _plan_server(target: Target, entry: Entry, record: Record | None) -> _Plan:
+    path = target.servers
+    current = read_file(path)
+    text = _decode_settings(path, current)
+    wanted = _edit(path, lambda: add_server(text, target.project, entry)).encode()
+    before = record.before if record else (None if current is None else b"")
+    if current is None:
+        return _Plan("servers", path, None, wanted, "created", before)
+    return _Plan("servers", path, current, wanted, "unchanged" if wanted == current else "changed", before)
+
+
+def _plan_server_removal(path: str, record: Record | None, targets: Sequence[Target] | None) -> _Plan:
+    """Plan to take our server of the targets' scopes, or of every scope, out of the client's file."""
+    current = read_file(path)
+    if current is None or not current.strip():
+        return _Plan("servers", path, current, current, "unchanged")
+    text = _decode_settings(path, current)
+    scopes = None if targets is None else [target.project for target in targets]
+    stripped = _edit(path, lambda: remove_servers(text, scopes))
+    is_left_empty = record is not None and record.before is None and stripped.strip() == NEW_SETTINGS.strip()
+    wanted = None if is_left_empty else stripped.encode()
+    return _Plan("servers", path, current, wanted, _removal_word(current, wanted))
+
+
 def _plan_removal(kind: Kind, path: str, record: Record | None) -> _Plan:
     current = read_file(path)
     if current is None:
@@ -177,6 +211,7 @@ def _paths_to_undo(targets: Sequence[Target] | None, manifest: Manifest) -> dict
     if targets is None:
         return {path: record.kind for path, record in manifest.files.items()}
     paths: dict[str, Kind] = {target.settings: "settings" for target in targets}
+    paths |= {target.servers: "servers" for target in targets if target.servers in manifest.files}
     if not any(record.kind == "settings" and path not in paths for path, record in manifest.files.items()):
         paths |= {target.slash_command: "command" for target in targets}
     return paths

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -150,7 +151,7 @@ def test_every_tool_call_the_prompt_and_the_outcome_are_in_the_store(desk: Desk,
 
 
 def test_the_hooks_say_nothing_to_the_agent(session: ClaudeRun) -> None:
-    assert "siftd" not in json.dumps(session.requests)
+    assert "<siftd-memory id" not in json.dumps(session.requests)
 
 
 def test_a_question_in_other_words_finds_the_fix(desk: Desk, session: ClaudeRun) -> None:
@@ -193,8 +194,20 @@ def test_the_slash_command_answers_in_the_session(desk: Desk, session: ClaudeRun
     assert desk.mem("info")["workspace"]["key"] in asked
 
 
+def test_the_agent_has_the_tools_after_an_installation(desk: Desk, session: ClaudeRun) -> None:
+    run = desk.work("Which tools do you have?", Script([[say("These.")]]))
+    offered = {tool["name"] for request in run.requests for tool in request.get("tools", ())}
+    assert {"mcp__siftd__search", "mcp__siftd__show", "mcp__siftd__remember"} <= offered | deferred(run)
+
+
+def deferred(run: ClaudeRun) -> set[str]:
+    """Return the tools that the client names only, to be looked up: many servers' tools would fill a request."""
+    return set(re.findall(r"mcp__siftd__\w+", json.dumps(run.requests)))
+
+
 def test_uninstall_gives_the_settings_back_byte_for_byte(desk: Desk, session: ClaudeRun) -> None:
     settings = desk.home / ".claude" / "settings.json"
     desk.mem("uninstall")
     assert not settings.exists() or "hooks/claude_code.py" not in settings.read_text()
+    assert "siftd" not in json.loads((desk.home / ".claude.json").read_text()).get("mcpServers", {})
     desk.mem("install")

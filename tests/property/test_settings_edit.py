@@ -1,4 +1,4 @@
-"""Adding our hooks to any settings file and taking them out again gives back every byte."""
+"""Adding our hooks or our server to any settings file and taking them out again gives back every byte."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siftd.install.claude_code import EVENTS, Wiring, hooks_for, is_ours
+from siftd.install.servers_edit import add_server, has_servers, remove_servers
 from siftd.install.settings_edit import add_hooks, list_handlers, remove_hooks
 
 HOOKS = hooks_for(Wiring("/opt/env/bin/python", "/src/siftd/hooks/claude_code.py", "/opt/env/bin/mem"))
@@ -121,3 +122,35 @@ def test_from_a_file_dumped_anew_by_a_program_exactly_ours_is_taken(text: str, i
         return {**rest, "hooks": section} if section else rest
 
     assert without_empty(left) == without_empty(expected)
+
+
+SERVER = {"command": "/opt/env/bin/python", "args": ["-I", "/opt/siftd/__main__.py", "mcp"]}
+held_servers = st.dictionaries(st.sampled_from(["a", "b"]), st.fixed_dictionaries({"command": st.text(max_size=3)}))
+client_files = st.fixed_dictionaries(
+    {},
+    optional={
+        "numStartups": st.integers(),
+        "mcpServers": held_servers,
+        "projects": st.dictionaries(
+            st.sampled_from(["/p", "/q"]), st.fixed_dictionaries({}, optional={"mcpServers": held_servers, "x": plain})
+        ),
+    },
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), client_files, st.sampled_from([None, "/p"]))
+def test_a_server_added_and_removed_gives_back_the_original_bytes(
+    data: st.DataObject, document: dict[str, Any], scope: str | None
+) -> None:
+    indent = data.draw(st.sampled_from([None, 2, "\t"]))
+    text = data.draw(st.just(json.dumps(document, indent=indent)) | st.builds(lambda: _spaced(data.draw, document)))
+
+    added = add_server(text, scope, SERVER)
+    twice = add_server(add_server(added, None, SERVER), "/p", SERVER)
+
+    assert has_servers(added)
+    assert not has_servers(text)
+    assert add_server(added, scope, SERVER) == added
+    assert remove_servers(added, [scope]) == text
+    assert parse(remove_servers(twice)) == document

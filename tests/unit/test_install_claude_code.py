@@ -107,9 +107,11 @@ def test_this_installation_names_its_own_interpreter_and_an_existing_hook() -> N
 
 def test_the_user_scope_follows_claude_config_dir_and_the_project_scope_writes_one_file_in_the_project() -> None:
     assert Target.for_user({}, "/home/a").settings == "/home/a/.claude/settings.json"
-    assert Target.for_user({"CLAUDE_CONFIG_DIR": "/c"}, "/home/a") == Target("/c/settings.json", "/c/commands/mem.md")
+    assert Target.for_user({"CLAUDE_CONFIG_DIR": "/c"}, "/home/a") == Target(
+        "/c/settings.json", "/c/commands/mem.md", "/c/.claude.json"
+    )
     assert Target.for_project("/src/p", {}, "/home/a") == Target(
-        "/src/p/.claude/settings.local.json", "/home/a/.claude/commands/mem.md", "/src/p"
+        "/src/p/.claude/settings.local.json", "/home/a/.claude/commands/mem.md", "/home/a/.claude.json", "/src/p"
     )
 
 

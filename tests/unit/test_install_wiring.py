@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from siftd.install.manifest import read_manifest
 from siftd.install.wiring import Change, install, uninstall
 
 WIRING = Wiring("/env/bin/python", "/src/hooks/claude_code.py", "/env/bin/mem")
+SERVER = {"command": "/env/bin/python", "args": ["-I", "/env/siftd/__main__.py", "mcp"]}
+TOOLS = replace(WIRING, server=SERVER)
+MOVED_TOOLS = replace(TOOLS, server={**SERVER, "command": "/new/bin/python"})
 MOVED = Wiring("/new/bin/python", "/new/hooks/claude_code.py", "/new/bin/mem")
 FOREIGN = '{\n\t"permissions": {"allow": ["Bash(ls:*)"]},\r\n   "model":"opus"}'
 
@@ -364,3 +368,89 @@ def test_a_manifest_that_cannot_be_understood_stops_before_anything_is_written(p
             command()
         assert refused.value.hint
     assert place.tree() == before
+
+
+# ---- the agent's tools ---------------------------------------------------------------------------------------------
+
+CLIENTS_FILE = """{
+  "numStartups": 3,
+  "primaryApiKey": "a-key-of-the-person",
+  "mcpServers": {},
+  "projects": {
+    "PROJECT": {
+      "allowedTools": [],
+      "mcpServers": {
+        "other": {"command": "other"}
+      }
+    }
+  }
+}
+"""
+
+
+def servers(place: Place) -> Path:
+    file = Path(place.user.servers)
+    file.write_text(CLIENTS_FILE.replace("PROJECT", str(place.project)))
+    return file
+
+
+def test_the_agent_is_given_its_tools_and_the_clients_file_comes_back_byte_for_byte(place: Place) -> None:
+    file = servers(place)
+    before = place.tree()
+
+    assert place.install(TOOLS) == ["created", "created", "changed"]
+    assert json.loads(file.read_bytes())["mcpServers"] == {"siftd": SERVER}
+    assert place.install(TOOLS) == ["unchanged"] * 3
+    assert place.install(MOVED_TOOLS)[2] == "changed"
+    assert place.uninstall() == ["removed", "removed", "changed"]
+    assert place.tree() == before
+
+
+def test_a_clients_file_that_is_not_there_yet_is_made_and_goes_again(place: Place) -> None:
+    before = place.tree()
+    assert place.install(TOOLS) == ["created"] * 3
+    assert place.uninstall() == ["removed"] * 3
+    assert place.tree() == before
+
+
+def test_each_scope_has_a_server_of_its_own_in_the_one_file(place: Place) -> None:
+    file = servers(place)
+    original = file.read_bytes()
+    place.install(TOOLS)
+    place.install(TOOLS, place.local)
+    project = json.loads(file.read_bytes())["projects"][str(place.project)]
+    assert set(project["mcpServers"]) == {"other", "siftd"}
+
+    place.uninstall(place.local)
+    held = json.loads(file.read_bytes())
+    assert "siftd" in held["mcpServers"]
+    assert set(held["projects"][str(place.project)]["mcpServers"]) == {"other"}
+    assert "changed" in place.uninstall()
+    assert file.read_bytes() == original
+
+
+def test_what_the_client_wrote_anew_keeps_all_but_our_server(place: Place) -> None:
+    file = servers(place)
+    place.install(TOOLS)
+    document = json.loads(file.read_bytes()) | {"numStartups": 4}
+    file.write_text(json.dumps(document, indent=2))
+    place.uninstall()
+    del document["mcpServers"]
+    assert json.loads(file.read_bytes()) == document
+
+
+def test_no_byte_of_the_clients_file_is_kept_in_ours(place: Place) -> None:
+    servers(place)
+    place.install(TOOLS)
+    record = read_manifest(place.manifest).files[place.user.servers]
+    assert record.before == b""
+
+
+def test_a_server_of_that_name_that_is_not_ours_is_refused_and_nothing_is_written(place: Place) -> None:
+    file = Path(place.user.servers)
+    file.write_text('{"mcpServers": {"siftd": {"command": "docker", "args": ["run", "siftd"]}}}')
+    before = place.tree()
+    with pytest.raises(SettingsUnreadable, match="not ours"):
+        place.install(TOOLS)
+    assert place.tree() == before
+    assert place.install() == ["created", "created"], "hooks alone are possible"
