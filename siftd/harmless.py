@@ -21,11 +21,13 @@ _FILLERS = re.compile(
 """Default-ignorable and blank-looking code points that are letters, marks or symbols by their category."""
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
 _FOLDED = str.maketrans(
-    dict.fromkeys("<\uff1c\ufe64\u3008\u27e8\u2329\u276c\u276e\u1438\u02c2", "‹")
+    dict.fromkeys("\uff1c\ufe64\u3008\u27e8\u2329\u276c\u276e\u1438\u02c2", "‹")
     | dict.fromkeys("\uff1e\ufe65\u3009\u27e9\u232a\u276d\u276f\u1433\u02c3", "›")
     | dict.fromkeys("«»\u300a\u300b\u226a\u226b", '"')
     | dict.fromkeys("\uff03\ufe5f", "#")
 )
+_OPENING = re.compile(r"<(?![ =0-9])")
+"""What may open a tag; what compares stays as it is, for whoever copies code."""
 _FENCE = re.compile(r"([<‹\uff1c\ufe64])([\s/\\]{0,8})(siftd|system)[-\u2010-\u2015](memory|reminder)", re.IGNORECASE)
 _CITED = re.compile(r"#(?=[esmg][0-9])", re.IGNORECASE)
 
@@ -33,11 +35,12 @@ _CITED = re.compile(r"#(?=[esmg][0-9])", re.IGNORECASE)
 def harmless(text: str, limit: int = ITEM_CHARS_MAX) -> str:
     """Return captured text as one line, of at most `limit` characters, that can be quoted in a block."""
     line = " ".join(visible(" ".join(text.split())).split()).translate(_FOLDED).replace("![", "! [")
-    if "‹" in line:
+    if "‹" in line or "<" in line:
         line = _FENCE.sub(r"‹\2\3 \4", line)
     if "#" in line:
         line = _CITED.sub("# ", line)
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    line = line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return _OPENING.sub("‹", line) if "<" in line else line
 
 
 def unfenced(text: str) -> str:

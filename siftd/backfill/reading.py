@@ -64,21 +64,26 @@ def iter_batches(transcript: Transcript, intake: Intake, now_ms: int) -> Generat
     except Exception as error:  # noqa: BLE001 - the file's boundary: one odd transcript must not end the others
         log.warning("transcript_failed", error=type(error).__name__)
         batch.counts.note_error(transcript.path, type(error).__name__)
+    batch.counts.sessions += not transcript.head.agent_id
+    batch.counts.growing += not _is_complete(transcript, now_ms)
     batch.done_bytes = transcript.size
     yield batch
 
 
 def _read(transcript: Transcript, lines: Lines, now_ms: int) -> Iterator[Event | SessionChange | Skipped]:
     spawned = spawned_agents(transcript)
-    is_complete = now_ms - transcript.modified_ns // 1_000_000 > QUIET_SECONDS * 1000
     session_id = transcript.head.session_id or Path(transcript.path).stem
-    for told in read_transcript(lines, session_id=session_id, complete=is_complete):
+    for told in read_transcript(lines, session_id=session_id, complete=_is_complete(transcript, now_ms)):
         if isinstance(told, Event) and not transcript.is_own:
             told = msgspec.structs.replace(told, said_by="outside")
         if isinstance(told, Event) and told.native_id in spawned and told.spawned_agent_id is None:
             yield msgspec.structs.replace(told, spawned_agent_id=spawned[told.native_id])
         else:
             yield told
+
+
+def _is_complete(transcript: Transcript, now_ms: int) -> bool:
+    return now_ms - transcript.modified_ns // 1_000_000 > QUIET_SECONDS * 1000
 
 
 def take(
@@ -88,7 +93,9 @@ def take(
     if isinstance(told, Skipped):
         batch.counts.note_error(path, told.reason)
         return
-    batch.counts.scanned += isinstance(told, Event)
+    if isinstance(told, Event):
+        batch.counts.scanned += 1
+        batch.counts.note_moment(told.ts)
     try:
         batch.events.append(intake.admit(told, raw_bytes=_raw_bytes(told, longest_line_bytes)))
     except OptedOut as off:

@@ -24,6 +24,17 @@ class BackfillResult:
     skipped_duplicate: int = 0
     errors: int = 0
     first_error: str | None = None
+    sessions: int = 0
+    """Conversations that were read: their own files, not their subagents'."""
+    growing: int = 0
+    """Files that were written so lately that their last turn may go on: the next run reads how it ends."""
+    first_ts: int | None = None
+    last_ts: int | None = None
+    """When the first and the last of the events read happened; ms since 1970."""
+
+    def note_moment(self, ts: int) -> None:
+        self.first_ts = ts if self.first_ts is None else min(self.first_ts, ts)
+        self.last_ts = ts if self.last_ts is None else max(self.last_ts, ts)
 
     def note_error(self, path: str, reason: str) -> None:
         self.errors += 1
@@ -36,6 +47,11 @@ class BackfillResult:
         self.skipped_duplicate += other.skipped_duplicate
         self.errors += other.errors
         self.first_error = self.first_error or other.first_error
+        self.sessions += other.sessions
+        self.growing += other.growing
+        for ts in (other.first_ts, other.last_ts):
+            if ts is not None:
+                self.note_moment(ts)
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts under the names that programs rely on."""
@@ -46,6 +62,10 @@ class BackfillResult:
             "skippedDuplicate": self.skipped_duplicate,
             "errors": self.errors,
             "firstError": self.first_error,
+            "sessions": self.sessions,
+            "growing": self.growing,
+            "firstTs": self.first_ts,
+            "lastTs": self.last_ts,
         }
 
 

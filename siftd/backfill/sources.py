@@ -68,6 +68,26 @@ def find_sources(
     return sources
 
 
+def list_roots(claude_home: str) -> tuple[list[str], list[str]]:
+    """Return the workspaces whose sessions lie under the Claude home: those whose folder is there, and those gone."""
+    sources = Sources()
+    folders = {
+        seen.head.cwd
+        for path in _iter_files([f"{claude_home}/projects"], sources)
+        if (seen := _look_at(path, sources, is_own=True)) and seen.head.cwd and os.path.isabs(seen.head.cwd)  # noqa: PTH117
+    }
+    here = {find_workspace(each).root for each in folders if Path(each).is_dir()}
+    return sorted(here), sorted(each for each in folders if not Path(each).is_dir())
+
+
+def count_sessions(claude_home: str, workspace: Workspace) -> int:
+    """Return how many conversations of a workspace lie under the Claude home."""
+    found = find_sources(
+        [], claude_home=claude_home, workspace=workspace, any_workspace=False, is_excluded=lambda _: False
+    )
+    return sum(not each.head.agent_id for each in found.transcripts)
+
+
 def spawned_agents(transcript: Transcript) -> dict[str, str]:
     """Return which agent each call of the transcript's session started, by tool_use_id, as its side files tell.
 

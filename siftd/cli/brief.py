@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import say, say_json, tell
-from siftd.everywhere import workspace_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -15,7 +14,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     if options.path:
-        context = Context(context.home, workspace_of(context.home, options.path), context.environ, context.user_home)
+        context = context.of_folder(options.path)
     answer = context.ask({"kind": "brief"})
     if options.json:
         say_json(answer)

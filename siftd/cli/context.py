@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
+from siftd.cli.nothing import answer_of_nothing
 from siftd.client import Client, connect
-from siftd.errors import DaemonUnreachable
+from siftd.errors import DaemonUnreachable, RequestInvalid
 from siftd.everywhere import ask_where_it_is, global_workspace, workspace_of
 from siftd.paths import Home, WorkspacePaths
 from siftd.workspace import Workspace, start_folder
@@ -40,7 +41,14 @@ class Context:
         home = Home(os.path.abspath(home.root), home.namespace)  # noqa: PTH100 - as above
         named = options.workspace or environ.get("SIFTD_WORKSPACE")
         folder = named or start_folder(environ, os.getcwd())  # noqa: PTH109 - as above
-        return cls(home, workspace_of(home, folder), environ, user_home)
+        context = cls(home, workspace_of(home, folder), environ, user_home)
+        if not any(map(os.path.isdir, (context.workspace.root, context.paths.folder))):
+            raise RequestInvalid("there is no such folder", hint="`mem workspaces` lists those that have a memory")
+        return context
+
+    def of_folder(self, folder: str) -> Context:
+        """Return the context of another workspace's folder."""
+        return Context(self.home, workspace_of(self.home, folder), self.environ, self.user_home)
 
     def ask(
         self,
@@ -54,6 +62,10 @@ class Context:
         One that ends at that very moment (it was idle, or its package has changed) is started again, once. What is
         about memories for every project goes to the daemon that keeps them.
         """
+
+        nothing = answer_of_nothing(message, self.home, self.paths)
+        if nothing is not None and not self.is_running():
+            return nothing
 
         def here(local: dict[str, Any]) -> dict[str, Any]:
             return self._ask(local, timeout, on_progress)
@@ -83,6 +95,13 @@ class Context:
             from siftd.starting import ensure_daemon
 
             return ensure_daemon(self.paths, self.workspace.root, self.environ)
+
+    def is_running(self) -> bool:
+        """Whether a daemon of this workspace answers; never starts one."""
+        client = self.find_running()
+        if client is not None:
+            client.close()
+        return client is not None
 
     def find_running(self) -> Client | None:
         """Return a client of the daemon if one runs; never starts one."""

@@ -33,11 +33,11 @@ def run(context: Context, options: Namespace) -> int:
     if options.json:
         say_json(answer)
         return 0
-    rows = answer["conversations"]
+    rows = [each for each in answer["conversations"] if options.id or each["title"] or each["parent_id"]]
     for depth, each in _as_tree(rows) if options.id else ((0, each) for each in rows):
         say(_line(each, "  " * depth))
     if not rows:
-        tell("mem: there is none; a session is one as soon as something is captured in it")
+        tell("mem: none was named or follows up on another; `mem sessions` lists all")
     return 0
 
 

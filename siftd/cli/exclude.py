@@ -6,17 +6,15 @@ import json
 import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Any
 
+from siftd.cli.config_file import read_document, write_setting
 from siftd.cli.context import Context
 from siftd.cli.known import iter_known
 from siftd.cli.output import clean, count, say, say_json, tell
 from siftd.cli.stop import STOP_SECONDS
 from siftd.client import connect
 from siftd.config import Settings, is_excluded, parse_file
-from siftd.errors import ConfigInvalid, DaemonTimedOut, DaemonUnreachable, RequestInvalid
-from siftd.foreign_file import read
-from siftd.home import CONFIG_BYTES_MAX, ensure_folder, write_private
+from siftd.errors import DaemonTimedOut, DaemonUnreachable, RequestInvalid
 from siftd.workspace import path_as_text, path_from_text
 
 KEY = "capture.exclude"
@@ -30,7 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    document = _read(context.home.config)
+    document = read_document(context.home.config)
     folders: list[str] = parse_file(json.dumps(document)).get(KEY, [])
     stopped = 0
     if not options.list:
@@ -38,13 +36,13 @@ def run(context: Context, options: Namespace) -> int:
             raise RequestInvalid("which folder?", hint="`mem exclude PATH`, `mem exclude --list`")
         folder = os.path.realpath(Path(options.path).expanduser())
         folders = _changed(folders, folder, remove=options.remove)
-        _write(context, document, folders)
+        write_setting(context, document, KEY, folders)
         stopped = 0 if options.remove else _stop_daemons(context, folder)
     if options.json:
         say_json({"excluded": folders, "stopped": stopped})
         return 0
     for each in folders:
-        say(clean(each))
+        say(f"excluded  {clean(each)}")
     if not folders:
         tell("mem: nothing is excluded")
     if stopped:
@@ -58,34 +56,13 @@ def _changed(folders: list[str], folder: str, *, remove: bool) -> list[str]:
             "the folder's name is not UTF-8, as a configuration is", hint="exclude the folder above it, or rename it"
         )
     if not remove:
+        if not Path(folder).is_dir():
+            raise RequestInvalid("there is no such folder", hint="name one that is there")
         return folders if folder in folders else [*folders, folder]
     left = [each for each in folders if os.path.realpath(Path(each).expanduser()) != folder]
     if left == folders:
         raise RequestInvalid("this folder is not excluded", hint="`mem exclude --list`")
     return left
-
-
-def _read(path: str) -> dict[str, Any]:
-    """Return the configuration as it is written; one that is not sound is not touched."""
-    try:
-        text = read(path, CONFIG_BYTES_MAX, follow=True).decode()
-    except FileNotFoundError:
-        return {}
-    parse_file(text)
-    document: dict[str, Any] = json.loads(text) if text.strip() else {}
-    return document
-
-
-def _write(context: Context, document: dict[str, Any], folders: list[str]) -> None:
-    capture = document.get("capture")
-    if isinstance(capture, dict) and KEY not in document:
-        capture["exclude"] = folders
-    else:
-        document[KEY] = folders
-    if parse_file(json.dumps(document)).get(KEY) != folders:
-        raise ConfigInvalid(f"{KEY} is set in two places", hint="leave one of them in config.json")
-    ensure_folder(context.home.folder)
-    write_private(Path(context.home.config), (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def _stop_daemons(context: Context, folder: str) -> int:

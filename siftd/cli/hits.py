@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 import textwrap
 import time
@@ -37,20 +38,23 @@ _DAY = 86_400
 
 def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool) -> None:
     """Print hits under the sessions that they are of, in the order of the first hit of each."""
-    sessions: dict[str | None, list[dict[str, Any]]] = {}
+    sessions: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
     for hit in hits:
-        sessions.setdefault(None if hit["kind"] == "memory" else hit["sessionId"], []).append(hit)
+        session = None if hit["kind"] == "memory" else hit["sessionId"]
+        sessions.setdefault((hit.get("workspace", ""), session), []).append(hit)
     words = _words(query)
     width = max(40, min(_columns(), 120))
-    for number, (session, theirs) in enumerate(sessions.items()):
+    for number, ((workspace, session), theirs) in enumerate(sessions.items()):
         if number:
             say()
-        head = "kept on purpose" if session is None else f"{clean(session)[:8]}  {_ago(theirs[0]['ts'])}"
+        head = f"{clean(workspace)}  " if workspace else ""
+        head += "kept on purpose" if session is None else f"{clean(session)[:8]}  {_ago(theirs[0]['ts'])}"
         say(paint(head, "dim"))
         for hit in theirs:
             _say_hit(hit, words, width, is_full=is_full)
     if hits:
-        say(paint(f"\n`mem show {hits[0]['id']}` tells the whole of one", "dim"))
+        where = f"--workspace {shlex.quote(hits[0]['workspace'])} " if "workspace" in hits[0] else ""
+        say(paint(f"\n`mem {where}show {hits[0]['id']}` tells the whole of one", "dim"))
 
 
 def say_events(events: Sequence[dict[str, Any]], *, is_full: bool) -> None:

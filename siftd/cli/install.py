@@ -6,9 +6,10 @@ import shlex
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
+from siftd.backfill.sources import count_sessions
 from siftd.cli.context import Context
-from siftd.cli.output import clean, say, say_json, tell
-from siftd.install.claude_code import Target, Wiring
+from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.install.claude_code import Target, Wiring, claude_folder
 from siftd.install.installation import record
 from siftd.install.wiring import Change, install
 from siftd.mcp.config import server_entry
@@ -39,6 +40,9 @@ def run(context: Context, options: Namespace) -> int:
     say_changes(changes, options.json)
     if not options.json and any(change.what != "unchanged" for change in changes):
         tell("mem: sessions that run already go on without; the next one is remembered")
+        earlier = count_sessions(claude_folder(context.environ, context.user_home), context.workspace)
+        if earlier:
+            tell(f"mem: {count(earlier, 'earlier session')} of this workspace can be read in: `mem backfill`")
     return 0
 
 

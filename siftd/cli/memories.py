@@ -46,7 +46,7 @@ def run(context: Context, options: Namespace) -> int:
     for line in lines:
         say(line)
     if not lines:
-        tell("mem: there is none; `mem remember` keeps one")
+        tell("mem: no two contradict" if options.conflicts else "mem: there is none; `mem remember` keeps one")
     return 0
 
 

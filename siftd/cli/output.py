@@ -81,6 +81,11 @@ def format_time(ts: int | None) -> str:
     return "-" if ts is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(ts / 1000))
 
 
+def format_day(ts: int) -> str:
+    """Return the local day of a moment."""
+    return time.strftime("%Y-%m-%d", time.localtime(ts / 1000))
+
+
 def format_duration(ms: int) -> str:
     """Return a length of time in its two largest units."""
     seconds = ms // 1000

@@ -42,8 +42,11 @@ def run(context: Context, options: Namespace) -> int:
 def _read(path: str) -> str:
     from siftd.foreign_file import open_regular
 
-    with sys.stdin.buffer if path == "-" else open_regular(path, follow=True) as file:
-        data = file.read(BYTES_MAX + 1)
+    try:
+        with sys.stdin.buffer if path == "-" else open_regular(path, follow=True) as file:
+            data = file.read(BYTES_MAX + 1)
+    except OSError as error:
+        raise RequestInvalid(f"{path} cannot be read ({error.strerror})", hint="name a file that is there") from error
     if len(data) > BYTES_MAX:
         raise RequestInvalid("there are more than 16 MiB", hint="give a part of it")
     return data.decode("utf-8", "replace")

@@ -20,4 +20,4 @@ def run(context: Context, options: Namespace) -> int:
         say_json(answer)
     else:
         say(f"{count(answer['retried'], 'event')} raw again; `mem drain` summarises now")
-    return 0
+    return 0 if answer["retried"] or options.all else 1

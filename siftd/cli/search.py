@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.abnormal import find_abnormal
-from siftd.cli.beside import read_beside
 from siftd.cli.context import Context
 from siftd.cli.hits import parts_of, say_hits
+from siftd.cli.info import read_state
 from siftd.cli.numbers import positive
 from siftd.cli.output import clean, count, format_time, is_terminal, one_line, paint, say, say_json, tell
 from siftd.errors import RequestInvalid
@@ -29,7 +29,7 @@ _LIFTS = ("recency", "confidence", "prompt", "importance", "purpose")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("query", nargs="*", metavar="QUERY", help="what to find, in words of your own")
+    parser.add_argument("query", nargs="*", default=[], metavar="QUERY", help="what to find, in words of your own")
     parser.add_argument("-k", type=positive, default=10, metavar="N", help="how many hits (default: 10)")
     parser.add_argument("--tool", help="of this tool: Edit, Bash, ...")
     parser.add_argument("--session", help="of this session")
@@ -42,6 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--type", help="only memories of this type: decision, preference, ...")
     parser.add_argument("--superseded", action="store_true", help="also what a newer summary hides")
     parser.add_argument("--by-session", action="store_true", help="one hit for each session, the best session first")
+    parser.add_argument("--all", action="store_true", help="in every workspace's memory")
     parser.add_argument("--full", action="store_true", help="all of each hit, however many lines")
     parser.add_argument("--oneline", action="store_true", help="one line a hit, as into a pipe")
     parser.add_argument("--explain", action="store_true", help="say why each was found, and what its score is made of")
@@ -53,7 +54,13 @@ def run(context: Context, options: Namespace) -> int:
     if not query.strip() and not filters:
         raise RequestInvalid("there is nothing to search for", hint="give words, or a filter such as --since 2d")
     group = "session" if options.by_session else None
-    answer = context.ask({"kind": "search", "query": query, "k": options.k, "filters": filters, "group": group})
+    request = {"kind": "search", "query": query, "k": options.k, "filters": filters, "group": group}
+    if options.all:
+        from siftd.cli.across import search_everywhere
+
+        answer = search_everywhere(context, request)
+    else:
+        answer = context.ask(request)
     hits, degraded = answer["hits"], answer["degraded"]
     if options.json:
         say_json({"hits": hits, "degraded": degraded})
@@ -65,7 +72,9 @@ def run(context: Context, options: Namespace) -> int:
                 _say_hit(hit, options.explain)
         if degraded:
             tell(f"mem: {clean(degraded)}")
-    if not hits:
+    if not hits and options.all:
+        tell("mem: no match in any workspace")
+    elif not hits:
         tell(f"mem: {_why_nothing(context, bool(filters))}")
     return 0
 
@@ -86,7 +95,8 @@ def _filters(options: Namespace) -> dict[str, Any]:
 
 
 def _say_hit(hit: dict[str, Any], is_explained: bool) -> None:
-    head = f"{hit['id']:<6} {format_time(hit['ts'])}  {clean(_what(hit))}"
+    place = f"  {clean(hit['workspace'])}" if "workspace" in hit else ""
+    head = f"{hit['id']:<6} {format_time(hit['ts'])}{place}  {clean(_what(hit))}"
     answer, asked = parts_of(hit)
     text = one_line(f"{answer} ({asked})" if asked else answer, used=len(head) + 2)
     say(f"{paint(hit['id'], 'cyan')}{head[len(hit['id']) :]}  {text}")
@@ -116,7 +126,7 @@ def _explain(hit: dict[str, Any]) -> str:
 
 def _why_nothing(context: Context, is_filtered: bool) -> str:
     """Tell a memory that is not whole, an empty one, too narrow a filter and no match apart."""
-    state = context.ask({"kind": "info"}) | read_beside(context.paths)
+    state = read_state(context)
     counts = state["counts"]
     problems = [finding.message for finding in find_abnormal(state) if finding.state == "problem"]
     if problems:

@@ -7,6 +7,8 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli import verbs
 from siftd.cli.context import Context
+from siftd.cli.output import say
+from siftd.errors import RequestInvalid
 from siftd.install.slash import parse_slash
 
 
@@ -16,7 +18,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     typed = sys.stdin.buffer.read().decode("utf-8", "replace")
-    verb, rest = verbs.choose(parse_slash(typed.strip()))
+    try:
+        verb, rest = verbs.choose(parse_slash(typed.strip()))
+    except RequestInvalid as error:  # of a command that fails the client shows the text with which it was run
+        say(f"mem: {error.message}; {error.hint}")
+        return 0
     module = verbs.load(verb)
     workspace = ["--workspace", options.workspace] if options.workspace else []
     status: int = module.run(context, verbs.parse(verb, module, [*workspace, *rest]))

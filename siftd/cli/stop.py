@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 from pathlib import Path
 
 from siftd.cli.context import Context
@@ -32,6 +33,13 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
+def end_borrowed(paths: WorkspacePaths) -> None:
+    """End a daemon that was started for one question; any hook or command starts the next one."""
+    with suppress(DaemonUnreachable, DaemonTimedOut), connect(paths) as client:
+        client.request({"kind": "stop", "hold": False}, timeout=STOP_SECONDS)
+        _wait_for_end(paths)
+
+
 def stop_and_hold(paths: WorkspacePaths) -> bool:
     """End the workspace's daemon and hold it down; return whether one ran. Raises DaemonTimedOut if it stays."""
     try:
@@ -40,14 +48,18 @@ def stop_and_hold(paths: WorkspacePaths) -> bool:
         ensure_folder(paths.home.run)
         Path(paths.hold).touch(mode=0o600)
         return False
-    deadline = time.monotonic() + STOP_SECONDS
     with client:
         try:
             client.request({"kind": "stop", "hold": True}, timeout=STOP_SECONDS)
         except DaemonUnreachable:
             Path(paths.hold).touch(mode=0o600)  # it ended before it could
+    _wait_for_end(paths)
+    return True
+
+
+def _wait_for_end(paths: WorkspacePaths) -> None:
+    deadline = time.monotonic() + STOP_SECONDS
     while Path(paths.socket).exists():
         if time.monotonic() > deadline:
             raise DaemonTimedOut(f"the daemon has not ended within {STOP_SECONDS:g} s", hint="see `mem logs`")
         time.sleep(_POLL_SECONDS)
-    return True

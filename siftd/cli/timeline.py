@@ -23,13 +23,14 @@ def run(context: Context, options: Namespace) -> int:
         say_json(answer)
         return 0
     for event in answer["events"]:
-        _say_event(event)
+        say_event(event)
     if not answer["events"]:
         tell("mem: nothing is remembered here yet")
     return 0
 
 
-def _say_event(event: dict[str, Any]) -> None:
+def say_event(event: dict[str, Any]) -> None:
+    """Print one event of a timeline as one line."""
     name = f"e{event['event_id']}"
     failed = " failed" if event["outcome"] == "failed" else ""
     head = f"{name:<6} {format_time(event['ts'])}  {clean(event['tool'])}{failed} ({clean(event['said_by'])})"

@@ -13,7 +13,7 @@ from siftd.errors import RequestInvalid
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="the memory (m3)")
-    parser.add_argument("text", nargs="*", metavar="TEXT", help="what it says from now on")
+    parser.add_argument("text", nargs="*", default=[], metavar="TEXT", help="what it says from now on")
     parser.add_argument("--type", help="fact, preference, decision, procedure, context, episode, instruction")
     parser.add_argument("--tag", action="append", dest="tags", help="its tags from now on; may be repeated")
     parser.add_argument("--importance", type=int, metavar="1-5")

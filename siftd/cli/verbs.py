@@ -25,7 +25,9 @@ VERBS = {
     "sessions": "the sessions, newest first",
     "session": "one session whole: what was asked, said and done",
     "conversations": "sessions that were named, and what they follow up on; one's tree",
-    "info": "the state of this workspace's memory",
+    "tail": "what is captured, as it comes in",
+    "stats": "events and sessions by day, and what agents were given",
+    "info": "the state of this workspace's memory (also `mem status`)",
     "doctor": "check every link of the chain and say the remedy",
     "remember": "keep a fact, a decision or a preference on purpose",
     "memories": "what is kept on purpose",
@@ -57,18 +59,17 @@ VERBS = {
     "install": "wire siftd into Claude Code",
     "uninstall": "take siftd out of Claude Code",
     "workspaces": "every workspace that has a memory here; adopt a moved one",
-    "config": "every setting, its value and where it comes from",
+    "config": "every setting, its value and where it comes from; set one",
     "slash": "run what was typed behind `/mem` (on standard input)",
 }
 
 
+ALSO = {"status": "info"}
+"""Other names of verbs."""
 _ELSEWHERE = {
-    "status": "info",
-    "stats": "info",
     "list": "timeline",
     "ls": "timeline",
     "history": "timeline",
-    "tail": "logs -f",
     "version": "--version",
     "find": "search",
     "add": "remember",
@@ -86,7 +87,7 @@ def choose(arguments: Sequence[str]) -> tuple[str, list[str]]:
     position = _position_of_verb(arguments)
     if position is None:
         _parse_without_verb(arguments)
-    verb = arguments[position]
+    verb = ALSO.get(arguments[position], arguments[position])
     if verb == "help":
         return _help(arguments[position + 1 :])
     if verb not in VERBS:

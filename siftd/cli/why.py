@@ -32,6 +32,7 @@ def run(context: Context, options: Namespace) -> int:
         say(f"  because {_reason(each['why'])}; {touched}")
     if not answer["injections"]:
         tell("mem: no agent was given this; `mem injections` lists what was")
+        return 1
     return 0
 
 

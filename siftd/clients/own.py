@@ -31,11 +31,12 @@ _COMMAND = re.compile(
     r"(?![\w-])(?:[^'\"|<>;&`$()\\\n\r]|'[^'\n\r]*+'|\"[^\"$`\\\n\r]*+\")*+"
 )
 """`mem` alone, told where to stand at most: what else a command line does, in any way, is to be captured."""
-_LOOKS = frozenset("search timeline show sessions session brief why injections memories conversations".split())
+_LOOKS = frozenset("search timeline tail show sessions session brief why injections memories conversations".split())
 """Verbs that answer with what is remembered: it must not be remembered again."""
 VERBS = _LOOKS | frozenset(
-    "help info doctor remember pins update drain backfill export import retry reembed resummarise undo forget redact"
-    " scrub prune rebuild backup start stop pause resume exclude logs install uninstall workspaces config slash".split()
+    "help info status stats doctor remember pins update drain backfill export import retry reembed resummarise"
+    " undo forget redact scrub prune rebuild backup start stop pause resume exclude logs install uninstall workspaces"
+    " config slash".split()
 )
 """Every verb: a program of the same name that is told something else is another one."""
 _PROMPT = re.compile(r"/(?:mem|siftd:[\w-]{1,64})(?:\s|\Z)")

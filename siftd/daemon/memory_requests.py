@@ -185,7 +185,7 @@ class MemoryRequests:
         if parent and (
             parent == new_id or not await self._shop.store.read(lambda c: conversations.is_known(c, parent))
         ):
-            raise RequestInvalid("there is no such conversation", hint="`conversation_threads` lists them")
+            raise RequestInvalid("there is no such conversation", hint="`mem conversations` lists them")
         relation = "follows_up_on" if request.follows_up_on else "branches_from" if parent else None
         payload = {"id": new_id, "title": request.title, "parent": parent or None, "relation": relation}
         await self._shop.keep_intent("conversation", payload, session_id=new_id)

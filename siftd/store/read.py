@@ -194,6 +194,11 @@ def timeline_latest(
     return rows[::-1]
 
 
+def timeline_since(connection: sqlite3.Connection, event_id: int, limit: int) -> list[dict[str, Any]]:
+    """Return the events that were captured after one, in that order."""
+    return as_rows(connection.execute(f"{_LINE} WHERE e.id > ? ORDER BY e.id LIMIT ?", (event_id, limit)))
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """The session that asks, and since when what it did is in its context: from its last compaction on."""

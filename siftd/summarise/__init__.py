@@ -55,9 +55,8 @@ def check_backend(spec: str, *, base_url: str | None = None, command: Sequence[s
         raise ConfigInvalid("memory.backend: command needs the program to run", hint="set memory.command")
     if kind not in KNOWN:
         near = difflib.get_close_matches(kind, KNOWN, 1)
-        raise ConfigInvalid(
-            f"memory.backend: no backend is called {kind!r}", hint=f"did you mean {(near or KNOWN)[0]}?"
-        )
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(KNOWN)}"
+        raise ConfigInvalid(f"memory.backend: no backend is called {kind!r}", hint=hint)
 
 
 def make_backend(

@@ -152,7 +152,7 @@ def test_redact_shows_place_rule_and_surroundings_and_never_the_secret(
     first = told["findings"][0]
     assert (first["rule"], first["line"], first["characters"]) == ("github-token", 2, 40)
     assert token not in json.dumps(told)
-    assert run(["redact", "missing.txt"]) == FAILED
+    assert run(["redact", "missing.txt"]) == MISUSED
     assert not (tmp_path / "home").exists()
 
 

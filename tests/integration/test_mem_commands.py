@@ -187,6 +187,7 @@ def test_a_search_says_that_the_newest_captures_are_missing(mem: Mem, paths: Wor
 
 
 def test_a_refusal_is_one_line_with_its_hint(mem: Mem, paths: WorkspacePaths) -> None:
+    mem("start")
     told = mem("show", "e999")
     assert (told.status, told.out) == (MISUSED, "")
     assert told.err == "mem: there is nothing with this id; `mem timeline` lists ids\n"

@@ -56,7 +56,7 @@ BOUNDED = {
     "siftd.install.json_spans._PLAIN": OURS,
     "siftd.install.json_spans._SPACE": OURS,
     "siftd.install.json_spans._STRING": OURS,
-    "siftd.install.settings_edit._LAST_LINE_BREAK": OURS,
+    "siftd.install.json_edit._LAST_LINE_BREAK": OURS,
     "siftd.install.slash._WORD": OURS,
     "siftd.install.slash.parse_slash": OURS,
     "siftd.moments._AGO": OURS,

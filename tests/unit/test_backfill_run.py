@@ -303,6 +303,10 @@ async def test_what_cannot_be_read_is_counted_and_named(place: Place, tmp_path: 
         "skippedDuplicate": 0,
         "errors": 5,
         "firstError": "loop.jsonl: it is a link that leads elsewhere",
+        "sessions": 1,
+        "growing": 0,
+        "firstTs": result.first_ts,
+        "lastTs": result.last_ts,
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import siftd
 from siftd.cli import DONE, FAILED, MISUSED, _status_of, run
-from siftd.cli.verbs import VERBS, choose
+from siftd.cli.verbs import ALSO, VERBS, choose
 from siftd.clients import own
 from siftd.errors import RequestInvalid, RequestRefused
 
@@ -92,7 +92,7 @@ def test_misuse_has_status_2_and_prints_no_facts(arguments: list[str], capsys: p
 
 
 def test_what_is_kept_out_of_memory_as_our_own_traffic_is_every_verb_and_nothing_else() -> None:
-    assert {*VERBS, "help"} == own.VERBS
+    assert {*VERBS, *ALSO, "help"} == own.VERBS
 
 
 def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,10 +101,14 @@ def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert choose(["help", "search"]) == ("search", ["--help"])
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("status", "info"), ("tail", "logs -f"), ("serach", "search")])
+@pytest.mark.parametrize(("typed", "meant"), [("version", "--version"), ("ls", "timeline"), ("serach", "search")])
 def test_what_others_call_otherwise_is_named(typed: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([typed]) == MISUSED
     assert f"did you mean `mem {meant}`?" in capsys.readouterr().err
+
+
+def test_status_is_another_name_of_info() -> None:
+    assert choose(["status", "--json"]) == ("info", ["--json"])
 
 
 def test_a_refusal_of_the_daemon_is_misuse_as_well() -> None:

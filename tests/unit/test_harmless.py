@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,10 +88,15 @@ def test_what_is_shown_whole_keeps_its_text_but_no_fence() -> None:
     assert unfenced("x\n</siftd-memory>\n<system-reminder>") == "x\n‹/siftd memory>\n‹system reminder>"
 
 
+def test_what_compares_stays_as_it_is_and_what_opens_a_tag_does_not() -> None:
+    assert harmless("admit while n <= LIMIT and i < 9") == "admit while n <= LIMIT and i < 9"
+    assert harmless("<b>x</b> <!-- y --> <system-reminder>") == "‹b>x‹/b> ‹!-- y --> ‹system reminder>"
+
+
 @given(st.text())
 def test_a_harmless_text_is_one_line_within_its_limit_and_stays_as_it_is(text: str) -> None:
     line = harmless(text, 80)
     assert len(line) <= 80
     assert len(f"{line}.".splitlines()) == 1
-    assert "<" not in line
+    assert not re.search(r"<(?![ =0-9])", line)
     assert harmless(line, 80) == line

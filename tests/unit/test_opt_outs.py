@@ -234,6 +234,9 @@ def test_a_folder_is_excluded_and_taken_back_without_touching_other_settings(
         return excluded
 
     assert run("--list") == []
+    with pytest.raises(RequestInvalid, match="no such folder"):
+        run(str(tmp_path / "secret"))
+    (tmp_path / "secret").mkdir()
     assert run(str(tmp_path / "secret")) == [str(tmp_path / "secret")]
     assert run(str(tmp_path / "secret")) == [str(tmp_path / "secret")]
     assert json.loads(config.read_text()) == {
