@@ -74,6 +74,7 @@ KEYS: tuple[Key, ...] = (
     Key("search.weights.prompt", 0.5, "float", 'how much being typed lifts a hit, if a question says "I"', 0, 10),
     Key("search.weights.diversity", 0.15, "float", "what a hit loses for each better one of its session", 0, 10),
     Key("recall.maxTokens", 800, "int", "the most that is given back for one prompt; 0 gives nothing", 0, 2_400),
+    Key("recall.notice", True, "bool", "whether the person sees one line when an agent is given something"),
     Key("recall.briefTokens", 600, "int", "the most that is given at a session's start; 0 gives nothing", 0, 2_400),
 )
 _BY_NAME = {key.name: key for key in KEYS}

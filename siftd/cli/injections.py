@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import Any
 
 from siftd.cli.context import Context
 from siftd.cli.numbers import positive
-from siftd.cli.output import format_time, print_table, say_json, tell
+from siftd.cli.output import clean, format_time, paint, print_table, say, say_json, tell
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-n", type=positive, default=20, metavar="N", help="how many (default: 20)")
     parser.add_argument("--session", help="of this session only")
+    parser.add_argument("--last", action="store_true", help="what was given last, whole")
 
 
 def run(context: Context, options: Namespace) -> int:
     answer = context.ask({"kind": "injections", "session": options.session, "limit": options.n})
+    if options.last:
+        return _say_last(answer["injections"], is_json=options.json)
     if options.json:
         say_json(answer)
         return 0
@@ -34,4 +38,22 @@ def run(context: Context, options: Namespace) -> int:
         print_table(("when", "session", "at", "piece", "touched", "text"), rows)
     else:
         tell("mem: no agent was given anything yet")
+    return 0
+
+
+def _say_last(injections: list[dict[str, Any]], *, is_json: bool) -> int:
+    """Print all pieces that one session was given at one moment, the newest one."""
+    moment = [(each["session_id"], each["ts"]) for each in injections[:1]]
+    given = [each for each in injections if (each["session_id"], each["ts"]) in moment][::-1]
+    if is_json:
+        say_json({"injections": given})
+        return 0
+    if not given:
+        tell("mem: no agent was given anything yet")
+        return 0
+    first = given[0]
+    say(paint(f"{clean(first['session_id'][:8])}  {format_time(first['ts'])}  {first['hook']}", "bold"))
+    for each in given:
+        say(f"{paint(each['piece'], 'cyan')}  {clean(each['text'] or 'it is gone')}")
+    tell(f"mem: `mem why {first['piece']}` says why")
     return 0

@@ -1,4 +1,4 @@
-"""`mem pins`: what stands in every session, what waits for a person's word to, and that word."""
+"""`mem pins`: what stands in every session, what waits for a person's word, what they said that might, that word."""
 
 from __future__ import annotations
 
@@ -19,8 +19,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--accept", nargs="*", metavar="ID", help="let these stand (none named: all that wait); a person is asked"
     )
 
+    parser.add_argument(
+        "--suggested", action="store_true", help="what you said that sounds like a standing rule; --accept e12 pins it"
+    )
+
 
 def run(context: Context, options: Namespace) -> int:
+    if options.suggested:
+        from siftd.cli.suggested import run_suggested
+
+        return run_suggested(context, options.accept, is_json=options.json)
     pins = _list(context)
     if options.accept is not None:
         return _accept(context, pins, options)

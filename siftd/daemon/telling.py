@@ -29,7 +29,7 @@ from siftd.daemon.stock import Stock
 from siftd.errors import SiftdError
 from siftd.frames import split_hook
 from siftd.messages import Brief, Recall, decode_header
-from siftd.store import ledger
+from siftd.store import ledger, meta
 from siftd.store.ledger import Injection
 
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ START = "SessionStart"
 PROMPT = "UserPromptSubmit"
 REST_SECONDS = 0.2
 """Turn ends that come together make one brief. Arbitrary."""
+OFFERED = "rules_offered"
+"""Where the database notes the last event of which something was offered to be pinned."""
+OFFERED_PROMPTS_MAX = 200
+"""A session's start waits for them: some 5 ms."""
+NOTICED_MAX = 4
+"""Ids in the line for the person: it is one line."""
 WARM_AFTER_SECONDS = 0.5
 """The session's own brief goes first: both are read in one thread."""
 _ID = re.compile(r"[esmg][0-9]{1,18}")
@@ -68,6 +74,7 @@ class Telling:
             return await self._answer_hook(message, is_wanted)
 
     async def _answer_hook(self, message: bytes, is_wanted: Callable[[], bool]) -> dict[str, Any]:
+        offer = ""
         try:
             read = partial(self._stock.intake.from_hook, message, is_asking=True)
             captured = read() if len(message) <= LARGE_BYTES else await asyncio.to_thread(read)
@@ -78,17 +85,20 @@ class Telling:
             elif isinstance(captured, RedactedSessionChange) and captured.change == "start":
                 given = await self._brief(Brief(session_id=captured.session_id), is_told=True)
                 hook = START
+                offer = await self._offer()
             else:
                 return {}
         except SiftdError as error:
             log.info("nothing_told", reason=error.code)
             return {}
-        if not given.text or not is_wanted():
+        if not is_wanted():
             return {}
+        if not given.text:
+            return {"output": {"systemMessage": offer}} if offer else {}
         injections = [Injection(piece.id, piece.event_id, piece.why) for piece in given.pieces]
         await self._note(captured.session_id, hook, injections)
         log.info("told", hook=hook, session=captured.session_id, pieces=len(injections), tokens=given.tokens)
-        return {"output": output_of(hook, given.text)}
+        return {"output": output_of(hook, given.text, "; ".join(filter(None, (self._notice(given), offer))))}
 
     async def recall(self, request: Recall) -> Given:
         """Return what bears on a prompt."""
@@ -141,7 +151,9 @@ class Telling:
     def _write(self, given: Given) -> None:
         path = Path(self._stock.paths.brief)
         ids = " ".join(piece.id for piece in given.pieces).encode()
-        data = ids + b"\n" + msgspec.json.encode(output_of(START, given.text)) if given.text else b""
+        data = (
+            ids + b"\n" + msgspec.json.encode(output_of(START, given.text, self._notice(given))) if given.text else b""
+        )
         if data == self._kept and path.exists() == bool(data):
             return
         self._kept = data
@@ -185,6 +197,42 @@ class Telling:
 
         return (await self._store.read(read)).sealed(self._stock.intake.block_id)
 
+    async def _offer(self) -> str:
+        """Return the line that offers the person rules that they said since they were last offered any; once each."""
+        from siftd.search.standing import list_said
+
+        if not self._stock.settings["recall.notice"]:
+            return ""
+
+        now_ms = self._stock.clock.now_ms()
+
+        def read(connection: sqlite3.Connection) -> tuple[int, int]:
+            since = meta.number(connection, OFFERED)
+            said = list_said(connection, now_ms, since_event=since, limit=OFFERED_PROMPTS_MAX)
+            return len(said), max((each.event_id for each in said), default=since)
+
+        many, newest = await self._store.read(read)
+        if not many:
+            return ""
+        try:
+            await self._store.write(lambda c: meta.put(c, OFFERED, str(newest)))
+        except SiftdError:
+            return ""  # it would be offered again and again
+        sound = (
+            "one thing you said sounds like a standing rule"
+            if many == 1
+            else (f"{many} things you said sound like standing rules")
+        )
+        return f"siftd: {sound} (`mem pins --suggested`)"
+
+    def _notice(self, given: Given) -> str:
+        """Return the line in which the person is told what the agent was given; empty where they want none."""
+        if not self._stock.settings["recall.notice"]:
+            return ""
+        ids = " ".join(f"#{piece.id}" for piece in given.pieces[:NOTICED_MAX])
+        more = f" and {len(given.pieces) - NOTICED_MAX} more" if len(given.pieces) > NOTICED_MAX else ""
+        return f"siftd remembered {ids}{more} (`mem injections --last`)" if ids else ""
+
     async def _note(self, session_id: str, hook: str, given: list[Injection]) -> None:
         now_ms = self._stock.clock.now_ms()
         try:
@@ -193,9 +241,10 @@ class Telling:
             log.warning("ledger_not_kept", error=error.code)
 
 
-def output_of(hook: str, text: str) -> dict[str, Any]:
-    """Return what Claude Code reads on a hook's standard output."""
-    return {"hookSpecificOutput": {"hookEventName": hook, "additionalContext": text}}
+def output_of(hook: str, text: str, notice: str = "") -> dict[str, Any]:
+    """Return what Claude Code reads on a hook's standard output; `notice` is shown to the person only."""
+    output: dict[str, Any] = {"hookSpecificOutput": {"hookEventName": hook, "additionalContext": text}}
+    return output | {"systemMessage": notice} if notice else output
 
 
 def _bounded(allowed: int, wanted: int | None) -> int:

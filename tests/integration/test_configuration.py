@@ -27,6 +27,9 @@ MEM = str(Path(sys.executable).with_name("mem"))
 LONG = 86_400_000
 
 
+HOOK = Path(__file__).resolve().parents[2] / "hooks" / "claude_code.py"
+
+
 class Desk:
     """A throw-away home and workspace whose daemon runs with the settings given."""
 
@@ -61,6 +64,15 @@ class Desk:
         return self.ask(
             {"kind": "capture", "sessionId": "s", "tool": "Bash", "payload": payload, "ts": 10**12, **fields}
         )
+
+    def hook(self, **envelope: Any) -> dict[str, Any]:
+        """Return what a hook prints."""
+        hook = [sys.executable, "-I", "-S", str(HOOK)]
+        environment = self.environment | {"CLAUDE_PROJECT_DIR": str(self.workspace)}
+        raw = json.dumps({"session_id": "s", "cwd": str(self.workspace), **envelope})
+        done = subprocess.run(hook, env=environment, input=raw, capture_output=True, text=True, timeout=60, check=True)
+        output: dict[str, Any] = json.loads(done.stdout or "{}")
+        return output
 
     def payload(self, event: int) -> Any:
         return self.mem("show", f"e{event}")["payload"]
@@ -333,6 +345,16 @@ def test_recall_brief_tokens_is_the_most_that_a_start_is_given(
     brief = asked.ask({"kind": "brief"})
     assert bool(brief["items"]) == is_given
     assert brief["tokens"] <= most
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_recall_notice_is_whether_the_person_sees_a_line(desk: Callable[..., Desk], is_wanted: bool) -> None:
+    noticed = desk(recall__notice=is_wanted)
+    noticed.ask({"kind": "remember", "text": "Never push to main without a review.", "pin": True, "typed": True})
+    output = noticed.hook(hook_event_name="SessionStart", source="startup")
+    assert "additionalContext" in output["hookSpecificOutput"]
+    assert output.get("systemMessage", "").startswith("siftd remembered #m1") == is_wanted
+    assert [each["piece"] for each in noticed.mem("injections", "--last")["injections"]] == ["m1"]
 
 
 WEIGHTS = {

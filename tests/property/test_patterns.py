@@ -101,6 +101,7 @@ BOUNDED = {
     "siftd.search.own_words._HARMLESS_WORD": ONE_TOKEN,
     "siftd.search.own_words._NAME": ONE_TOKEN,
     "siftd.search.own_words._TOKEN": "alternatives that begin with different characters: one way through a text",
+    "siftd.search.standing": "of a line that a person typed, a sentence of it cut to 400 characters",
     "siftd.store.commands._QUOTED": "to the next quote or the end, and from there on",
     "siftd.store.commands.command_key": "separators of fixed length; then one word of a command",
     "siftd.store.ledger._first_named": "the escaped name of a file, so no repetition but of its letters",

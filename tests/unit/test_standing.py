@@ -1,0 +1,136 @@
+"""What a person said that sounds like a standing rule is offered to them; what is none is not."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from opened_shop import Shop, opened
+from test_telling import capture, message, prompt, start
+
+from siftd.frames import TELL_MARK
+from siftd.search.standing import PROMPT_CHARS_MAX, list_said
+from siftd.store.connection import open_reader
+
+FAR = 2**60
+
+RULES = [
+    "Never push to main without a review.",
+    "please always run the linter before you commit",
+    "From now on write commit messages in English.",
+    "Don't add dependencies without asking me first.",
+    "We removed the retry loop on purpose, leave it out.",
+    "I prefer small functions over comments.",
+    "Use pnpm instead of npm in this repository.",
+    "The code should only use errors.As().",
+    "The archived schema must never be changed.",
+    "stop adding emojis to the log lines",
+    "Keep in mind that users stash their changes.",
+    "We no longer use the old client.",
+    "Bitte nie direkt auf main pushen.",
+    "以后提交之前先运行测试。",
+]
+NONE = [
+    "Why does it never finish?",
+    "It always fails on my machine with the same error.",
+    "never mind, we look at it later",
+    "The tests never pass on Windows here.",
+    "Don't commit yet, I want to look.",
+    "Run the tests and fix what fails.",
+    "This should not take long I think.",
+    "> never push to main without a review",
+    "- [ ] always run the linter before you commit",
+    "/mem remember never push to main without a review",
+]
+
+
+@pytest_asyncio.fixture
+async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
+    async with opened(tmp_path) as each:
+        yield each
+
+
+def connection_of(shop: Shop) -> sqlite3.Connection:
+    return open_reader(shop.workshop.paths.database)
+
+
+async def said(shop: Shop, *prompts: str) -> list[str]:
+    """Return what is offered of prompts."""
+    for number, text in enumerate(prompts):
+        shop.clock.at += 1000
+        await capture(shop, prompt(text, session=f"earlier-{number}"))
+    connection = connection_of(shop)
+    try:
+        return [each.text for each in list_said(connection, FAR)]
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("text", RULES)
+async def test_what_is_said_as_a_rule_is_offered(shop: Shop, text: str) -> None:
+    assert await said(shop, f"Look at the parser.\n{text}\nThanks!") == [text]
+
+
+@pytest.mark.parametrize("text", NONE)
+async def test_a_question_a_report_a_paste_and_a_command_are_no_rules(shop: Shop, text: str) -> None:
+    assert await said(shop, text) == []
+
+
+async def test_what_was_said_often_comes_first_and_is_told_once(shop: Shop) -> None:
+    again = "Never push to main without a review."
+    assert await said(shop, again, "Always run the linter first.", again.lower()) == [
+        again.lower(), "Always run the linter first.",
+    ]  # fmt: skip
+
+
+async def test_a_long_paste_is_not_looked_through(shop: Shop) -> None:
+    assert await said(shop, "Never push to main without a review. " * (PROMPT_CHARS_MAX // 30)) == []
+
+
+async def test_what_is_remembered_already_is_not_offered(shop: Shop) -> None:
+    await shop.ask("remember", text="Never push to main without a review")
+    assert await said(shop, "never push to main without a review!") == []
+
+
+async def test_the_reason_of_a_refusal_counts_as_typed(shop: Shop) -> None:
+    refused = {
+        "session_id": "earlier", "hook_event_name": "PostToolUseFailure", "tool_name": "Edit", "tool_use_id": "t1",
+        "tool_input": {"file_path": "/src/demo/a.py", "old_string": "a", "new_string": "b"}, "is_interrupt": True,
+        "error": "The user doesn't want to proceed. To tell you how to proceed, the user said:\nNever edit that file.",
+    }  # fmt: skip
+    await capture(shop, refused)
+    assert await said(shop) == ["Never edit that file."]
+
+
+async def test_a_start_offers_each_rule_once_and_to_the_person_only(shop: Shop) -> None:
+    async def noticed() -> str:
+        frame = bytes([TELL_MARK]) + message(shop, start(), ts=shop.clock.at)[1:]
+        output = (await shop.workshop.telling.answer_hook(frame)).get("output", {})
+        assert "hookSpecificOutput" not in output, "nothing is pinned by itself"
+        return str(output.get("systemMessage", ""))
+
+    assert await noticed() == ""
+    await said(shop, "Never push to main without a review.")
+    assert "one thing you said sounds like a standing rule" in await noticed()
+    assert await noticed() == ""
+    await said(shop, "Always run the linter first.", "Use pnpm instead of npm here.")
+    assert "2 things you said" in await noticed()
+
+
+async def test_looking_through_a_day_of_prompts_takes_linear_time(shop: Shop) -> None:
+    """Each sentence is cut before it is read; the measure is a ratio in one run."""
+
+    def seconds(length: int) -> float:
+        text = ("always " * 20 + "use " * 20 + "do not ") * (length // 300)
+        started = time.perf_counter()
+        for _ in range(20):
+            from siftd.search.standing import _sentences
+
+            list(_sentences(text[:PROMPT_CHARS_MAX]))
+        return time.perf_counter() - started
+
+    assert seconds(3_000) < 40 * max(seconds(1_000), 1e-4)
