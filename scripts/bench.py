@@ -212,7 +212,7 @@ def drain() -> Iterator[dict[str, Any]]:
             answer = ask(connection, {"kind": "drain"})
             took = time.perf_counter() - started
         yield {
-            "what": "drain, extractive and hash-384",
+            "what": "drain, extractive and blend-384",
             "goal": "≥ 1,500 events a second",
             "rate": answer["processed"] / took,
         }
@@ -310,7 +310,7 @@ def reembed() -> Iterator[dict[str, Any]]:
             took = time.perf_counter() - started
             worked = processor_seconds(running.daemon.pid) - worked
         yield {
-            "what": f"re-embedding {answer['embedded']:,} summaries, hash-384",
+            "what": f"re-embedding {answer['embedded']:,} summaries, blend-384",
             "goal": "≤ 60 s",
             "seconds": took,
             "processor_seconds": worked,

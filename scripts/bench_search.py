@@ -1,7 +1,7 @@
 """A large store for `scripts/bench search`, in words as frequent as in a language.
 
 The words follow Zipf's law over 40,000 names of two to four syllables; a summary has about 16 of them, its event about
-60; 200 events are a session, whose last summary tells it. Vectors are the sums of those that hash-384 gives the words:
+60; 200 events are a session, whose last summary tells it. Vectors are the sums of those that blend-384 gives the words:
 its own but for what pairs of words add, a twentieth, which would take an hour for a million. The same at every run.
 """
 
@@ -18,7 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in the daemon
 
 import numpy as np
 
-from siftd.embed.hash384 import DIM, NAME, embed, embed_question
+from siftd.embed.blend384 import DIM, NAME, embed, embed_question
 from siftd.messages import Filters
 from siftd.search import vectors
 from siftd.search.legs import Legs

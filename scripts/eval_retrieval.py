@@ -25,11 +25,13 @@ from bench_stand import Bench, ask
 from retrieval_scores import Baselines, figures_of, table
 from retrieval_sets import Ask, DataSet, load
 
+from siftd.embed.embedder import Blend384
 from siftd.home import ensure_workspace
 from siftd.paths import Home
 from siftd.secret import SECRET_BYTES
 from siftd.workspace import find_workspace
 
+DEFAULT = Blend384.name
 HITS = 50
 OFF = {"words": 0.0, "raw": 0.0, "trigram": 0.0}
 LEGS: dict[str, dict[str, float]] = {
@@ -54,7 +56,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no daemon is left behind
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("datasets", nargs="+", type=Path, help="folders of data sets")
-    parser.add_argument("--embedder", action="append", help="embedders to compare (default: hash-384)")
+    parser.add_argument("--embedder", action="append", help="embedders to compare (default: what is installed)")
     parser.add_argument("--ablate", action="store_true", help="also without each signal")
     parser.add_argument("--rows", type=Path, help="write one line of JSON a question and variant here")
     chosen = parser.parse_args()
@@ -65,7 +67,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="siftd-eval-") as scratch:
             dataset = load(folder.resolve(), Path(scratch))
             print(f"\n## {dataset.name}: {len(dataset.queries)} questions\n\n{dataset.definition}.\n")
-            mine = list(evaluate(dataset, Path(scratch), chosen.embedder or ["hash-384"], ablate=chosen.ablate))
+            mine = list(evaluate(dataset, Path(scratch), chosen.embedder or [DEFAULT], ablate=chosen.ablate))
             print(table(row for row in mine if "MRR" in row))
             print_recall([row for row in mine if "recalled" in row])
             rows += [row | {"dataset": dataset.name} for row in mine]

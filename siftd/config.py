@@ -40,7 +40,7 @@ KEYS: tuple[Key, ...] = (
     Key("memory.consolidator.supersedeMs", 300_000, "int", "how often near-duplicates are looked for", 50, MS_PER_DAY),
     Key("memory.consolidator.supersedeCosine", 0.95, "float", "how alike two summaries must be to be one", 0.5, 1.0),
     Key("memory.backend", "extractive", "text", "what writes summaries"),
-    Key("memory.embedder", "hash-384", "text", "what turns text into vectors"),
+    Key("memory.embedder", "blend-384", "text", "what turns text into vectors"),
     Key("memory.embedderUrl", "", "text", "the embedder's address on this machine, when it is not the usual one"),
     Key("memory.dailyTokenCap", 0, "int", "tokens a day a remote backend may use; 0 lets nothing leave", 0, 10**12),
     Key(

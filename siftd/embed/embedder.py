@@ -33,13 +33,31 @@ class Embedder(Protocol):
         """Return one row of `dim` float32 per text, normalised to length 1."""
         ...
 
-    def embed_question(self, text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:
-        """Return a question's vector; `weights` tell how rare its words are, for an embedder that does not know."""
+    def embed_question(self, text: str, weights: Mapping[str, float] | None) -> NDArray[np.float32]:
+        """Return a question's vector; `weights` tell how rare its words are, where that is known (else None)."""
         ...
 
 
+class Blend384:
+    """The default: hashed words beside what a table knows of their meaning; no model, no network."""
+
+    name = "blend-384"
+    dim = 384
+    known_dim: int | None = 384
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        from siftd.embed.blend384 import embed
+
+        return embed(texts)
+
+    def embed_question(self, text: str, weights: Mapping[str, float] | None) -> NDArray[np.float32]:
+        from siftd.embed.blend384 import embed_question
+
+        return embed_question(text, weights)
+
+
 class Hash384:
-    """The built-in embedder: no model, no network."""
+    """Hashed words alone: no model, no table, no network."""
 
     name = "hash-384"
     dim = 384
@@ -50,7 +68,7 @@ class Hash384:
 
         return embed(texts)
 
-    def embed_question(self, text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:
+    def embed_question(self, text: str, weights: Mapping[str, float] | None) -> NDArray[np.float32]:
         from siftd.embed.hash384 import embed_question
 
         return embed_question(text, weights)
@@ -58,13 +76,15 @@ class Hash384:
 
 def make_embedder(spec: str, base_url: str = "") -> Embedder:
     """Return the embedder that `memory.embedder` names. Raises ConfigInvalid for an unknown or a remote one."""
-    if spec == Hash384.name:
-        return Hash384()
+    for built_in in (Blend384, Hash384):
+        if spec == built_in.name:
+            return built_in()
     kind, _, model = spec.partition(":")
     if kind not in ("ollama", "openai", "fastembed") or not model:
         raise ConfigInvalid(
             "memory.embedder names no embedder of this siftd",
-            hint=f"use {Hash384.name!r}, 'ollama:<model>', 'openai:<model>' or 'fastembed:<model or folder>'",
+            hint=f"use {Blend384.name!r}, {Hash384.name!r}, 'ollama:<model>', 'openai:<model>' or"
+            " 'fastembed:<model or folder>'",
         )
     if kind == "fastembed":
         return _in_process(model)

@@ -78,7 +78,7 @@ class InProcessEmbedder:
         back[order] = rows
         return back
 
-    def embed_question(self, text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:  # noqa: ARG002
+    def embed_question(self, text: str, weights: Mapping[str, float] | None) -> NDArray[np.float32]:  # noqa: ARG002
         """Return a question's vector. While the model is not loaded this begins to load it, and raises."""
         from siftd.embed.rows import checked
 

@@ -1,4 +1,4 @@
-"""The built-in embedder: feature hashing into 384 dimensions; no model, no network, no state.
+"""Feature hashing into 384 dimensions, or fewer; no model, no network, no state.
 
 The features of a text are its words (identifiers whole and in parts), pairs of neighbouring words, and the
 character n-grams of each word, so that "rejected" is near "rejects" and "validateToken" near "validate a token".
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NAME = "hash-384"
 DIM = 384
 
-_WORDS_MAX = 2048
+WORDS_MAX = 2048
 """Words of a text that count. Arbitrary: a long document's vector no longer changes much beyond."""
 
 _BATCH_TEXTS = 256
@@ -65,66 +65,69 @@ _COMMON_WORDS = frozenset(
 )
 
 
-def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return one row per text: float32, length 1, or all zeros for a text without any word."""
-    vectors = np.zeros((len(texts), DIM), dtype=np.float32)
+def embed(texts: Sequence[str], dim: int = DIM) -> NDArray[np.float32]:
+    """Return one row of `dim` per text: float32, length 1, or all zeros for a text without any word."""
+    vectors = np.zeros((len(texts), dim), dtype=np.float32)
     for start in range(0, len(texts), _BATCH_TEXTS):
-        sums = _sums(texts[start : start + _BATCH_TEXTS])
+        sums = _sums(texts[start : start + _BATCH_TEXTS], dim)
         lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
         np.divide(sums, lengths, out=sums, where=lengths > 0)
         vectors[start : start + len(sums)] = sums
     return vectors
 
 
-def embed_question(text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:
+def embed_question(text: str, weights: Mapping[str, float] | None, dim: int = DIM) -> NDArray[np.float32]:
     """Return a question's vector, in which each of its words counts once and as much as `weights` says, or nothing.
 
     The space is that of `embed`; only the proportions differ, so that "fix the okapi" is near what tells of an okapi.
     """
-    words = [word for word in dict.fromkeys(split_words(text)[:_WORDS_MAX]) if weights.get(word)]
+    if weights is None:
+        row: NDArray[np.float32] = embed([text], dim)[0]
+        return row
+    words = [word for word in dict.fromkeys(split_words(text)[:WORDS_MAX]) if weights.get(word)]
     features = [(_word_feature(word), weights[word]) for word in words]
     told = [word for word in words if word not in _STOP_WORDS]
     features += [(_pair_feature(*pair), min(weights[each] for each in pair)) for pair in pairwise(told)]
     slots, values = _unpacked(b"".join(feature for feature, _ in features))
     each = np.repeat([weight for _, weight in features], [len(feature) // _ADDEND.size for feature, _ in features])
-    sums = np.bincount(slots, values * each, DIM)
+    sums = np.bincount(slots % dim, values * each, dim)
     length = math.sqrt(float(sums @ sums))
     return (sums / length if length else sums).astype(np.float32)
 
 
-def _sums(texts: Sequence[str]) -> NDArray[np.float64]:
+def _sums(texts: Sequence[str], dim: int) -> NDArray[np.float64]:
     """Add up the features of each text. Every addend is a whole number, so the order of addition cannot matter."""
     features: list[bytes] = []
     weights: list[int] = []
     counts: list[int] = []
     for text in texts:
-        words = split_words(text)[:_WORDS_MAX]
+        words = split_words(text)[:WORDS_MAX]
         said = Counter(words)
         pairs = Counter(pairwise([word for word in words if word not in _STOP_WORDS]))
         features += map(_word_feature, said)
         features += starmap(_pair_feature, pairs)
-        weights += map(_frequency_weight, said.values())
-        weights += map(_frequency_weight, pairs.values())
+        weights += map(frequency_weight, said.values())
+        weights += map(frequency_weight, pairs.values())
         counts.append(len(said) + len(pairs))
     slots, values = _unpacked(b"".join(features))
     sizes = np.fromiter(map(len, features), np.int64, len(features)) // _ADDEND.size
-    rows = np.repeat(np.repeat(np.arange(len(texts)) * DIM, counts), sizes)
+    rows = np.repeat(np.repeat(np.arange(len(texts)) * dim, counts), sizes)
     what = values * np.repeat(weights, sizes)
-    sums = np.bincount(rows + slots, weights=what, minlength=len(texts) * DIM).astype(np.float64, copy=False)
-    return sums.reshape(len(texts), DIM)
+    sums = np.bincount(rows + slots % dim, weights=what, minlength=len(texts) * dim).astype(np.float64, copy=False)
+    return sums.reshape(len(texts), dim)
 
 
 @cache
-def _frequency_weight(n: int) -> int:
+def frequency_weight(n: int) -> int:
     """Sub-linear: said ten times is a little more than three times said once."""
     return 8 if n == 1 else round(8 * (1 + math.log(n)))
 
 
-# A feature is kept packed: for each dimension that it touches `dimension + _STEP * number`, where the number is what it
-# adds there. Tens of thousands are kept, most new ones are a pair of words, and an array for each cost more than its
-# hashing.
+# A feature is kept packed: for each slot that it touches `slot + _STEP * number`, where the number is what it adds; the
+# slot modulo the dimensions says where. Tens of thousands are kept, most new ones are a pair of words, and an array for
+# each cost more than its hashing.
 
-_STEP = 512
+_STEP = 2**15
 _ADDEND = Struct("i")
 _pack = _ADDEND.pack
 
@@ -143,7 +146,7 @@ def _word_feature(word: str) -> bytes:
 
 @lru_cache(maxsize=16_384)
 def _gram_slot(gram: str) -> tuple[int, int]:
-    """The dimension and the sign of a gram: new words are made of known ones (half of the time of a new word)."""
+    """The slot and the sign of a gram: new words are made of known ones (half of the time of a new word)."""
     return _slot("g:" + gram)
 
 
@@ -155,7 +158,7 @@ def _pair_feature(first: str, second: str) -> bytes:
 
 
 def _unpacked(feature: bytes) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the dimensions that are touched, and the whole number that is added to each."""
+    """Return the slots that are touched, and the whole number that is added to each."""
     packed = np.frombuffer(feature, dtype=np.intc)
     return packed % _STEP, (packed // _STEP).astype(np.float64)
 
@@ -182,14 +185,14 @@ def _grams(word: str) -> list[str]:
 
 
 def _spread(feature: str, weight: float, slots: int) -> list[int]:
-    """Choose `slots` dimensions with a sign each; together they weigh `weight`. Returns packed addends."""
+    """Choose so many slots with a sign each; together they weigh `weight`. Returns packed addends."""
     digest = blake2b(feature.encode(), digest_size=2 * slots).digest()
     each = _STEP * max(1, round(weight / math.sqrt(slots)))
     drawn = (int.from_bytes(digest[at : at + 2], "little") for at in range(0, 2 * slots, 2))
-    return [(number >> 1) % DIM + (each if number & 1 else -each) for number in drawn]
+    return [(number >> 1) + (each if number & 1 else -each) for number in drawn]
 
 
 def _slot(feature: str) -> tuple[int, int]:
-    """Return the one dimension of a feature that is spread over no more, and its sign."""
+    """Return the one slot of a feature that is spread over no more, and its sign."""
     number = int.from_bytes(blake2b(feature.encode(), digest_size=2).digest(), "little")
-    return (number >> 1) % DIM, 1 if number & 1 else -1
+    return number >> 1, 1 if number & 1 else -1

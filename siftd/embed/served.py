@@ -74,7 +74,7 @@ class ServedEmbedder:
         self._dim = int(rows.shape[1])
         return rows
 
-    def embed_question(self, text: str, weights: Mapping[str, float]) -> NDArray[np.float32]:  # noqa: ARG002
+    def embed_question(self, text: str, weights: Mapping[str, float] | None) -> NDArray[np.float32]:  # noqa: ARG002
         """Return a question's vector; a model tells by itself which of its words matter."""
         if self._silent_since is not None and time.monotonic() < self._silent_since + SILENT_SECONDS:
             raise self._unavailable("is silent")

@@ -29,6 +29,7 @@ from siftd.search.pool import NEAREST, Pool, with_neighbours
 from siftd.search.query import Question
 from siftd.search.rows import Rows
 from siftd.search.told_now import told_now
+from siftd.search.vectors import is_built_in
 from siftd.search.weights import Weights
 from siftd.store import candidates, memories, read, stories
 from siftd.store.memories import MemoryScope
@@ -48,6 +49,8 @@ GROUPS = ("session",)
 IMPORTANCE_WEIGHT = 0.05
 PURPOSE = 0.15
 """What was kept on purpose stands before what merely happened, when it answers as much."""
+NEWER_SHARE = 0.6
+"""Of two memories about the same the newer one stands first that answers at least so much of what the older does."""
 _READING_SECONDS = 0.05
 """Of reading vectors that one search gives itself after a start."""
 _NEIGHBOURLY = 100
@@ -98,7 +101,7 @@ class SearchEngine:
         self,
         connection: sqlite3.Connection,
         index: Callable[[], VectorIndex],
-        embed_question: Callable[[str, Mapping[str, float]], Any],
+        embed_question: Callable[[str, Mapping[str, float] | None], Any],
         now_ms: Callable[[], int],
         weights: Weights | None = None,
         everywhere: Callable[[], sqlite3.Connection | None] = lambda: None,
@@ -160,6 +163,8 @@ class SearchEngine:
         best = self._answers(pool, ranked, k, filters, group, asking)
         hits = self._hits(pool, best, weighed, filters, moment)
         self._add_passages(hits, Wanted(legs.rarity()))
+        if shelves and vector is not None and is_built_in(self._index().embedder):
+            vector = self._embed_question(question.text, None)  # of memories nobody knows which words are rare
         for shelf in shelves:
             assert memory_scope is not None
             try:
@@ -360,7 +365,21 @@ class SearchEngine:
                 }
                 score = float(lifted(sum(parts.values()), factors))
                 hits.append(_memory_hit(shelf, row, score, why | _rounded(parts | factors)))
-        return sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
+        best = sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
+        _put_newer_first(best, shelf)
+        return best
+
+
+def _put_newer_first(hits: list[dict[str, Any]], shelf: Shelf) -> None:
+    """Of two memories about the same that both answer, let the newer one stand before the older."""
+    by_number = {int(hit["id"][1:]): hit for hit in hits}
+    for pair in shelf.alike(list(by_number)):
+        older, newer = sorted(pair)
+        old, new = by_number[older], by_number[newer]
+        if new["score"] <= old["score"] <= new["score"] / NEWER_SHARE:
+            new["why"]["newer"] = round(old["score"] - new["score"], 6)
+            old["score"], new["score"] = new["score"], old["score"]
+    hits.sort(key=lambda hit: (-hit["score"], -hit["ts"]))
 
 
 def _rounded(parts: Mapping[str, float]) -> dict[str, float]:

@@ -59,7 +59,7 @@ for name, value in json.loads(sys.argv[1]).items():
     module, _, constant = name.rpartition(".")
     assert hasattr(importlib.import_module(module), constant), name
     setattr(importlib.import_module(module), constant, value)
-import siftd.daemon.serve, siftd.embed.hash384, siftd.search.engine, siftd.search.vectors, siftd.summarise.extractive
+import siftd.daemon.serve, siftd.embed.blend384, siftd.search.engine, siftd.search.vectors, siftd.summarise.extractive
 from siftd.daemon.main import run
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin.buffer:

@@ -53,6 +53,8 @@ def test_the_wheel_carries_the_hooks_and_the_schema(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for wanted in ("hooks/claude_code.py", "hooks/courier.py", "schema/0001_store.sql"):
         assert f"siftd/_data/{wanted}" in names
+    assert "siftd/embed/word_table.bin" in names
+    assert any(name.endswith("licenses/siftd/embed/word_table.LICENSE") for name in names), "whose it is goes with it"
     assert not [name for name in names if "tests" in name or "__pycache__" in name]
 
 

@@ -1,22 +1,25 @@
-"""What holds for the embedder whatever the text."""
+"""What holds for the built-in embedders whatever the text."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siftd.embed import hash384
+from siftd.embed import blend384, hash384
 from siftd.embed.words import INDEX_WORDS_MAX_BYTES, index_words, split_words
 
+BUILT_IN = st.sampled_from([blend384, hash384])
 TEXTS = st.lists(st.text(max_size=80), max_size=5)
 
 
 @settings(max_examples=100, deadline=None)
-@given(TEXTS)
-def test_every_row_has_length_one_or_is_zero_and_zero_means_no_words(texts: list[str]) -> None:
-    vectors = hash384.embed(texts)
-    assert vectors.shape == (len(texts), hash384.DIM)
+@given(BUILT_IN, TEXTS)
+def test_every_row_has_length_one_or_is_zero_and_zero_means_no_words(space: Any, texts: list[str]) -> None:
+    vectors = space.embed(texts)
+    assert vectors.shape == (len(texts), space.DIM)
     assert vectors.dtype == np.float32
     for text, row in zip(texts, vectors, strict=True):
         length = float(np.linalg.norm(row.astype(np.float64)))
@@ -24,11 +27,11 @@ def test_every_row_has_length_one_or_is_zero_and_zero_means_no_words(texts: list
 
 
 @settings(max_examples=60, deadline=None)
-@given(TEXTS)
-def test_a_text_has_the_same_bytes_alone_as_in_company(texts: list[str]) -> None:
-    together = hash384.embed(texts)
+@given(BUILT_IN, TEXTS)
+def test_a_text_has_the_same_bytes_alone_as_in_company(space: Any, texts: list[str]) -> None:
+    together = space.embed(texts)
     for text, row in zip(texts, together, strict=True):
-        assert hash384.embed([text])[0].tobytes() == row.tobytes()
+        assert space.embed([text])[0].tobytes() == row.tobytes()
 
 
 @settings(max_examples=60, deadline=None)

@@ -30,7 +30,7 @@ from siftd.clients.tolerant_json import decode_as
 from siftd.consolidate.indexing import facets_of
 from siftd.consolidate.sameness import says_the_same
 from siftd.daemon.remembering import check_says_something, cleaned
-from siftd.embed import hash384
+from siftd.embed import blend384, hash384
 from siftd.embed.words import index_words, split_words
 from siftd.env_lines import read_assignments, secret_values
 from siftd.errors import SiftdError
@@ -392,6 +392,8 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     # Search and vectors
     "words.index_words": index_words,
     "words.split_words": split_words,
+    "blend384.embed": lambda text: blend384.embed([text]),
+    "blend384.embed_question": lambda text: blend384.embed_question(text, {}),
     "hash384.embed": lambda text: hash384.embed([text]),
     "hash384.embed_question": lambda text: hash384.embed_question(text, {}),
     "sameness.says_the_same": lambda text: says_the_same(text, text + " a"),

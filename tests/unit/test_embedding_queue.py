@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from workbench import Workbench
 
-from siftd.embed.hash384 import embed
+from siftd.embed.blend384 import embed
 from siftd.store import vectors
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ async def test_every_live_summary_gets_a_little_endian_float32_vector(bench: Wor
     await bench.drain()
     assert await embed_all(bench) == 1
     ((dim, vec, embedder),) = bench.rows("SELECT dim, vec, embedder FROM summary_embeddings")
-    assert (dim, len(vec), embedder) == (384, 4 * 384, "hash-384")
+    assert (dim, len(vec), embedder) == (384, 4 * 384, "blend-384")
     assert np.frombuffer(vec, "<f4").tobytes() == embed(["built the parser"])[0].tobytes()
 
 

@@ -126,10 +126,36 @@ async def test_a_memory_that_answers_the_question_comes_before_events_that_share
     assert any(each.startswith("s") for each in found)
 
 
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        (
+            "Payments go through Stripe.",
+            "Payments go through Adyen since the contract with Stripe ended.",
+            "payments go through",
+        ),
+        ("The minimum Python version is 3.9.", "The minimum Python version is 3.11 now.", "minimum python version"),
+    ],
+)
+async def test_of_two_about_the_same_the_newer_one_stands_first(
+    shop: Shop, older: str, newer: str, question: str
+) -> None:
+    """The shorter text answers a little more of the question; it is out of date."""
+    ids = [(await shop.ask("remember", text=text))["id"] for text in (older, POSTGRES, newer)]
+    found = await search(shop, question)
+    assert found[:2] == [ids[2], ids[0]]
+
+
+async def test_what_is_about_something_else_is_not_put_first_for_being_newer(shop: Shop) -> None:
+    answer = (await shop.ask("remember", text="Payments go through Adyen"))["id"]
+    await shop.ask("remember", text="The payments page is slow on Mondays")
+    assert (await search(shop, "payments go through what"))[0] == answer
+
+
 async def test_a_deleted_vector_is_made_again_and_a_text_changed_by_hand_is_embedded_anew(shop: Shop) -> None:
     kept = await shop.ask("remember", text=POSTGRES)
     vector = await shop.rows("SELECT owner_id, embedder, dim, vec FROM embeddings WHERE owner_kind = 'memory'")
-    assert vector[0][:3] == (kept["memoryId"], "hash-384", 384)
+    assert vector[0][:3] == (kept["memoryId"], "blend-384", 384)
     await shop.by_hand("DELETE FROM embeddings")
     await shop.ask("drain")
     assert await shop.rows("SELECT owner_id, embedder, dim, vec FROM embeddings") == vector

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from siftd.consolidate.sameness import says_the_same
-from siftd.embed.hash384 import embed
+from siftd.embed.blend384 import embed
 
 REPEATS = [
     ("Edited src/auth.py", "Edited src/auth.py"),

@@ -184,7 +184,7 @@ async def test_nearness_by_a_model_counts_less(bench: Workbench, monkeypatch: py
     await told_of(bench, "walked one okapi")
     by_vector = {"words": 0.0, "raw": 0.0, "trigram": 0.0}
     (by_words,) = bench.engine.search("okapi", 1, Filters(), weights=by_vector).hits
-    monkeypatch.setattr(vectors, "_ORTHOGONAL", ())
+    monkeypatch.setattr(vectors, "_BUILT_IN", ())
     (by_model,) = bench.engine.search("okapi", 1, Filters(), weights=by_vector).hits
     assert by_model["why"]["own"] == pytest.approx(0.7 * by_words["why"]["own"], abs=1e-5)
 

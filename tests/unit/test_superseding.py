@@ -113,7 +113,7 @@ async def test_an_old_summary_is_compared_when_it_gets_its_vector_late(bench: Wo
     (newer,) = await bench.tell(SAID)
     await bench.drain()
     bench.by_hand(
-        "INSERT INTO summary_embeddings SELECT id, 384, zeroblob(1536), 'hash-384' FROM summaries"
+        "INSERT INTO summary_embeddings SELECT id, 384, zeroblob(1536), 'blend-384' FROM summaries"
         f" WHERE event_id = {older}"
     )
     await bench.settle()

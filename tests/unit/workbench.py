@@ -15,7 +15,7 @@ from siftd.consolidate.drain import Drainer, DrainResult
 from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.superseding import Superseder
 from siftd.consolidate.tick import Consolidator
-from siftd.embed.embedder import Hash384
+from siftd.embed.embedder import Blend384
 from siftd.messages import Filters
 from siftd.model import Event, Outcome
 from siftd.search.engine import Answer, SearchEngine
@@ -94,7 +94,7 @@ class Workbench:
         self.daily_token_cap = daily_token_cap
         self.clock = TurnedClock()
         self.backend = ScriptedBackend()
-        self.embedder = Hash384()
+        self.embedder = Blend384()
         self.spooled = 0
         self._calls = 0
 
