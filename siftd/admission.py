@@ -95,6 +95,14 @@ def estimate_tokens(payload_json: bytes) -> int:
     return (characters + 3) // 4
 
 
+BRANCH_CHARS_MAX = 200
+"""Of a branch's name: git itself allows as many as a path may have."""
+
+
+def _stamps(client: str, branch: str | None) -> dict[str, str]:
+    return {"_source": client} | ({"_branch": branch} if branch else {})
+
+
 class Admission:
     """Redacts with one workspace's secret, rules and limits. Safe to use from several threads."""
 
@@ -112,10 +120,10 @@ class Admission:
         _check_name(event.session_id)
         _check_name(event.tool)
         _check_time(event.ts)
-        told = event.session_id, event.tool, event.cwd, event.client
+        told = event.session_id, event.tool, event.cwd, event.client, (event.branch or "")[:BRANCH_CHARS_MAX]
         native = event.prompt_id, event.agent_id, event.spawned_agent_id
-        payload, (session_id, tool, cwd, client, *ids) = self._redacted(event, (*told, *native), raw_bytes)
-        payload_json = self._stamped(payload, event, client)
+        payload, (session_id, tool, cwd, client, branch, *ids) = self._redacted(event, (*told, *native), raw_bytes)
+        payload_json = self._stamped(payload, event, _stamps(client, branch))
         key = self._native_key(event)
         return RedactedEvent(
             door=Pass(payload_json),
@@ -296,8 +304,8 @@ class Admission:
             return key
         return self._hash("key", key)
 
-    def _stamped(self, payload: dict[str, Any], event: Event, client: str) -> bytes:
-        stamped = {**payload, "_source": client}
+    def _stamped(self, payload: dict[str, Any], event: Event, stamps: dict[str, str]) -> bytes:
+        stamped = {**payload, **stamps}
         # A subagent's transcript lacks the response: without it here too, hook and backfill stamp the same.
         told = payload if event.agent_id is None else {"tool_input": payload.get("tool_input")}
         if symbols := symbols_of(event.tool, told):
@@ -305,7 +313,7 @@ class Admission:
         payload_json = encode_canonical(stamped)
         if len(payload_json) <= self._max_payload_bytes:
             return payload_json
-        return encode_canonical(shorten(stamped, encode_canonical, self._max_payload_bytes) | {"_source": client})
+        return encode_canonical(shorten(stamped, encode_canonical, self._max_payload_bytes) | stamps)
 
     def _uid(self, event: Event, key: str | None) -> str | None:
         if not event.identity:

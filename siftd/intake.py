@@ -13,6 +13,7 @@ import msgspec
 from siftd import own_rules
 from siftd.admission import Admission, Captured, RedactedIntent
 from siftd.belonging import Belonging
+from siftd.branches import Branches
 from siftd.clients import DECODERS
 from siftd.clients.own import MARK as BLOCK_MARK
 from siftd.clients.own import block_id, without_blocks
@@ -80,6 +81,7 @@ class Intake:
             secret, self.redactor, max_payload_bytes=settings["capture.maxPayloadBytes"], values=self.values
         )
         self._ignored: list[str] = settings["capture.ignore"]
+        self.branches = Branches()
         self.named: dict[str, str] = {}
         """The transcripts that hooks have named and nobody has taken from here yet, each with its session."""
 
@@ -122,6 +124,8 @@ class Intake:
         event = decode(raw, ts=header.ts)
         if self._values is not None and whose == "ours":
             self._values.touch([path_from_text(header.root)])
+        if isinstance(event, Event) and whose == "ours":
+            event = msgspec.structs.replace(event, branch=self.branches.of(path_from_text(event.cwd or header.root)))
         if header.off:
             raise OptedOut(event.session_id, event.ts)
         if event.transcript is not None and not is_asking and len(self.named) < NAMED_MAX:

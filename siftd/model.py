@@ -53,6 +53,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     bad as the worst that was read in it (`siftd.store.stories`). A decoder that does not say is not believed."""
     outcome: Outcome | None = None
     cwd: str | None = None
+    branch: str | None = None
+    """The branch that was checked out where it happened, as stored in `_branch`; None where none was, or none knows."""
     prompt_id: str | None = None
     agent_id: str | None = None
     """The subagent in which it happened; None in the main conversation."""

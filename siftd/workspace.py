@@ -89,6 +89,18 @@ def linked_worktrees(common: str) -> list[str]:
     return [each for each in folders if each is not None and _follow(each) == common]
 
 
+def find_git_dir(folder: str) -> str | None:
+    """Return the git directory of the worktree that `folder` is in; of a linked one, what is its own."""
+    found = _find_git(os.path.realpath(folder))
+    if found is None:
+        return None
+    holder, common = found
+    dot_git = _dot_git(holder)
+    if common == dot_git or _kind(dot_git) == stat.S_IFDIR:
+        return common
+    return _led_to(holder) or common
+
+
 def unfollowed_pointer(folder: str) -> str | None:
     """Return the git directory that `.git` of `folder` leads to and that does not point back, if there is one."""
     git_dir = _led_to(folder)

@@ -49,6 +49,8 @@ def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool) -> No
             say()
         head = f"{clean(workspace)}  " if workspace else ""
         head += "kept on purpose" if session is None else f"{clean(session)[:8]}  {_ago(theirs[0]['ts'])}"
+        if branch := theirs[0].get("branch"):
+            head += f"  on {clean(branch)}"
         say(paint(head, "dim"))
         for hit in theirs:
             _say_hit(hit, words, width, is_full=is_full)

@@ -27,7 +27,9 @@ def run(context: Context, options: Namespace) -> int:
         first, last = events[0], events[-1]
         head = f"{clean(first['session_id'])}  {format_time(first['ts'])} to {format_time(last['ts'])}"
         which = f"the last {len(events)} events" if len(events) == EVENTS_MAX else count(len(events), "event")
-        say(paint(f"{head}, {which}", "bold"))
+        branches = list(dict.fromkeys(clean(each["branch"]) for each in events if each["branch"]))
+        where = f", on {', '.join(branches)}" if branches else ""
+        say(paint(f"{head}, {which}{where}", "bold"))
     say_events(shown, is_full=options.full)
     if len(shown) < len(events):
         say(paint(f"{count(len(events) - len(shown), 'call')} not shown; --full shows all", "dim"))

@@ -39,6 +39,7 @@ def _say_event(event: dict[str, Any]) -> None:
         {
             "said by": event["said_by"],
             "session": event["session_id"],
+            "branch": event["payload"].get("_branch", "") if isinstance(event["payload"], dict) else "",
             "status": event["status"],
             "last error": event["last_error"],
             "trivial": f"{event['trivial']}; no model is asked" if event["trivial"] else "",

@@ -35,6 +35,7 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     ts: int
     cwd: str | None = None
+    branch: str | None = None
     prompt_id: str | None = None
     agent_id: str | None = None
     from_transcript: bool = False
@@ -123,6 +124,7 @@ def _event(origin: Origin, **fact: Any) -> Event:
         session_id=origin.session_id,
         ts=origin.ts,
         cwd=origin.cwd,
+        branch=origin.branch,
         prompt_id=origin.prompt_id,
         agent_id=origin.agent_id,
         from_transcript=origin.from_transcript,

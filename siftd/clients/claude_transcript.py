@@ -68,6 +68,7 @@ class Record(msgspec.Struct, kw_only=True, rename="camel"):
     prompt_id: str | None = None
     timestamp: str | None = None
     cwd: str | None = None
+    git_branch: str | None = None
     is_sidechain: bool | None = None
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
@@ -76,6 +77,10 @@ class Record(msgspec.Struct, kw_only=True, rename="camel"):
     message: Any = None
     tool_use_result: Any = None
     attachment: Any = None
+
+
+DETACHED = "HEAD"
+"""What the client calls the branch where none is checked out."""
 
 
 class TranscriptHead(NamedTuple):
@@ -238,6 +243,7 @@ class TranscriptReader:
             session_id=column_text(session_id),
             ts=self.ts,
             cwd=column_text(record.cwd) if record.cwd else None,
+            branch=record.git_branch if record.git_branch != DETACHED else None,
             prompt_id=record.prompt_id or self.prompt_id,
             agent_id=record.agent_id,
             from_transcript=True,

@@ -23,7 +23,7 @@ TEXT_CHARS_MAX = 4_096
 ANSWER_CHARS_MAX = 1_024
 """Of what came back: its end, where commands say how it went."""
 _PATH_KEYS = ("file_path", "notebook_path", "path")
-_NOT_CONTENT = ("_source", "symbols")
+_NOT_CONTENT = ("_source", "_branch", "symbols")
 _ANSWER_KEYS = ("tool_response", "error")
 _LOOKS = ("Read", "Grep", "Glob", "LS", "NotebookRead")
 """Tools whose answer is what the work tree holds, not what was done: half the words, and none of the meaning."""

@@ -79,11 +79,13 @@ class Telling:
             read = partial(self._stock.intake.from_hook, message, is_asking=True)
             captured = read() if len(message) <= LARGE_BYTES else await asyncio.to_thread(read)
             if isinstance(captured, RedactedEvent) and captured.tool == PROMPT:
-                prompt = str(msgspec.json.decode(captured.payload_json).get("prompt", ""))
-                given = await self._recall(Recall(prompt=prompt, session_id=captured.session_id), is_told=True)
+                payload = msgspec.json.decode(captured.payload_json)
+                request = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)
+                given = await self._recall(request, is_told=True, branch=payload.get("_branch"))
                 hook = PROMPT
             elif isinstance(captured, RedactedSessionChange) and captured.change == "start":
-                given = await self._brief(Brief(session_id=captured.session_id), is_told=True)
+                branch = self._branch(captured.cwd)
+                given = await self._brief(Brief(session_id=captured.session_id), is_told=True, branch=branch)
                 hook = START
                 offer = await self._offer()
             else:
@@ -167,7 +169,7 @@ class Telling:
             file.write(data)
         fresh.rename(path)
 
-    async def _recall(self, request: Recall, *, is_told: bool) -> Given:
+    async def _recall(self, request: Recall, *, is_told: bool, branch: str | None = None) -> Given:
         from siftd.search.recall import recall
 
         session = request.session_id
@@ -178,11 +180,19 @@ class Telling:
         def read(connection: sqlite3.Connection) -> Given:
             state = ledger.session_state(connection, session) if is_told and session else None
             engine = self._searching.engine(connection)
-            return recall(engine, connection, request.prompt, max_tokens=max_tokens, session_id=session, state=state)
+            return recall(
+                engine,
+                connection,
+                request.prompt,
+                max_tokens=max_tokens,
+                session_id=session,
+                state=state,
+                branch=branch or self._branch(),
+            )
 
         return (await self._store.read(read)).sealed(self._stock.intake.block_id)
 
-    async def _brief(self, request: Brief, *, is_told: bool) -> Given:
+    async def _brief(self, request: Brief, *, is_told: bool, branch: str | None = None) -> Given:
         from siftd.search.brief import FRESH, brief
 
         session = request.session_id
@@ -193,7 +203,15 @@ class Telling:
         def read(connection: sqlite3.Connection) -> Given:
             state = ledger.session_state(connection, session) if is_told and session else FRESH
             now_ms, shared = self._stock.clock.now_ms(), self._store.everywhere.connection()
-            return brief(connection, now_ms, max_tokens=max_tokens, session_id=session, state=state, everywhere=shared)
+            return brief(
+                connection,
+                now_ms,
+                max_tokens=max_tokens,
+                session_id=session,
+                state=state,
+                everywhere=shared,
+                branch=branch or self._branch(),
+            )
 
         return (await self._store.read(read)).sealed(self._stock.intake.block_id)
 
@@ -232,6 +250,10 @@ class Telling:
         ids = " ".join(f"#{piece.id}" for piece in given.pieces[:NOTICED_MAX])
         more = f" and {len(given.pieces) - NOTICED_MAX} more" if len(given.pieces) > NOTICED_MAX else ""
         return f"siftd remembered {ids}{more} (`mem injections --last`)" if ids else ""
+
+    def _branch(self, folder: str | None = None) -> str | None:
+        """Return the branch of a folder that a hook named, or of the workspace's own."""
+        return self._stock.intake.branches.of(folder or self._stock.workspace.root)
 
     async def _note(self, session_id: str, hook: str, given: list[Injection]) -> None:
         now_ms = self._stock.clock.now_ms()

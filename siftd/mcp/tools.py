@@ -196,7 +196,7 @@ def _by_session(hits: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
 
 
 def _found(hit: dict[str, Any]) -> Hit:
-    what = hit["tool"] or hit.get("type") or ""
+    what = (hit["tool"] or hit.get("type") or "") + (f" on branch {hit['branch']}" if hit["branch"] else "")
     text = hit["passage"] or hit["text"]
     if hit["asked"] is not None and hit["asked"]["text"]:
         text = f"{text} (asked: {hit['asked']['text']})"

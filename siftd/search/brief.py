@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from siftd.harmless import harmless
 from siftd.search.block import Block, Given, Piece
 from siftd.search.memories import EVERYWHERE, OWN
-from siftd.search.quoting import deeds, ran
+from siftd.search.quoting import deeds, on_branch, ran
 from siftd.store import briefs, memories, summaries
 from siftd.store.ledger import SessionState
 
@@ -34,8 +34,9 @@ def brief(
     session_id: str | None = None,
     state: SessionState = FRESH,
     everywhere: sqlite3.Connection | None = None,
+    branch: str | None = None,
 ) -> Given:
-    """Return the brief for a session; what it has before it already (`state`) is left out.
+    """Return the brief for a session on `branch`; what it has before it already (`state`) is left out.
 
     `everywhere` is the store of the memories for every project, where there is one.
     """
@@ -44,7 +45,7 @@ def brief(
     others = None if state.compacted_ts else session_id
     sections = (
         ("Pinned by the person, for every session", _standing(stores, now_ms)),
-        ("The last sessions that did something", _endings(connection, others)),
+        ("The last sessions that did something", _endings(connection, others, branch)),
         ("Fails again", _failures(connection, now_ms, others)),
     )
     given: set[str] = set()
@@ -68,14 +69,19 @@ def _standing(stores: dict[str, sqlite3.Connection], now_ms: int) -> Iterator[Pi
             yield Piece(f"{letter}{row['id']}", row["updated_ts"], text, label=row["type"], why=why)
 
 
-def _endings(connection: sqlite3.Connection, except_session: str | None) -> Iterator[Piece]:
-    """Yield what the latest sessions did that did anything: a question in passing hides no work, and is none."""
+def _endings(connection: sqlite3.Connection, except_session: str | None, branch: str | None) -> Iterator[Piece]:
+    """Yield what the latest sessions did that did anything: a question in passing hides no work, and is none.
+
+    Sessions on the same branch come first; of another one the branch is said.
+    """
     told = 0
-    for ending in briefs.list_endings(connection, except_session, ENDINGS_MAX):
+    endings = briefs.list_endings(connection, except_session, ENDINGS_MAX)
+    for ending in sorted(endings, key=lambda ending: branch is not None and ending.branch not in (branch, None)):
         upto = summaries.last_event(connection, ending.session_id)
         if done := deeds(connection, ending.session_id, 0, upto, ending.cwd):
             asked = f"{ending.prompts} prompt{'s' * (ending.prompts != 1)}, " if ending.prompts else ""
-            text = f"{asked}until {_hour(ending.ts)}; {done}: `show {ending.id}` for how it ended"
+            when = f"until {_hour(ending.ts)}{on_branch(ending.branch, branch)}"
+            text = f"{asked}{when}; {done}: `show {ending.id}` for how it ended"
             yield Piece(ending.id, ending.ts, text, ending.event_id, why={"section": "ending"})
             told += 1
         if told == ENDINGS_TOLD:

@@ -30,7 +30,7 @@ _ASKING_LESS = 0.5
 _LINES_LESS = 0.4
 """A line of code or of output says less to a reader than the summary of its call: it has to hold so much more."""
 _START_CHARS = 4
-_LEFT_OUT = ("_source", "symbols", "_unhooked", "originalFile", "structuredPatch", "old_string", "oldString")
+_LEFT_OUT = ("_source", "_branch", "symbols", "_unhooked", "originalFile", "structuredPatch", "old_string", "oldString")
 _SAID = frozenset(("prompt", "last_assistant_message", "text", "summary"))
 
 

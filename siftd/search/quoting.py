@@ -29,6 +29,7 @@ PROMPT_CHARS_MAX = 220
 CLOSING_CHARS_MAX = 260
 READ_BYTES_MAX = 256 * 1024
 """Of what was read in a turn, that is looked through before the agent's words on it are quoted: some 30 ms."""
+BRANCH_CHARS_MAX = 60
 _QUOTED = ("person", "agent")
 
 
@@ -61,6 +62,11 @@ def _is_own_wording(connection: sqlite3.Connection, event: RawEvent) -> bool:
     if read is None or any(LEFT_OUT in each for each in read):  # what is not there cannot be compared
         return False
     return is_own_wording(text, (" ".join(texts_of(find_object(each))) for each in read))
+
+
+def on_branch(branch: str | None, here: str | None) -> str:
+    """Return on which branch something was, where that is another one than `here`."""
+    return f" on branch {harmless(branch, BRANCH_CHARS_MAX)}" if branch and branch != here else ""
 
 
 def deeds(connection: sqlite3.Connection, session_id: str, after: int, upto: int, cwd: str | None) -> str:

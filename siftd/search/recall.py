@@ -17,7 +17,7 @@ from siftd.messages import Filters
 from siftd.search.block import NOTHING, Block, Given, Piece
 from siftd.search.engine import SearchEngine
 from siftd.search.query import Question
-from siftd.search.quoting import words_of
+from siftd.search.quoting import on_branch, words_of
 from siftd.search.relevance import Relevance, answered
 from siftd.store.ledger import SessionState
 from siftd.summarise.extractive.words import is_filler
@@ -51,11 +51,12 @@ def recall(
     max_tokens: int,
     session_id: str | None = None,
     state: SessionState | None = None,
+    branch: str | None = None,
 ) -> Given:
     """Return what is relevant to `prompt` in at most `max_tokens`.
 
     What `session_id` itself did is left out, unless it was before its context was compacted (`state`), and so is what
-    it has been given since.
+    it has been given since. What was on another branch than `branch` says so.
     """
     if prompt.lstrip().startswith("/") or max_tokens <= 0:
         return NOTHING  # a command says what to do, not what it is about
@@ -72,7 +73,8 @@ def recall(
             continue
         why = {"score": hit["score"], "share": round(relevance.share(hit["text"]), 3), **_found_by(hit)}
         label = hit["type"] if hit["kind"] == "memory" else ""
-        block.add(Piece(hit["id"], hit["ts"], words_of(connection, hit), hit["eventId"], label, why))
+        text = f"{words_of(connection, hit)}{on_branch(hit['branch'], branch)}"
+        block.add(Piece(hit["id"], hit["ts"], text, hit["eventId"], label, why))
         if len(block) >= PIECES_MAX:
             break
     return block.close()

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from siftd.config import MS_PER_DAY
 from siftd.store import memories
 from siftd.store.commands import command_key
+from siftd.store.payload import HEAD_CHARS, branch_of
 from siftd.store.summaries import as_rows
 
 _RECENT = 2_000
@@ -20,6 +21,7 @@ WHERE ?1 IS NULL OR session_id <> ?1
 """
 _PROMPTS = "SELECT count(*) FROM events WHERE session_id = ? AND tool = 'UserPromptSubmit'"
 _FOLDER = "SELECT cwd FROM sessions WHERE session_id = ?"
+_HEAD = "SELECT substr(payload_json, 1, ?2) FROM events WHERE id = ?1"
 _STORY = """
 SELECT s.id FROM events e JOIN summaries s ON s.event_id = e.id AND s.scope = 'session'
 WHERE e.session_id = ? AND NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)
@@ -51,6 +53,8 @@ class Ending:
     ts: int
     prompts: int
     cwd: str | None
+    branch: str | None
+    """That was checked out when it ended."""
 
 
 def list_endings(connection: sqlite3.Connection, except_session: str | None, limit: int) -> list[Ending]:
@@ -72,6 +76,7 @@ def _ending(connection: sqlite3.Connection, session: str, rows: list[Any]) -> En
         int(last[3]),
         int(connection.execute(_PROMPTS, (session,)).fetchone()[0]),
         folder[0] if folder else None,
+        branch_of(str(connection.execute(_HEAD, (int(last[0]), HEAD_CHARS)).fetchone()[0])),
     )
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator
 from typing import Any
 
 import msgspec
+
+_BRANCH = '{"_branch":"'
+HEAD_CHARS = 300
+"""Of a payload's beginning: enough for the longest name of a branch."""
 
 
 def find_object(payload_json: str) -> dict[str, Any] | None:
@@ -15,6 +20,16 @@ def find_object(payload_json: str) -> dict[str, Any] | None:
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def branch_of(head: str) -> str | None:
+    """Return the branch of an event, from the beginning of its payload: of the keys in order `_branch` is first."""
+    if not head.startswith(_BRANCH):
+        return None
+    try:
+        return str(json.JSONDecoder().raw_decode(head, len(_BRANCH) - 1)[0])
+    except ValueError:
+        return None
 
 
 def texts_of(value: Any, left_out: Collection[str] = ()) -> Iterator[str]:

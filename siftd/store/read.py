@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from siftd.store.payload import find_object
+from siftd.store.payload import branch_of, find_object
 from siftd.store.summaries import as_rows
 
 _BEST = """
@@ -28,7 +28,7 @@ WITH wanted AS (
     FROM wanted w
 )
 SELECT e.id AS event_id, e.session_id, e.tool, e.ts, e.outcome, s.id AS summary_id, s.text, s.scope,
-       coalesce(s.said_by, e.said_by) AS said_by
+       coalesce(s.said_by, e.said_by) AS said_by, substr(e.payload_json, 1, 300) AS payload_head
 FROM chosen c CROSS JOIN events e ON e.id = c.event_id
 LEFT JOIN summaries s ON s.id = CASE WHEN ?2 THEN coalesce(c.found, c.best) ELSE coalesce(c.best, c.found) END
 ORDER BY c.place
@@ -98,13 +98,17 @@ def list_hits(
 
     With `superseded` the one given comes first.
     """
-    return as_rows(connection.execute(_HITS, (json.dumps(wanted), superseded)))
+    return _with_branches(as_rows(connection.execute(_HITS, (json.dumps(wanted), superseded))))
 
 
 def find_payload(connection: sqlite3.Connection, event_id: int) -> str | None:
     """Return an event's payload as it is stored."""
     row = connection.execute("SELECT payload_json FROM events WHERE id = ?", (event_id,)).fetchone()
     return str(row[0]) if row else None
+
+
+def _with_branches(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row | {"branch": branch_of(row.pop("payload_head"))} for row in rows]
 
 
 def find_event(connection: sqlite3.Connection, event_id: int) -> dict[str, Any] | None:
@@ -176,7 +180,7 @@ def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, 
             (*found, after + 1),
         )
     )
-    return [*reversed(earlier), *later]
+    return _with_branches([*reversed(earlier), *later])
 
 
 def timeline_latest(
@@ -191,12 +195,13 @@ def timeline_latest(
             (session, limit, asking and asking.session_id, asking and asking.since),
         )
     )
-    return rows[::-1]
+    return _with_branches(rows[::-1])
 
 
 def timeline_since(connection: sqlite3.Connection, event_id: int, limit: int) -> list[dict[str, Any]]:
     """Return the events that were captured after one, in that order."""
-    return as_rows(connection.execute(f"{_LINE} WHERE e.id > ? ORDER BY e.id LIMIT ?", (event_id, limit)))
+    rows = as_rows(connection.execute(f"{_LINE} WHERE e.id > ? ORDER BY e.id LIMIT ?", (event_id, limit)))
+    return _with_branches(rows)
 
 
 @dataclass(frozen=True, slots=True)

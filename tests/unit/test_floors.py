@@ -12,7 +12,7 @@ FLOORS = {
     "errors": 0, "model": 0, "clock": 0, "paths": 0, "file_identity": 0, "config": 0, "own_rules": 0, "scoring": 0,
     "resources": 0, "harmless": 0, "wording": 0, "surroundings": 0,
     "workspace": 1, "belonging": 1, "home": 1, "secret": 1, "at_work": 1, "frames": 1, "messages": 1, "client": 1,
-    "starting": 1, "moments": 1, "repository": 1, "everywhere": 1, "project_file": 1, "foreign_file": 1,
+    "starting": 1, "moments": 1, "repository": 1, "everywhere": 1, "project_file": 1, "foreign_file": 1, "branches": 1,
     "redact": 2, "symbols": 2, "clients": 2, "shorten": 2, "redacted": 2, "admission": 2, "intake": 2, "env_files": 2,
     "env_held": 2, "env_lines": 2, "env_names": 2, "touched": 2, "admitting": 2,
     "log": 3, "spool": 3,

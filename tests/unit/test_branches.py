@@ -1,0 +1,133 @@
+"""The branch on which something happened: read from git's own files, kept with each event, told where it differs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from opened_shop import Shop, opened
+from test_telling import bash, capture, prompt, start, told
+
+from siftd.branches import Branches, read_branch
+from siftd.store.payload import HEAD_CHARS, branch_of
+
+
+def git(folder: Path, *arguments: str) -> None:
+    named = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.org"]
+    subprocess.run(["git", *named, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    (folder / "a.py").write_text("a = 1\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message", "Begin")
+    return folder
+
+
+@pytest_asyncio.fixture
+async def shop(repository: Path) -> AsyncIterator[Shop]:
+    async with opened(repository) as each:
+        yield each
+
+
+def test_a_folder_is_on_the_branch_that_is_checked_out(repository: Path) -> None:
+    branches = Branches()
+    (repository / "src").mkdir()
+    assert branches.of(str(repository / "src")) == "main"
+    git(repository, "checkout", "--quiet", "-b", "feature/wide")
+    assert branches.of(str(repository / "src")) == "feature/wide", "a look a moment later sees another file"
+    git(repository, "checkout", "--quiet", "--detach")
+    assert branches.of(str(repository)) is None
+
+
+def test_a_worktree_is_on_a_branch_of_its_own(repository: Path) -> None:
+    beside = repository.parent / "beside"
+    git(repository, "worktree", "add", "--quiet", "-b", "side", str(beside))
+    branches = Branches()
+    assert (branches.of(str(repository)), branches.of(str(beside))) == ("main", "side")
+
+
+def test_no_repository_has_no_branch(tmp_path: Path) -> None:
+    assert Branches().of(str(tmp_path)) is None
+    assert Branches().of(str(tmp_path / "gone")) is None
+
+
+@pytest.mark.parametrize("text", ["", "ref: refs/tags/v1\n", "0" * 40, "ref: refs/heads/\n", "\udcff", "x" * 10_000])
+def test_a_head_that_names_no_branch_is_none(tmp_path: Path, text: str) -> None:
+    head = tmp_path / "HEAD"
+    head.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert read_branch(str(head)) is None
+
+
+def test_a_pipe_or_a_link_in_its_place_keeps_nobody_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/dev/zero")
+    assert read_branch(str(tmp_path / "pipe")) is None
+    assert read_branch(str(tmp_path / "link")) is None
+
+
+def test_the_branch_is_read_back_from_the_beginning_of_a_payload() -> None:
+    payload = json.dumps({"_branch": 'a "b" \\ ü', "_source": "x", "z": 1}, separators=(",", ":"), ensure_ascii=False)
+    assert branch_of(payload[:HEAD_CHARS]) == 'a "b" \\ ü'
+    assert branch_of('{"_source":"x"}') is None
+    assert branch_of('{"_branch":"cut') is None
+
+
+async def test_an_event_carries_the_branch_and_a_hit_tells_it(shop: Shop, repository: Path) -> None:
+    git(repository, "checkout", "--quiet", "-b", "feature")
+    event = await capture(shop, bash("make okapi") | {"cwd": str(repository)})
+    item = (await shop.ask("show", id=f"e{event}"))["item"]
+    assert item["payload"]["_branch"] == "feature"
+    await shop.ask("drain")
+    (hit,) = (await shop.ask("search", query="okapi"))["hits"]
+    assert hit["branch"] == "feature"
+    assert [each["branch"] for each in (await shop.ask("timeline"))["events"]] == ["feature"]
+    assert (await shop.ask("search", query="feature", filters={"kind": "event"}))["hits"] == [], "it is no word of it"
+
+
+async def test_a_secret_in_the_name_of_a_branch_is_hidden(shop: Shop, repository: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    git(repository, "checkout", "--quiet", "-b", f"try-{token}")
+    event = await capture(shop, bash("make") | {"cwd": str(repository)})
+    assert token not in json.dumps(await shop.ask("show", id=f"e{event}"))
+
+
+async def test_a_brief_begins_with_the_same_branch_and_says_the_other(shop: Shop, repository: Path) -> None:
+    for branch, command in (("main", "make steady"), ("feature", "make daring")):
+        if branch != "main":
+            git(repository, "checkout", "--quiet", "-b", branch)
+        await capture(shop, prompt(f"do {command}", branch) | {"cwd": str(repository)})
+        await capture(shop, bash(command, session=branch) | {"cwd": str(repository)})
+        shop.clock.at += 60_000
+    git(repository, "checkout", "--quiet", "main")
+    text = await told(shop, start() | {"cwd": str(repository)})
+    steady, daring = (
+        next(line for line in text.splitlines() if f"make {word}" in line) for word in ("steady", "daring")
+    )
+    assert text.index(steady) < text.index(daring), "though it is older"
+    assert "on branch" not in steady
+    assert "on branch feature" in daring
+
+
+async def test_recall_says_when_something_was_on_another_branch(shop: Shop, repository: Path) -> None:
+    git(repository, "checkout", "--quiet", "-b", "feature")
+    closing = "The zephyr broker drops idle connections after ninety seconds, so the queue retries seven times."
+    end = {"session_id": "earlier", "hook_event_name": "Stop", "last_assistant_message": closing}
+    asked = prompt("Why does the queue lose messages at a failover?", "earlier")
+    for step in (asked, end):
+        await capture(shop, step | {"cwd": str(repository)})
+    await shop.ask("drain")
+    question = prompt("How often does the queue retry when the zephyr broker drops a connection?") | {
+        "cwd": str(repository)
+    }
+    git(repository, "checkout", "--quiet", "main")
+    assert "on branch feature" in await told(shop, question)
