@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from siftd.search.query import Question, any_of, quoted, trigrams_match
 from siftd.search.relevance import Relevance, answered
-from siftd.search.vectors import is_orthogonal
+from siftd.search.vectors import is_orthogonal, usual_of_few
 from siftd.store import memories, postings
 from siftd.store.memories import MemoryScope
 
@@ -79,8 +79,8 @@ class MemoryVectors:
         if not len(self._ids):
             return []
         cosines = self._matrix @ vector
-        if not is_orthogonal(embedder) and len(cosines) >= _SAMPLE:
-            usual = float(cosines.mean())
+        if not is_orthogonal(embedder):
+            usual = float(cosines.mean()) if len(cosines) >= _SAMPLE else usual_of_few(embedder)
             cosines = (cosines - usual) / (1 - usual) if usual < 1 else np.zeros_like(cosines)
         nearest = np.flatnonzero(cosines >= COSINE_FLOOR)
         nearest = nearest[np.argsort(-cosines[nearest], kind="stable")]

@@ -36,6 +36,8 @@ _SAMPLE = 256
 """Rows that are looked at to know what is far; with fewer nobody can tell."""
 _ORTHOGONAL = ("hash-384",)
 """Embedders that put unrelated texts at right angles; a model's cosines begin at a half or so."""
+_USUAL = {"blend-384": 0.06}
+"""The mean cosine of recorded questions with the summaries of another project."""
 _BUILT_IN = ("blend-384", "hash-384")
 _WEIGHT_OF_MODELS = 0.7
 """What nearness by a model counts, beside 1 by hash-384: with 1 the words alone find the right one among ten more often
@@ -51,6 +53,11 @@ _HEAD_SHARE = 4
 _PAIRS_MAX = 4_096
 """Pairs of a block that are looked at one by one; of more the whole product is quicker."""
 _ROUNDING = 1e-4
+
+
+def usual_of_few(embedder: str) -> float:
+    """Return what is far in a space, where there are too few rows to tell."""
+    return _USUAL.get(embedder, 0.0)
 
 
 def is_built_in(embedder: str) -> bool:
@@ -190,10 +197,10 @@ class VectorIndex:
         return {each: sorted(pairs, key=lambda one: (-one[1], -one[0]))[:limit] for each, pairs in found.items()}
 
     def usual_cosine(self, vector: NDArray[np.float32]) -> float:
-        """Return what is far in this space: the mean cosine of rows spread over all, 0 where far is orthogonal."""
+        """Return what is far in this space: the mean cosine of rows spread over all, of few what is known already."""
         count = len(self._rows)
-        if self.embedder in _ORTHOGONAL or count < _SAMPLE:
-            return 0.0
+        if count < _SAMPLE or self.embedder in _ORTHOGONAL:
+            return usual_of_few(self.embedder)
         return float((self._matrix[: count : count // _SAMPLE] @ vector).mean())
 
     def vector_of(self, summary_id: int) -> NDArray[np.float32] | None:
