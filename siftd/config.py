@@ -72,6 +72,9 @@ KEYS: tuple[Key, ...] = (
     Key("search.weights.recency", 0.4, "float", "how much newer lifts a hit", 0, 10),
     Key("search.weights.confidence", 0.1, "float", "how much a surer summary lifts a hit", 0, 10),
     Key("search.weights.prompt", 0.5, "float", 'how much being typed lifts a hit, if a question says "I"', 0, 10),
+    Key(
+        "search.weights.conclusion", 0.6, "float", "how much saying what came of it lifts a hit, for a question", 0, 10
+    ),
     Key("search.weights.diversity", 0.15, "float", "what a hit loses for each better one of its session", 0, 10),
     Key("recall.maxTokens", 800, "int", "the most that is given back for one prompt; 0 gives nothing", 0, 2_400),
     Key("recall.notice", True, "bool", "whether the person sees one line when an agent is given something"),

@@ -149,10 +149,14 @@ class SearchEngine:
         if group is not None:
             # What its best event is, and how surely it is told, says nothing of a session; and it did what it did,
             # whatever a later one says again.
-            weighed = replace(weighed, confidence=0.0, prompt=0.0)
+            weighed = replace(weighed, confidence=0.0, prompt=0.0, conclusion=0.0)
             scope = Scope.of(structs.replace(filters, superseded=True))
-        elif not question.asks_what_was_said:
-            weighed = replace(weighed, prompt=0.0)
+        else:
+            weighed = replace(
+                weighed,
+                prompt=weighed.prompt if question.asks_what_was_said else 0.0,
+                conclusion=weighed.conclusion if question.is_question else 0.0,
+            )
         legs = Legs(self._connection, self._rows, question, scope, DEPTH if group is None else DEPTH_OF_SESSIONS)
         found, vector, degraded = self._ask(question, legs, weighed)
         if vector is not None:
@@ -230,7 +234,9 @@ class SearchEngine:
             own, share = np.zeros(len(starts)), sessions
         crowd = min(1.0, len(pool.sessions) / _MANY_SESSIONS)
         less = weights.diversity * crowd * np.minimum(places, _PLACES_MAX) * own
-        lift = lifts(moment - pool.ts[order], pool.confidence[order], pool.is_prompt[order], weights)
+        lift = lifts(
+            moment - pool.ts[order], pool.confidence[order], pool.is_prompt[order], pool.concludes[order], weights
+        )
         scores = lifted(own + share - less, lift)
         for at in np.lexsort((-pool.events[order], -scores)).tolist():
             yield _Ranked(int(order[at]), float(scores[at]), float(own[at]), float(share[at]), float(less[at]))
@@ -312,7 +318,9 @@ class SearchEngine:
         moment: int,
     ) -> list[dict[str, Any]]:
         places = np.array([each.ranked.at for each in best], dtype=np.int64)
-        lift = lifts(moment - pool.ts[places], pool.confidence[places], pool.is_prompt[places], weights)
+        lift = lifts(
+            moment - pool.ts[places], pool.confidence[places], pool.is_prompt[places], pool.concludes[places], weights
+        )
         wanted = [(each.event_id, each.summary_id) for each in best]
         rows = {row["event_id"]: row for row in self._rows_of(wanted, filters)}
         shown = []
@@ -359,7 +367,7 @@ class SearchEngine:
                 parts = {"own": own, "session": weights.session * (own + nearest)}
                 said = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
                 importance = IMPORTANCE_WEIGHT * (row["importance"] - 3)
-                factors = lifts(moment - row["ts"], said, False, weights) | {
+                factors = lifts(moment - row["ts"], said, False, True, weights) | {
                     "importance": importance,
                     "purpose": PURPOSE,
                 }

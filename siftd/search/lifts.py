@@ -17,13 +17,16 @@ from siftd.search.weights import Weights
 _MS_PER_DAY = 86_400_000
 
 
-def lifts(age_ms: ArrayLike, confidence: ArrayLike, is_prompt: ArrayLike, weights: Weights) -> dict[str, Any]:
+def lifts(
+    age_ms: ArrayLike, confidence: ArrayLike, is_prompt: ArrayLike, concludes: ArrayLike, weights: Weights
+) -> dict[str, Any]:
     """Return the lifts by the name of their weight: of one row, or of many at once."""
     ages = np.maximum(0, age_ms) / _MS_PER_DAY
     return {
         "recency": weights.recency * 0.5 ** (ages / weights.half_life),
         "confidence": weights.confidence * (np.asarray(confidence) - 0.5),
         "prompt": weights.prompt * np.asarray(is_prompt),
+        "conclusion": weights.conclusion * np.asarray(concludes),
     }
 
 

@@ -46,6 +46,7 @@ class Pool:
         self.ts: Ids = facts["ts"]
         kinds = rows.kinds(facts["tool"])
         self.is_prompt: NDArray[np.bool_] = kinds == PROMPT
+        self.concludes: NDArray[np.bool_] = rows.concludes(facts["tool"])
         self.is_text: NDArray[np.bool_] = kinds == TEXT
         self._places = np.full((len(legs), len(self.events)), -1)
         self._places[leg_of, at] = place

@@ -32,6 +32,14 @@ _ASKED_OR_SAID = re.compile(
     re.IGNORECASE,
 )
 
+_QUESTION = re.compile(
+    r"^\W{0,8}(?:why|how|what|which|where|who|whose"
+    r"|(?:when|do|does|did|is|are|was|were|can|could|should|has|have|had)"
+    r" (?:do|does|did|is|are|was|were|will|should|can|i|we|you|it|they|the|a|an|this|that|there|our|my|your)"
+    r"|warum|wieso|weshalb|wie|was|welche[rsnm]?|wann|wo|wer|woher|wozu)\b|[?？]\s{0,8}$|为什么|怎么|什么|哪|谁|吗$",
+    re.IGNORECASE,
+)
+
 _PERSON = frozenset("i my mine me myself".split())
 _ASKED = frozenset("you your".split())
 _OF_THE_WORK = frozenset("how why can could should where may".split())
@@ -53,6 +61,11 @@ class Question:
     def is_telling(self) -> bool:
         """Whether it has any word that not every question has."""
         return any(term not in _STOP_WORDS for term in self.terms)
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it is phrased as a question: who asks one wants what came of the work, not the work."""
+        return _QUESTION.search(self.text) is not None
 
     @property
     def asks_what_was_said(self) -> bool:

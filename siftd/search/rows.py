@@ -50,6 +50,19 @@ _KINDS_OF_WORK = {
 """What was asked, told at the end, changed, run, looked at, said on the way. Plans, tasks and tools of servers are one
 more kind."""
 KINDS = 7
+_CONCLUDING = frozenset(
+    (
+        b"Stop",
+        b"SubagentStop",
+        b"AssistantText",
+        b"CompactSummary",
+        b"Agent",
+        b"Task",
+        b"AskUserQuestion",
+        b"ExitPlanMode",
+    )
+)
+"""What came of something, or was found and chosen on the way."""
 
 
 class Rows:
@@ -63,6 +76,7 @@ class Rows:
         self._tool_numbers: dict[bytes, int] = {}
         self._tools: list[bytes] = []
         self._kinds = np.empty(0, dtype=np.int8)
+        self._concludes: NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
         """By a tool's number."""
         self._version: int | None = None
         self._supersedes = Supersedes(0, 0, None)
@@ -76,6 +90,11 @@ class Rows:
     def events(self, ids: Ids) -> dict[str, NDArray[Any]]:
         """Return `session` and `tool` (numbers), `ts` and `size` (words) of events."""
         return self._events.take(ids, self._read_events)
+
+    def concludes(self, tools: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return which of these tools say what came of something."""
+        says: NDArray[np.bool_] = self._concludes[tools]
+        return says
 
     def kinds(self, tools: NDArray[np.int32]) -> NDArray[np.int8]:
         """Return the kind of work that each of these tools does."""
@@ -152,6 +171,7 @@ class Rows:
             self._tool_numbers[tool] = len(self._tools)
             self._tools.append(tool)
             self._kinds = np.append(self._kinds, np.int8(_KINDS_OF_WORK.get(tool, 0)))
+            self._concludes = np.append(self._concludes, tool in _CONCLUDING)
         return [
             (event_id, self._numbers[session], self._tool_numbers[tool], ts, size)
             for event_id, session, tool, ts, size in found

@@ -33,6 +33,9 @@ class Weights:
     confidence: float = 0.1
     prompt: float = 0.5
     """What a person typed, where the question is about what they did or said."""
+    conclusion: float = 0.6
+    """What says how something came out, or what was found and chosen on the way: that answers, what was read or run is
+    what it was read for."""
     diversity: float = 0.15
     """What a hit loses for each better one of its session."""
     half_life: float = HALF_LIFE_DAYS

@@ -45,12 +45,9 @@ AND CAST(json_extract(payload_json, '$.tool_response.task.id') AS TEXT) = ?3 ORD
 """
 _TURN_END = """
 SELECT s.id FROM events p JOIN events s ON s.session_id = p.session_id AND s.tool = 'Stop' AND s.id > p.id
-    AND s.prompt_id IS p.prompt_id
-WHERE p.id = ?1 AND (p.prompt_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events q WHERE q.session_id = p.session_id
-    AND q.tool = 'UserPromptSubmit' AND q.id > p.id AND q.id < s.id))
-AND (s.status <> 'summarized' OR EXISTS (SELECT 1 FROM summaries x WHERE x.event_id = s.id
+WHERE p.id = ?1 AND (s.status <> 'summarized' OR EXISTS (SELECT 1 FROM summaries x WHERE x.event_id = s.id
     AND NOT EXISTS (SELECT 1 FROM summary_supersedes o WHERE o.older_id = x.id)))
-ORDER BY s.id LIMIT 1
+ORDER BY s.prompt_id IS p.prompt_id DESC, s.id LIMIT 1
 """
 _TURN_BEFORE = "SELECT id FROM events WHERE session_id = ? AND id < ? AND tool = 'Stop' ORDER BY id DESC LIMIT 1"
 _OWN_TEXT = f"NOT (tool = '{TEXT}' AND agent_id IS NOT NULL)"
@@ -178,7 +175,11 @@ def find_task(connection: sqlite3.Connection, session_id: str, task_id: str, bef
 
 
 def turn_end(connection: sqlite3.Connection, prompt_id: int) -> int | None:
-    """Return the event that ends the turn of a prompt and may be shown; None while there is none."""
+    """Return the event that ends the turn of a prompt and may be shown; None while there is none.
+
+    A prompt that was typed while the agent worked, or that was broken off for the next one, is answered by the end that
+    comes then: its story tells everything since the end before.
+    """
     row = connection.execute(_TURN_END, (prompt_id,)).fetchone()
     return int(row[0]) if row else None
 

@@ -367,6 +367,7 @@ WEIGHTS = {
     "search.weights.recency": 0.75,
     "search.weights.confidence": 1.5,
     "search.weights.prompt": 0.375,
+    "search.weights.conclusion": 0.1875,
     "search.weights.diversity": 0.0625,
 }
 
@@ -400,6 +401,10 @@ def test_each_weight_is_what_its_signal_counts(desk: Callable[..., Desk]) -> Non
     weighed.mem("drain")
     for query, lift in (("when did I want a quagga", 0.375), ("did you see a quagga", 0), ("quagga", 0)):
         assert weighed.ask({"kind": "search", "query": query})["hits"][0]["why"]["prompt"] == lift, query
+    weighed.capture(tool="Stop", payload={"last_assistant_message": "The quokka sleeps because it ate."}, ts=now)
+    weighed.mem("drain")
+    for query, lift in (("why does the quokka sleep", 0.1875), ("quokka sleep", 0)):
+        assert weighed.ask({"kind": "search", "query": query})["hits"][0]["why"]["conclusion"] == lift, query
     (piece, *_) = weighed.ask({"kind": "search", "query": "zebr"})["hits"]
     assert piece["why"]["own"] >= 4.0 * piece["why"]["trigram"]["score"] > 0
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import pytest_asyncio
 from opened_shop import NOW, Shop, opened
 
@@ -53,6 +54,41 @@ async def test_a_prompt_whose_turn_has_ended_is_shown_as_that_turn_and_once(shop
     assert [hit["tool"] for hit in hits if hit["sessionId"] == "second"] == ["UserPromptSubmit"], "nobody has answered"
     asked = await search(shop, "retry seven times", filters={"kind": "prompt"})
     assert {hit["tool"] for hit in asked} == {"UserPromptSubmit"}, "who wants prompts is given them"
+
+
+async def test_a_prompt_that_was_broken_off_for_the_next_is_answered_by_the_end_that_comes_then(shop: Shop) -> None:
+    await turn(shop, 1, QUESTION, None)
+    await turn(shop, 2, "And tell me where it is set.", ANSWER)
+    await shop.ask("drain")
+    hits = await search(shop, "why do we retry seven times")
+    assert [hit["tool"] for hit in hits if hit["tool"] in ("Stop", "UserPromptSubmit")] == ["Stop"]
+
+
+@pytest.mark.parametrize(
+    ("query", "is_question"),
+    [
+        ("why do we retry seven times", True),
+        ("where is the retry limit set?", True),
+        ("when did we raise the retries", True),
+        ("retries of the queue?", True),
+        ("warum sieben Versuche", True),
+        ("为什么重试七次", True),
+        ("retry seven times", False),
+        ("when rebasing, resolve conflicts first", False),
+        ("do not retry more often", False),
+        ("fix the retry limit", False),
+    ],
+)
+def test_what_is_a_question_is_told_by_its_form(query: str, is_question: bool) -> None:
+    assert Question.of(query).is_question is is_question
+
+
+async def test_who_asks_a_question_is_told_what_came_of_it_before_what_was_read_for_it(shop: Shop) -> None:
+    looked = {"tool_input": {"pattern": "retry seven times broker"}, "tool_response": {"content": "queue.py: retry"}}
+    await shop.capture(1, sessionId="first", tool="Grep", payload=looked)
+    await turn(shop, 1, "Look into the queue.", "We retry seven times since the broker needs ninety seconds.")
+    await shop.ask("drain")
+    assert (await search(shop, "why do we retry seven times"))[0]["tool"] == "Stop"
 
 
 async def test_the_passage_that_answers_is_told_where_the_summary_holds_less(shop: Shop) -> None:
