@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LINES_MAX = 4
 """Of one hit, unless all of it is wanted."""
 ASKED_LINES_MAX = 2
+LINES_OF_A_GOAL = 2
 _LABEL_WIDTH = 9
 _LABELS = {
     "UserPromptSubmit": "prompt", "Stop": "turn", "SubagentStop": "agent", "AssistantText": "said",
@@ -65,6 +66,15 @@ def say_events(events: Sequence[dict[str, Any]], *, is_full: bool) -> None:
     for event in events:
         shown = {"kind": "event", "id": f"e{event['event_id']}", "tool": event["tool"], "text": event["text"]}
         _say_hit(shown, frozenset(), width, is_full=is_full)
+
+
+def say_in_short(told: dict[str, Any], indent: str, most: int) -> None:
+    """Print a session's last goals, each with what came of it, and what is open."""
+    for goal in told.get("goals", ())[-most:]:
+        asked = f"{goal['asked']} → " if goal["asked"] else ""
+        say_wrapped(f"{indent}- ", f"{indent}- ", f"{asked}{goal['outcome']}", LINES_OF_A_GOAL)
+    if told.get("open"):
+        say_wrapped(f"{indent}- open: ", f"{indent}- {paint('open:', 'yellow')} ", told["open"], LINES_OF_A_GOAL)
 
 
 def say_wrapped(head: str, painted: str, text: str, lines_max: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.hits import say_events
+from siftd.cli.hits import say_events, say_in_short
 from siftd.cli.output import clean, count, format_time, paint, say, say_json
 
 EVENTS_MAX = 500
@@ -18,9 +18,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    events = context.ask({"kind": "timeline", "session": options.id, "before": EVENTS_MAX, "after": 0})["events"]
+    answer = context.ask({"kind": "timeline", "session": options.id, "before": EVENTS_MAX, "after": 0})
+    events = answer["events"]
     if options.json:
-        say_json({"events": events})
+        say_json(answer)
         return 0
     shown = [each for each in events if options.full or each["tool"] in _TOLD or each["outcome"] == "failed"]
     if events:
@@ -30,6 +31,9 @@ def run(context: Context, options: Namespace) -> int:
         branches = list(dict.fromkeys(clean(each["branch"]) for each in events if each["branch"]))
         where = f", on {', '.join(branches)}" if branches else ""
         say(paint(f"{head}, {which}{where}", "bold"))
+    if answer["goals"]:
+        say_in_short(answer, "", most=5)
+        say()
     say_events(shown, is_full=options.full)
     if len(shown) < len(events):
         say(paint(f"{count(len(events) - len(shown), 'call')} not shown; --full shows all", "dim"))

@@ -5,15 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.hits import say_wrapped
+from siftd.cli.hits import say_in_short, say_wrapped
 from siftd.cli.numbers import positive
-from siftd.cli.output import clean, format_time, paint, say_json, tell
+from siftd.cli.output import clean, format_time, is_terminal, paint, say, say_json, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
+GOALS = 3
+"""Of a session that had several, in a list of many."""
 LINES = 2
 """Of a session's story on a terminal."""
 
@@ -29,7 +31,12 @@ def run(context: Context, options: Namespace) -> int:
         return 0
     for each in answer["sessions"]:
         head = f"{clean(each['session_id'][:8])}  {format_time(each['last_ts'])}  {each['events']:>5}  "
-        say_wrapped(head, paint(head[:8], "cyan") + head[8:], _told(each), LINES)
+        painted = paint(head[:8], "cyan") + head[8:]
+        if each.get("goals") and is_terminal():
+            say(painted.rstrip())
+            say_in_short(each, "  ", most=GOALS)
+        else:
+            say_wrapped(head, painted, _told(each), LINES)
     if answer["sessions"]:
         tell("mem: `mem session ID` tells one whole")
     else:

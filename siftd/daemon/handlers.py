@@ -18,6 +18,7 @@ from siftd.daemon.memory_requests import MemoryRequests
 from siftd.daemon.remembering import Remembering
 from siftd.errors import RequestInvalid
 from siftd.messages import progress
+from siftd.search.goals import in_short
 from siftd.search.told_now import told_now
 from siftd.store import ledger, memories, read, rewriting, summaries, vectors
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from siftd.search.block import Given
 
 _ID = re.compile(r"([esmg]?)([0-9]{1,18})")
+TOLD_IN_SHORT = 100
+"""Sessions that are listed with their goals, at most: of more nobody reads so much of each."""
 BEHIND = "without the newest captures: the database is locked by another program, or the disk is full"
 STANDING_ON_WHAT_IS = (
     messages.Remember,
@@ -69,8 +72,7 @@ class Handlers:
             case messages.Timeline():
                 return await self._timeline(request)
             case messages.Sessions():
-                limit = max(1, min(request.limit, 1000))
-                return {"sessions": await self._shop.store.read(lambda c: read.sessions(c, limit))}
+                return await self._sessions(request)
             case messages.Info():
                 return await info(self._shop)
             case messages.Drain():
@@ -165,6 +167,17 @@ class Handlers:
             item["trivial"] = await self._shop.store.read(lambda c: salience(c, number))
         return {"item": {"kind": kind, **item}}
 
+    async def _sessions(self, request: messages.Sessions) -> dict[str, Any]:
+        limit = max(1, min(request.limit, 1000))
+
+        def listed(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            found = read.sessions(connection, limit)
+            return [
+                each | (in_short(connection, each["session_id"]) if limit <= TOLD_IN_SHORT else {}) for each in found
+            ]
+
+        return {"sessions": await self._shop.store.read(listed)}
+
     async def _timeline(self, request: messages.Timeline) -> dict[str, Any]:
         before, after = (max(0, min(number, 500)) for number in (request.before, request.after))
         if request.around is None:
@@ -175,7 +188,8 @@ class Handlers:
                 asking = read.find_asking(connection, request.asking)
                 return read.timeline_latest(connection, session, limit, asking)
 
-            return {"events": await self._told(latest)}
+            short = {} if session is None else await self._shop.store.read(lambda c: in_short(c, session))
+            return {"events": await self._told(latest), **short}
         kind, number = split_id(request.around)
         if kind in ("m", "g"):
             raise RequestInvalid("a memory has no place in a session", hint="give an event (e12) or a summary (s7)")

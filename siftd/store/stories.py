@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from siftd.clients.said_by import ACCOUNT, PROMPT, TEXT
 from siftd.model import Scope
+from siftd.store.payload import find_object
 
 if TYPE_CHECKING:
     from siftd.store.summaries import RawEvent
@@ -48,6 +49,12 @@ SELECT s.id FROM events p JOIN events s ON s.session_id = p.session_id AND s.too
 WHERE p.id = ?1 AND (s.status <> 'summarized' OR EXISTS (SELECT 1 FROM summaries x WHERE x.event_id = s.id
     AND NOT EXISTS (SELECT 1 FROM summary_supersedes o WHERE o.older_id = x.id)))
 ORDER BY s.prompt_id IS p.prompt_id DESC, s.id LIMIT 1
+"""
+_STORIES_OF_TURNS = """
+SELECT e.id, s.text FROM events e JOIN summaries s ON s.event_id = e.id AND s.scope = 'turn'
+WHERE e.session_id = ? AND e.tool = 'Stop'
+AND NOT EXISTS (SELECT 1 FROM summary_supersedes o WHERE o.older_id = s.id)
+GROUP BY e.id HAVING s.id = max(s.id) ORDER BY e.id
 """
 _TURN_BEFORE = "SELECT id FROM events WHERE session_id = ? AND id < ? AND tool = 'Stop' ORDER BY id DESC LIMIT 1"
 _OWN_TEXT = f"NOT (tool = '{TEXT}' AND agent_id IS NOT NULL)"
@@ -116,6 +123,18 @@ def list_turn(
     ended = [_ts(connection, event_id) for event_id in (before, stop_id)]
     rows = connection.execute(_TOOLS_OF_TURN, (session_id, before, stop_id, *ended)).fetchall()
     return _chosen(connection, rows, is_telling)
+
+
+def list_turns(connection: sqlite3.Connection, session_id: str) -> list[tuple[int, str]]:
+    """Return the turns of a session that have a story: the event that ends each, and its story, oldest first."""
+    return [(int(row[0]), str(row[1])) for row in connection.execute(_STORIES_OF_TURNS, (session_id,))]
+
+
+def closing_of(connection: sqlite3.Connection, stop_id: int) -> str:
+    """Return what was said at a turn's end."""
+    row = connection.execute("SELECT payload_json FROM events WHERE id = ?", (stop_id,)).fetchone()
+    text = (find_object(row[0]) or {}).get("last_assistant_message") if row else None
+    return text if isinstance(text, str) else ""
 
 
 def turn_before(connection: sqlite3.Connection, session_id: str, event_id: int) -> int:

@@ -1,0 +1,88 @@
+"""A session in a few lines: each a goal that was asked for and what came of it, from the stories of its turns.
+
+A session of many prompts is no one thing: its story says how it began and ended. Here the turns that changed, committed
+or found out most are told, in their order, and what was left open. The words are those of the turns' stories.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from siftd.store import stories
+
+TURNS_MIN = 5
+"""A shorter session is told by its story."""
+LINES_MAX = 5
+_GOAL_CHARS = 90
+_OUTCOME_CHARS = 200
+_CLOSING_CHARS = 4_000
+"""Of the end of the last words, that is looked through for what is open."""
+_GOAL_CHARS_MIN = 15
+"""Shorter ones ("yes", "go on") are no goal: what came of them is told without."""
+_COMMITTED = re.compile(r"\bcommitted: ")
+_CHANGED = re.compile(r"\bchanged ")
+_OPEN = re.compile(
+    r"\b(?:not yet|deferred|still (?:open|to do|failing|missing)|remains? (?:open|to)|left to do|follow-?up)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
+_MARKS = " \t-*#>`_"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What was asked for (empty where only a word was said) and what came of it; the event that ends the turn."""
+
+    event_id: int
+    asked: str
+    outcome: str
+
+
+def list_goals(connection: sqlite3.Connection, session_id: str) -> list[Goal]:
+    """Return at most five goals of a session, in their order; none of a session of few turns."""
+    turns = stories.list_turns(connection, session_id)
+    if len(turns) < TURNS_MIN:
+        return []
+    goals = [_goal(event_id, text) for event_id, text in turns]
+    worth = {goal.event_id: _worth(goal) for goal in goals}
+    best = sorted(goals, key=lambda goal: -worth[goal.event_id])[:LINES_MAX]
+    kept = {goal.event_id for goal in best if worth[goal.event_id] > 0} | {goals[-1].event_id}
+    return [goal for goal in goals if goal.event_id in kept][-LINES_MAX:]
+
+
+def find_open(connection: sqlite3.Connection, session_id: str) -> str:
+    """Return the sentence in which the session's last turn says what is left open; empty where it says nothing."""
+    turns = stories.list_turns(connection, session_id)
+    closing = stories.closing_of(connection, turns[-1][0]) if turns else ""
+    said = (each.strip(_MARKS) for each in _SENTENCE.split(closing[-_CLOSING_CHARS:]) if "|" not in each)
+    found = [each for each in said if _OPEN.search(each) and not each.endswith("?")]
+    return _clipped(" ".join(found[-1].split()), _OUTCOME_CHARS) if found else ""
+
+
+def in_short(connection: sqlite3.Connection, session_id: str) -> dict[str, Any]:
+    """Return a session's goals and what is open, as answers carry them."""
+    goals = [
+        {"id": f"e{each.event_id}", "asked": each.asked, "outcome": each.outcome}
+        for each in list_goals(connection, session_id)
+    ]
+    return {"goals": goals, "open": find_open(connection, session_id) if goals else ""}
+
+
+def _goal(event_id: int, text: str) -> Goal:
+    asked, arrow, outcome = text.partition(" → ")
+    asked = asked.removeprefix("Asked: ") if arrow else ""
+    is_goal = len(asked) >= _GOAL_CHARS_MIN and not asked.startswith("/")
+    return Goal(event_id, _clipped(asked, _GOAL_CHARS) if is_goal else "", _clipped(outcome or text, _OUTCOME_CHARS))
+
+
+def _worth(goal: Goal) -> float:
+    """Return how much a turn tells of its session: work that is proved, then work, then words."""
+    proved = 3.0 * bool(_COMMITTED.search(goal.outcome)) + 1.5 * bool(_CHANGED.search(goal.outcome))
+    return proved + bool(goal.asked) + min(len(goal.outcome), 120) / 120
+
+
+def _clipped(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rsplit(' ', 1)[0]}…"

@@ -1,0 +1,71 @@
+"""A session of many prompts is told by its goals, each with what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest_asyncio
+from opened_shop import Shop, opened
+
+from siftd.search.goals import LINES_MAX, TURNS_MIN
+
+ANSWERS = {
+    "Why does the queue lose messages at a failover?": "The broker drops its connections for half a minute.",
+    "Raise the retries so that they outlast it": "RETRIES is 7 now, since the broker needs ninety seconds.",
+    "yes": "Done, the branch is pushed.",
+    "Add a test for the failover": "The test stops the broker and counts what arrives.",
+    "What about the dead letters?": "They are written to a table and looked at by nobody.",
+    "Write the release note": "The note is in docs. The alert for dead letters is not yet wired.",
+}
+
+
+@pytest_asyncio.fixture
+async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
+    async with opened(tmp_path) as each:
+        yield each
+
+
+async def session(shop: Shop, turns: dict[str, str], name: str = "long") -> dict[str, Any]:
+    for number, (prompt, answer) in enumerate(turns.items()):
+        for at, (tool, payload) in enumerate(
+            (("UserPromptSubmit", {"prompt": prompt}), ("Stop", {"last_assistant_message": answer}))
+        ):
+            await shop.capture(10 * number + at, tool=tool, payload=payload, sessionId=name, source="claude-code")
+    await shop.ask("drain")
+    (listed,) = [each for each in (await shop.ask("sessions"))["sessions"] if each["session_id"] == name]
+    return listed
+
+
+async def test_each_goal_stands_with_what_came_of_it_in_their_order(shop: Shop) -> None:
+    goals = (await session(shop, ANSWERS))["goals"]
+    assert 0 < len(goals) <= LINES_MAX
+    asked = [goal["asked"] for goal in goals if goal["asked"]]
+    assert asked == [prompt for prompt in ANSWERS if prompt in asked], "as they were asked"
+    (raised,) = [goal for goal in goals if goal["asked"].startswith("Raise")]
+    assert "RETRIES is 7 now" in raised["outcome"]
+    assert (await shop.ask("show", id=raised["id"]))["item"]["kind"] == "event"
+
+
+async def test_a_word_of_agreement_is_no_goal(shop: Shop) -> None:
+    goals = (await session(shop, ANSWERS))["goals"]
+    assert "yes" not in [goal["asked"] for goal in goals]
+
+
+async def test_what_is_left_open_is_told(shop: Shop) -> None:
+    assert (await session(shop, ANSWERS))["open"] == "The alert for dead letters is not yet wired."
+
+
+async def test_a_short_session_is_told_by_its_story_alone(shop: Shop) -> None:
+    short = dict(list(ANSWERS.items())[: TURNS_MIN - 1])
+    listed = await session(shop, short, "short")
+    assert listed["goals"] == []
+    assert listed["open"] == ""
+
+
+async def test_one_session_whole_begins_with_its_goals(shop: Shop) -> None:
+    await session(shop, ANSWERS)
+    whole = await shop.ask("timeline", session="long", before=500, after=0)
+    assert len(whole["events"]) == 2 * len(ANSWERS)
+    assert whole["goals"] == (await shop.ask("sessions"))["sessions"][0]["goals"]
