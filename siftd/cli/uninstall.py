@@ -50,7 +50,7 @@ def run(context: Context, options: Namespace) -> int:
 
 def _of_project(context: Context, is_json: bool) -> int:
     changes = uninstall([target_of(context, is_project=True)], context.home.manifest)
-    say_changes(changes, is_json)
+    say_changes([change for change in changes if change.what != "unchanged"], is_json)
     if all(change.what == "unchanged" for change in changes):
         tell("mem: siftd was not installed for this workspace alone")
     return 0

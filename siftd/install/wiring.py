@@ -32,6 +32,8 @@ from siftd.install.manifest import Kind, Manifest, Record, digest, read_manifest
 from siftd.install.servers_edit import Entry, add_server, has_servers, remove_servers
 from siftd.install.settings_edit import add_hooks, remove_hooks, scan_settings
 
+SERVERS_MODE = 0o600
+"""Of the client's own file where it is not there yet: the client will keep keys in it."""
 NEW_SETTINGS = "{}\n"
 """What a settings file that is missing or blank is taken for."""
 
@@ -133,7 +135,8 @@ def _apply(plans: Sequence[_Plan]) -> list[Change]:
         if plan.wanted is None:
             remove_file(plan.path)
         elif plan.is_changing:
-            replace_file(plan.path, plan.wanted, expected=plan.current)
+            mode = SERVERS_MODE if plan.kind == "servers" else 0o666
+            replace_file(plan.path, plan.wanted, expected=plan.current, mode=mode)
     return [Change(plan.path, plan.what) for plan in plans]
 
 

@@ -409,6 +409,7 @@ def test_the_agent_is_given_its_tools_and_the_clients_file_comes_back_byte_for_b
 def test_a_clients_file_that_is_not_there_yet_is_made_and_goes_again(place: Place) -> None:
     before = place.tree()
     assert place.install(TOOLS) == ["created"] * 3
+    assert stat.S_IMODE(Path(place.user.servers).stat().st_mode) == 0o600, "the client will keep keys in it"
     assert place.uninstall() == ["removed"] * 3
     assert place.tree() == before
 
