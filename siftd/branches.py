@@ -26,7 +26,7 @@ class Branches:
 
     def of(self, folder: str) -> str | None:
         """Return the branch that is checked out in `folder`; None where none is, or where no repository is."""
-        head = self._head_of(folder)
+        head = self._head_of(folder) if folder.startswith("/") and "\0" not in folder else None
         if head is None:
             return None
         try:

@@ -9,7 +9,7 @@ from siftd.cli.nothing import answer_of_nothing
 from siftd.client import Client, connect
 from siftd.errors import DaemonUnreachable, RequestInvalid
 from siftd.everywhere import ask_where_it_is, global_workspace, workspace_of
-from siftd.paths import Home, WorkspacePaths
+from siftd.paths import GLOBAL, Home, WorkspacePaths
 from siftd.workspace import Workspace, start_folder
 
 TYPE_CHECKING = False
@@ -42,7 +42,8 @@ class Context:
         named = options.workspace or environ.get("SIFTD_WORKSPACE")
         folder = named or start_folder(environ, os.getcwd())  # noqa: PTH109 - as above
         context = cls(home, workspace_of(home, folder), environ, user_home)
-        if not any(map(os.path.isdir, (context.workspace.root, context.paths.folder))):
+        is_known = context.workspace.key == GLOBAL or os.path.isdir(context.paths.folder)  # noqa: PTH112 - as above
+        if not is_known and not os.path.isdir(context.workspace.root):  # noqa: PTH112
             raise RequestInvalid("there is no such folder", hint="`mem workspaces` lists those that have a memory")
         return context
 

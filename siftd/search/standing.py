@@ -7,13 +7,13 @@ the prompts of recorded sessions; what they find and miss is told in docs/evalua
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from siftd.store import memories, typed
+from siftd.store.payload import find_object
 
 PROMPT_CHARS_MAX = 3_000
 """A longer prompt is a paste, or a plan that somebody else wrote."""
@@ -95,7 +95,7 @@ def _key(text: str) -> str:
 
 def _typed(tool: str, payload_json: str) -> str:
     """Return what a person typed: the prompt, or the reason behind a refusal."""
-    payload = json.loads(payload_json)
+    payload = find_object(payload_json) or {}
     if tool == typed.PROMPT:
         return str(payload.get("prompt", ""))
     return str(payload.get("error", "")).partition(REFUSED)[2]

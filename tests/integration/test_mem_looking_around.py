@@ -93,6 +93,23 @@ def test_a_look_at_an_empty_folder_starts_nothing_and_makes_nothing(person: Pers
     assert not Path(person.home.workspaces).exists()
 
 
+def test_the_memories_for_every_project_have_a_workspace_that_no_folder_stands_for(person: Person) -> None:
+    assert person.mem("--workspace", "_global", "memories")[0] == DONE
+    assert not Path(person.home.workspaces).exists()
+
+
+def test_siftd_is_taken_out_of_one_project_alone(person: Person) -> None:
+    person.mem("install")
+    person.mem("install", "--project")
+    local = person.one / ".claude" / "settings.local.json"
+    assert local.exists()
+    assert person.mem("uninstall", "--project")[0] == DONE
+    assert not local.exists()
+    assert "hooks/claude_code.py" in (person.claude / "settings.json").read_text()
+    assert "siftd" in json.loads((person.claude / ".claude.json").read_text())["mcpServers"]
+    assert person.mem("uninstall", "--project", "--purge")[0] == MISUSED
+
+
 @pytest.mark.parametrize("words", ["show e1", "timeline e1", "timeline --session abc", "session abc", "why s1"])
 def test_what_is_named_in_an_empty_folder_is_not_there(person: Person, words: str) -> None:
     assert person.mem(*words.split())[0] == MISUSED

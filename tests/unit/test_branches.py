@@ -59,6 +59,8 @@ def test_a_worktree_is_on_a_branch_of_its_own(repository: Path) -> None:
 def test_no_repository_has_no_branch(tmp_path: Path) -> None:
     assert Branches().of(str(tmp_path)) is None
     assert Branches().of(str(tmp_path / "gone")) is None
+    assert Branches().of("a\0b") is None
+    assert Branches().of("relative") is None
 
 
 @pytest.mark.parametrize("text", ["", "ref: refs/tags/v1\n", "0" * 40, "ref: refs/heads/\n", "\udcff", "x" * 10_000])

@@ -91,6 +91,14 @@ async def test_a_long_paste_is_not_looked_through(shop: Shop) -> None:
     assert await said(shop, "Never push to main without a review. " * (PROMPT_CHARS_MAX // 30)) == []
 
 
+async def test_a_payload_that_a_person_changed_by_hand_is_passed_over(shop: Shop) -> None:
+    await said(shop, "Never push to main without a review.", "Always run the linter first.")
+    await shop.workshop.store.write(
+        lambda c: c.execute("UPDATE events SET payload_json = '[1]' WHERE id = (SELECT min(id) FROM events)")
+    )
+    assert await said(shop) == ["Always run the linter first."]
+
+
 async def test_what_is_remembered_already_is_not_offered(shop: Shop) -> None:
     await shop.ask("remember", text="Never push to main without a review")
     assert await said(shop, "never push to main without a review!") == []
