@@ -41,34 +41,30 @@ class Goal:
     outcome: str
 
 
-def list_goals(connection: sqlite3.Connection, session_id: str) -> list[Goal]:
-    """Return at most five goals of a session, in their order; none of a session of few turns."""
+def in_short(connection: sqlite3.Connection, session_id: str) -> dict[str, Any]:
+    """Return a session's goals and what is open, as answers carry them; nothing of a session of few turns."""
     turns = stories.list_turns(connection, session_id)
     if len(turns) < TURNS_MIN:
-        return []
-    goals = [_goal(event_id, text) for event_id, text in turns]
-    worth = {goal.event_id: _worth(goal) for goal in goals}
-    best = sorted(goals, key=lambda goal: -worth[goal.event_id])[:LINES_MAX]
-    kept = {goal.event_id for goal in best if worth[goal.event_id] > 0} | {goals[-1].event_id}
-    return [goal for goal in goals if goal.event_id in kept][-LINES_MAX:]
+        return {"goals": [], "open": ""}
+    goals = [
+        {"id": f"e{each.event_id}", "asked": each.asked, "outcome": each.outcome}
+        for each in choose_goals([_goal(event_id, text) for event_id, text in turns])
+    ]
+    return {"goals": goals, "open": _find_open(stories.closing_of(connection, turns[-1][0]))}
 
 
-def find_open(connection: sqlite3.Connection, session_id: str) -> str:
-    """Return the sentence in which the session's last turn says what is left open; empty where it says nothing."""
-    turns = stories.list_turns(connection, session_id)
-    closing = stories.closing_of(connection, turns[-1][0]) if turns else ""
+def choose_goals(goals: list[Goal]) -> list[Goal]:
+    """Return the five that tell most, in their order; how the last turn ended is always one of them."""
+    *earlier, last = goals
+    best = sorted(earlier, key=lambda goal: (-_worth(goal), goal.event_id))[: LINES_MAX - 1]
+    return [*sorted(best, key=lambda goal: goal.event_id), last]
+
+
+def _find_open(closing: str) -> str:
+    """Return the last sentence that says what is left open; empty where none does."""
     said = (each.strip(_MARKS) for each in _SENTENCE.split(closing[-_CLOSING_CHARS:]) if "|" not in each)
     found = [each for each in said if _OPEN.search(each) and not each.endswith("?")]
     return _clipped(" ".join(found[-1].split()), _OUTCOME_CHARS) if found else ""
-
-
-def in_short(connection: sqlite3.Connection, session_id: str) -> dict[str, Any]:
-    """Return a session's goals and what is open, as answers carry them."""
-    goals = [
-        {"id": f"e{each.event_id}", "asked": each.asked, "outcome": each.outcome}
-        for each in list_goals(connection, session_id)
-    ]
-    return {"goals": goals, "open": find_open(connection, session_id) if goals else ""}
 
 
 def _goal(event_id: int, text: str) -> Goal:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest_asyncio
 from opened_shop import Shop, opened
 
-from siftd.search.goals import LINES_MAX, TURNS_MIN
+from siftd.search.goals import LINES_MAX, TURNS_MIN, Goal, choose_goals
 
 ANSWERS = {
     "Why does the queue lose messages at a failover?": "The broker drops its connections for half a minute.",
@@ -46,6 +46,14 @@ async def test_each_goal_stands_with_what_came_of_it_in_their_order(shop: Shop) 
     (raised,) = [goal for goal in goals if goal["asked"].startswith("Raise")]
     assert "RETRIES is 7 now" in raised["outcome"]
     assert (await shop.ask("show", id=raised["id"]))["item"]["kind"] == "event"
+
+
+def test_what_tells_most_is_not_cut_for_standing_first() -> None:
+    """A session began with the work that it committed, and talked on."""
+    began = Goal(1, "Make the queue wait", "It waits now. — committed: Wait for the leader")
+    talked = [Goal(number, "", f"Words {number}, {'x' * number}.") for number in range(2, 12)]
+    chosen = choose_goals([began, *talked])
+    assert (chosen[0], chosen[-1], len(chosen)) == (began, talked[-1], LINES_MAX)
 
 
 async def test_a_word_of_agreement_is_no_goal(shop: Shop) -> None:
