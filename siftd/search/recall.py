@@ -19,14 +19,12 @@ from siftd.search.engine import SearchEngine
 from siftd.search.query import Question
 from siftd.search.quoting import on_branch, words_of
 from siftd.search.relevance import Relevance, answered
+from siftd.search.rows import CONCLUDING
 from siftd.store.ledger import SessionState
 from siftd.summarise.extractive.words import is_filler
 
 CANDIDATES = 48
 PIECES_MAX = 3
-_CONCLUDING = frozenset(
-    ("Stop", "SubagentStop", "AssistantText", "CompactSummary", "Agent", "Task", "AskUserQuestion", "ExitPlanMode")
-)
 _WEIGHTS = {"prompt": 0.0}
 """Who says "I want" to an agent does not ask what they typed before."""
 MIN_SHARE = 0.5
@@ -86,7 +84,7 @@ def _concludes(hit: dict[str, Any]) -> bool:
         return bool(hit["kind"] == "memory")
     if hit["tool"] == "AssistantText":
         return not is_filler(hit["text"])
-    return hit["tool"] in _CONCLUDING or hit["scope"] == "session"
+    return hit["tool"] in CONCLUDING or hit["scope"] == "session"
 
 
 def _is_relevant(relevance: Relevance, hit: dict[str, Any]) -> bool:

@@ -50,17 +50,8 @@ _KINDS_OF_WORK = {
 """What was asked, told at the end, changed, run, looked at, said on the way. Plans, tasks and tools of servers are one
 more kind."""
 KINDS = 7
-_CONCLUDING = frozenset(
-    (
-        b"Stop",
-        b"SubagentStop",
-        b"AssistantText",
-        b"CompactSummary",
-        b"Agent",
-        b"Task",
-        b"AskUserQuestion",
-        b"ExitPlanMode",
-    )
+CONCLUDING = frozenset(
+    ("Stop", "SubagentStop", "AssistantText", "CompactSummary", "Agent", "Task", "AskUserQuestion", "ExitPlanMode")
 )
 """What came of something, or was found and chosen on the way."""
 
@@ -171,7 +162,7 @@ class Rows:
             self._tool_numbers[tool] = len(self._tools)
             self._tools.append(tool)
             self._kinds = np.append(self._kinds, np.int8(_KINDS_OF_WORK.get(tool, 0)))
-            self._concludes = np.append(self._concludes, tool in _CONCLUDING)
+            self._concludes = np.append(self._concludes, tool.decode() in CONCLUDING)
         return [
             (event_id, self._numbers[session], self._tool_numbers[tool], ts, size)
             for event_id, session, tool, ts, size in found
