@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 
 from siftd.foreign_file import read
 from siftd.workspace import find_git_dir
@@ -17,11 +16,11 @@ _REFERENCE = "ref: refs/heads/"
 class Branches:
     """Tells branches for the folders that events come from: one look at a file's state for each event.
 
-    Used from several threads; what two of them find at once is the same.
+    Used from several threads: no step relies on what an earlier one has put there, and two find the same.
     """
 
     def __init__(self) -> None:
-        self._heads: OrderedDict[str, str | None] = OrderedDict()
+        self._heads: dict[str, str] = {}
         self._read: dict[str, tuple[int, int, str | None]] = {}
 
     def of(self, folder: str) -> str | None:
@@ -43,12 +42,15 @@ class Branches:
         return known[2]
 
     def _head_of(self, folder: str) -> str | None:
-        if folder not in self._heads:
-            git_dir = find_git_dir(folder)
-            if len(self._heads) >= FOLDERS_MAX:
-                self._heads.popitem(last=False)
-            self._heads[folder] = f"{git_dir}/HEAD" if git_dir else None
-        return self._heads[folder]
+        if (known := self._heads.get(folder)) is not None:
+            return known
+        git_dir = find_git_dir(folder)
+        if git_dir is None:
+            return None
+        if len(self._heads) >= FOLDERS_MAX:
+            self._heads.clear()
+        self._heads[folder] = f"{git_dir}/HEAD"
+        return f"{git_dir}/HEAD"
 
 
 def read_branch(head: str) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from siftd.clients.said_by import TEXT
 from siftd.harmless import harmless
-from siftd.search.own_words import changed_files, command_words, fact_of
+from siftd.search.own_words import changed_files, command_words, fact_of, name_of
 from siftd.shorten import LEFT_OUT
 from siftd.store import stories, summaries
 from siftd.store.commands import command_key
@@ -29,7 +29,6 @@ PROMPT_CHARS_MAX = 220
 CLOSING_CHARS_MAX = 260
 READ_BYTES_MAX = 256 * 1024
 """Of what was read in a turn, that is looked through before the agent's words on it are quoted: some 30 ms."""
-BRANCH_CHARS_MAX = 60
 _QUOTED = ("person", "agent")
 
 
@@ -65,8 +64,8 @@ def _is_own_wording(connection: sqlite3.Connection, event: RawEvent) -> bool:
 
 
 def on_branch(branch: str | None, here: str | None) -> str:
-    """Return on which branch something was, where that is another one than `here`."""
-    return f" on branch {harmless(branch, BRANCH_CHARS_MAX)}" if branch and branch != here else ""
+    """Return on which branch something was, where that is another one than `here`; its name as a file's."""
+    return f" on branch {name_of(branch)}" if branch and branch != here else ""
 
 
 def deeds(connection: sqlite3.Connection, session_id: str, after: int, upto: int, cwd: str | None) -> str:
