@@ -44,6 +44,7 @@ from siftd.redact import Redactor
 from siftd.redact.context import secrets_of_output, told_by
 from siftd.redact.own import OwnRules
 from siftd.redact.private import cut_private
+from siftd.search import standing
 from siftd.search.own_words import command_words, name_of
 from siftd.search.passages import Wanted, passage
 from siftd.search.query import Question
@@ -397,6 +398,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "hash384.embed": lambda text: hash384.embed([text]),
     "hash384.embed_question": lambda text: hash384.embed_question(text, {}),
     "sameness.says_the_same": lambda text: says_the_same(text, text + " a"),
+    "standing.sentences": lambda text: list(standing._sentences(text[: standing.PROMPT_CHARS_MAX])),
     "query.Question": lambda text: Question.of(text).expressions,
     "relevance.share": WORDS.share,
     "harmless.harmless": harmless,

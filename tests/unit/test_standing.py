@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -127,18 +126,3 @@ async def test_a_start_offers_each_rule_once_and_to_the_person_only(shop: Shop) 
     assert await noticed() == ""
     await said(shop, "Always run the linter first.", "Use pnpm instead of npm here.")
     assert "2 things you said" in await noticed()
-
-
-async def test_looking_through_a_day_of_prompts_takes_linear_time(shop: Shop) -> None:
-    """Each sentence is cut before it is read; the measure is a ratio in one run."""
-
-    def seconds(length: int) -> float:
-        text = ("always " * 20 + "use " * 20 + "do not ") * (length // 300)
-        started = time.perf_counter()
-        for _ in range(20):
-            from siftd.search.standing import _sentences
-
-            list(_sentences(text[:PROMPT_CHARS_MAX]))
-        return time.perf_counter() - started
-
-    assert seconds(3_000) < 40 * max(seconds(1_000), 1e-4)
