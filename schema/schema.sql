@@ -8,7 +8,7 @@ CREATE TABLE conversations (
     parent_id TEXT,
     relation TEXT CHECK (relation IN ('follows_up_on', 'branches_from')),
     ts INTEGER NOT NULL
-);
+, project TEXT, branches_from TEXT);
 
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 
@@ -100,6 +100,12 @@ CREATE TABLE memory_links (
     to_id INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
     relation TEXT NOT NULL, ts INTEGER NOT NULL,
     PRIMARY KEY (from_id, to_id, relation)
+);
+
+CREATE TABLE memory_reads (
+    memory_id INTEGER PRIMARY KEY REFERENCES memories (id) ON DELETE CASCADE,
+    reads INTEGER NOT NULL,
+    last_ts INTEGER NOT NULL
 );
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -205,6 +211,8 @@ CREATE TABLE transcript_cursors (
 ) WITHOUT ROWID;
 
 CREATE TABLE vector_changes (id INTEGER PRIMARY KEY AUTOINCREMENT, summary_id INTEGER NOT NULL);
+
+CREATE INDEX conversations_by_branch ON conversations (branches_from);
 
 CREATE INDEX conversations_by_parent ON conversations (parent_id);
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LETTER = "g"
 KINDS = frozenset(
-    "remember supersede update accept link related similar show forget search memories memory_health".split()
+    "remember supersede update accept link related similar show forget search memories memory_health set_config".split()
 )
 """The requests that may be about them."""
 _REDACTED = ("remember", "supersede", "update")

@@ -52,6 +52,8 @@ class Filters(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """summary, event, memory, tool, prompt, stop, text or failure."""
     type: str | None = None
     """Of a memory: then nothing else is found."""
+    label: str | None = None
+    """What a memory was labelled with; nothing else has a label."""
     project: bool = False
     """Of this project alone: no memory that is kept for every one."""
     superseded: bool = False
@@ -178,6 +180,8 @@ class Remember(Request, tag="remember", frozen=True, kw_only=True):
     valid_from: Moment | None = msgspec.field(default=None, name="from")
     valid_until: Moment | None = msgspec.field(default=None, name="until")
     pin: bool = False
+    label: str | None = None
+    """A word of one's own to keep it under, as rekal's users name their projects; one search may ask for it alone."""
     session_id: str | None = None
     source: str = "api"
     typed: bool = False
@@ -201,6 +205,7 @@ class Supersede(Request, tag="supersede", frozen=True, kw_only=True):
     valid_from: Moment | None = msgspec.field(default=None, name="from")
     valid_until: Moment | None = msgspec.field(default=None, name="until")
     pin: bool | None = None
+    label: str | None = None
     session_id: str | None = None
     source: str = "api"
     typed: bool = False
@@ -243,11 +248,16 @@ class Link(Request, tag="link", frozen=True, kw_only=True):
 class Memories(Request, tag="memories", frozen=True, kw_only=True):
     """The memories that hold now, or held at `as_of`, the latest first. `superseded` adds those that do not.
 
-    `pinned` and `waiting` leave those that are pinned, or wait for a person's word.
+    `pinned` and `waiting` leave those that are pinned, or wait for a person's word; `ids` asks for these, whether they
+    hold or not, and `read` counts that somebody read them. `by_creation` orders by when they were first written.
     """
 
+    ids: list[str] | None = None
+    read: bool = False
+    by_creation: bool = False
     type: str | None = None
     tag: str | None = None
+    label: str | None = None
     since: Moment | None = None
     until: Moment | None = None
     as_of: Moment | None = None
@@ -271,12 +281,18 @@ class Similar(Request, tag="similar", frozen=True, kw_only=True):
 
 
 class MemoryHealth(Request, tag="memory_health", frozen=True, kw_only=True):
-    """The memories as a whole. Answers `health`, `topics` and `conflicts`."""
+    """The memories as a whole. Answers `health`, and `topics` and `conflicts`, of one label if so."""
+
+    label: str | None = None
 
 
 class SetConfig(Request, tag="set_config", frozen=True, kw_only=True):
-    """Set how this project's searches are weighed; null: no longer. Answers `scoring`: each number and whence it is."""
+    """Set how this project's searches are weighed, or those under a label; null: no longer.
 
+    Answers `scoring`: each number and whence it is.
+    """
+
+    label: str | None = None
     values: dict[str, float | None] = {}
 
 
@@ -292,18 +308,20 @@ class Sampling(Request, tag="sampling", frozen=True, kw_only=True):
 
 
 class Converse(Request, tag="converse", frozen=True, kw_only=True):
-    """Name a session, or begin one from another. Answers `id`."""
+    """Name a session, or begin one from another: it follows up on one, branches from one, or both. Answers `id`."""
 
     id: str | None = None
     title: str = ""
     follows_up_on: str | None = None
     branches_from: str | None = None
+    label: str | None = None
 
 
 class Conversations(Request, tag="conversations", frozen=True, kw_only=True):
     """The conversations, the latest first; the tree of one (`id`); or those idle for `stale_days`."""
 
     id: str | None = None
+    label: str | None = None
     stale_days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] | None = None
     limit: int = 20
 

@@ -106,7 +106,7 @@ class Handlers:
             case messages.Similar():
                 return await self._memories.similar(request)
             case messages.MemoryHealth():
-                return await self._memories.health()
+                return await self._memories.health(request)
             case messages.SetConfig():
                 return await self._memories.set_config(request)
             case messages.Sampling():

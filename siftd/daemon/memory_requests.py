@@ -16,7 +16,7 @@ import msgspec
 from siftd import messages, scoring
 from siftd.admission import NAME_CHARS_MAX
 from siftd.config import MS_PER_DAY
-from siftd.daemon.remembering import Remembering, check, check_says_something, cleaned, cleaned_tags
+from siftd.daemon.remembering import Remembering, check, check_label, check_says_something, cleaned, cleaned_tags
 from siftd.errors import RequestInvalid
 from siftd.paths import GLOBAL
 from siftd.store import conversations, memories, memory_changes, memory_views
@@ -51,6 +51,7 @@ class MemoryRequests:
             valid_from=request.valid_from,
             valid_until=request.valid_until,
             pin=old["pinned"] if request.pin is None else request.pin,
+            label=old["project"] if request.label is None else request.label,
             session_id=request.session_id,
             source=request.source,
             typed=request.typed,
@@ -119,6 +120,8 @@ class MemoryRequests:
     async def list_memories(self, request: messages.Memories) -> dict[str, Any]:
         limit = _bounded(request.limit)
         now_ms = self._shop.clock.now_ms()
+        if request.ids is not None:
+            return {"memories": await self._these(request.ids[:LIMIT_MAX], now_ms, is_read=request.read)}
         rows = await self._shop.store.read(
             lambda c: memory_views.list_memories(
                 c,
@@ -131,10 +134,18 @@ class MemoryRequests:
                 pinned=request.pinned,
                 waiting=request.waiting,
                 superseded=request.superseded,
+                label=request.label,
+                by_creation=request.by_creation,
                 limit=limit,
             )
         )
         return {"memories": rows}
+
+    async def _these(self, cited: list[str], now_ms: int, *, is_read: bool) -> list[dict[str, Any]]:
+        ids = [memory_number(each) for each in cited]
+        if is_read:
+            await self._shop.store.write(lambda c: memories.note_read(c, ids, now_ms))
+        return await self._shop.store.read(lambda c: memory_views.list_these(c, ids))
 
     async def related(self, request: messages.Related) -> dict[str, Any]:
         memory_id = memory_number(request.id)
@@ -147,14 +158,14 @@ class MemoryRequests:
         limit = _bounded(request.limit)
         return {"similar": await self._shop.store.read(lambda c: self._similar(c, memory_id, text, limit))}
 
-    async def health(self) -> dict[str, Any]:
+    async def health(self, request: messages.MemoryHealth) -> dict[str, Any]:
         now_ms = self._shop.clock.now_ms()
 
         def read(connection: sqlite3.Connection) -> dict[str, Any]:
             return {
                 "health": memory_views.health(connection, now_ms),
-                "topics": memory_views.topics(connection, now_ms),
-                "conflicts": memory_views.list_conflicts(connection, LIMIT_MAX),
+                "topics": memory_views.topics(connection, now_ms, request.label),
+                "conflicts": memory_views.list_conflicts(connection, LIMIT_MAX, request.label),
             }
 
         return await self._shop.store.read(read)
@@ -166,28 +177,30 @@ class MemoryRequests:
         }
         for name in values:
             scoring.checked(name, 1.0)  # a name to be unset, too
+        check_label(request.label)
         if values:
-            await self._shop.keep_intent("scoring", values)
-        layers = await self._shop.store.read(self._shop.searching.scoring_layers)
+            label = {} if request.label is None else {"label": request.label}
+            await self._shop.keep_intent("scoring", values | label)
+        layers = await self._shop.store.read(lambda c: self._shop.searching.scoring_layers(c, request.label))
         told = {name: (whence, layer[name]) for whence, layer in reversed(layers.items()) for name in layer}
         return {"scoring": {name: {"value": value, "from": whence} for name, (whence, value) in told.items()}}
 
     async def converse(self, request: messages.Converse) -> dict[str, Any]:
         """Start a conversation, linked to the one that it follows up on or branches from."""
-        if request.follows_up_on and request.branches_from:
-            raise RequestInvalid("a conversation has one parent", hint="give follows_up_on or branches_from")
+        check_label(request.label)
         if len(request.title) > TITLE_CHARS_MAX:
             raise RequestInvalid(f"a title has at most {TITLE_CHARS_MAX} characters")
         new_id = request.id or f"c-{secrets.token_hex(8)}"
         if not 0 < len(new_id) <= NAME_CHARS_MAX:
             raise RequestInvalid("an id has at most 256 characters")
-        parent = request.follows_up_on or request.branches_from
-        if parent and (
-            parent == new_id or not await self._shop.store.read(lambda c: conversations.is_known(c, parent))
-        ):
-            raise RequestInvalid("there is no such conversation", hint="`mem conversations` lists them")
-        relation = "follows_up_on" if request.follows_up_on else "branches_from" if parent else None
-        payload = {"id": new_id, "title": request.title, "parent": parent or None, "relation": relation}
+        parents = [each for each in (request.follows_up_on, request.branches_from) if each]
+        for parent in parents:
+            if parent == new_id or not await self._shop.store.read(lambda c, p=parent: conversations.is_known(c, p)):  # type: ignore[misc]
+                raise RequestInvalid("there is no such conversation", hint="`mem conversations` lists them")
+        relation = "follows_up_on" if request.follows_up_on else "branches_from" if parents else None
+        told = {"id": new_id, "title": request.title, "parent": parents[0] if parents else None, "relation": relation}
+        told |= {"label": request.label, "branchesFrom": parents[1] if len(parents) > 1 else None}
+        payload = {name: value for name, value in told.items() if value is not None}
         await self._shop.keep_intent("conversation", payload, session_id=new_id)
         return {"id": new_id}
 
@@ -200,7 +213,7 @@ class MemoryRequests:
                 return conversations.tree(connection, request.id)
             if request.stale_days is not None:
                 return conversations.stale(connection, before, limit)
-            return conversations.threads(connection, limit)
+            return conversations.threads(connection, limit, request.label)
 
         found = await self._shop.store.read(read)
         if request.id is not None and not found:

@@ -61,7 +61,8 @@ class Remembering:
         check_says_something(text)
         async with self.turn:
             await self._shop.committer.catch_up()
-            known, similar = await self._shop.store.read(lambda c: self._compare(c, text, now_ms))
+            label = msgspec.json.decode(intent.payload_json).get("label")
+            known, similar = await self._shop.store.read(lambda c: self._compare(c, text, label, now_ms))
             if known is not None:
                 if request.typed:  # a person says it too: what waits for one need not wait any longer
                     pin = {"pin": True} if request.pin else {}
@@ -76,9 +77,11 @@ class Remembering:
         """Return texts by the rules of this workspace and the values of another folder's `.env`-like files."""
         return [self._shop.intake.redactor_for(path_from_text(root)).text(each) for each in texts]
 
-    def _compare(self, connection: sqlite3.Connection, text: str, now_ms: int) -> tuple[int | None, list[int]]:
+    def _compare(
+        self, connection: sqlite3.Connection, text: str, label: str | None, now_ms: int
+    ) -> tuple[int | None, list[int]]:
         """Return (the live memory that says exactly this, those that say nearly this)."""
-        known = memories.find_repeat(connection, text, now_ms)
+        known = memories.find_repeat(connection, text, label, now_ms)
         near = self.near(connection, text, now_ms)
         similar = [each for each, cosine in near if cosine >= SIMILAR_COSINE and each != known]
         return known, similar[:SIMILAR_MAX]
@@ -135,6 +138,7 @@ def check(request: Remember) -> None:
         raise RequestInvalid("importance is a whole number from 1 to 5")
     if request.confidence is not None and not 0 <= request.confidence <= 1:
         raise RequestInvalid("confidence is a number from 0 to 1")
+    check_label(request.label)
     if len(request.session_id or "") > NAME_CHARS_MAX or len(request.source) > NAME_CHARS_MAX:
         raise RequestInvalid("a session id or source is longer than 256 characters")
     moments = [moment for moment in (request.valid_from, request.valid_until) if moment is not None]
@@ -142,6 +146,12 @@ def check(request: Remember) -> None:
         raise RequestInvalid("a moment is before 1970 or after 9999", hint="milliseconds since 1970 are wanted")
     if len(moments) == 2 and moments[0] >= moments[1]:
         raise RequestInvalid("it would end before it begins", hint="`until` is later than `from`")
+
+
+def check_label(label: str | None) -> None:
+    """Raise RequestInvalid for what cannot be a label."""
+    if label is not None and (not label.strip() or len(label) > NAME_CHARS_MAX):
+        raise RequestInvalid(f"a label is empty or longer than {NAME_CHARS_MAX} characters", hint="use a short name")
 
 
 def payload_of(request: Remember, *, is_global: bool = False) -> dict[str, Any]:
@@ -161,6 +171,7 @@ def payload_of(request: Remember, *, is_global: bool = False) -> dict[str, Any]:
         "until": request.valid_until,
         "pin": request.pin,
         "source": request.source,
+        "label": request.label,
         "saidBy": "person" if request.typed else "agent",
         "waits": (request.pin or is_global) and not request.typed,
     }

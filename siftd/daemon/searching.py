@@ -70,14 +70,18 @@ class Searching:
                 self._stock.clock.now_ms,
                 of_settings(self._stock.settings),
                 self._store.everywhere.connection,
-                lambda: {**(layers := self.scoring_layers(connection))["file"], **layers["project"]},
+                lambda label: {**(layers := self.scoring_layers(connection, label))["file"], **layers["project"]},
             )
         return engine
 
-    def scoring_layers(self, connection: sqlite3.Connection) -> dict[str, dict[str, float]]:
-        """Return this project's numbers by where they come from, what decides first. For the reading thread."""
+    def scoring_layers(self, connection: sqlite3.Connection, label: str | None = None) -> dict[str, dict[str, float]]:
+        """Return this project's numbers by where they come from, what decides first. For the reading thread.
+
+        Those of a label decide for what is searched under it.
+        """
         from_file, _ = self._file.read()
-        return {"project": read_scoring(connection), "file": from_file, "default": asdict(Scoring())}
+        own = read_scoring(connection) | (read_scoring(connection, label) if label is not None else {})
+        return {"project": own, "file": from_file, "default": asdict(Scoring())}
 
     async def file_problem(self) -> str | None:
         """Return what is wrong with the project's own file."""

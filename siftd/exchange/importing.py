@@ -261,6 +261,8 @@ class Importer:
             "title": line.title,
             "parent": line.parent_id,
             "relation": line.relation,
+            "label": line.project,
+            "branchesFrom": line.branches_from,
             "ts": line.ts,
         }
         intent = self._desk.admit_intent("conversation", told, line.session_id)

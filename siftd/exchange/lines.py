@@ -136,6 +136,7 @@ class MemoryLine(Line, tag="memory", frozen=True, kw_only=True):
     source: str | None = None
     pinned: bool = False
     uid: Key | None = None
+    project: Name | None = None
     said_by: SaidBy | None = None
 
 
@@ -156,6 +157,8 @@ class ConversationLine(Line, tag="conversation", frozen=True, kw_only=True):
     title: str | None = None
     parent_id: Name | None = None
     relation: Literal["follows_up_on", "branches_from"] | None = None
+    branches_from: Name | None = None
+    project: Name | None = None
 
 
 class InjectionLine(Line, tag="injection", frozen=True, kw_only=True):

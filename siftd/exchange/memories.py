@@ -49,6 +49,7 @@ class MemoryImporter:
             "until": line.valid_to,
             "pin": line.pinned,
             "source": CLIENT,
+            "label": line.project,
             "saidBy": self._desk.said_by(line.said_by),
             "waits": line.pinned or self._is_global,
         }

@@ -67,31 +67,36 @@ def _end_with_the_agent(stdin: int) -> None:
 
 def make_server(link: Link, surface: str = "default") -> MCPServer:
     """Return the server with the tools of a surface, `default` or `full`."""
-    tools = [_tool(getattr(Tools(link), name), hints) for name, hints in DEFAULT]
+    tools, instructions = [_tool(getattr(Tools(link), name), hints) for name, hints in DEFAULT], INSTRUCTIONS
     if surface == "full":
-        from siftd.mcp.full import FULL, FullTools
+        from siftd.mcp import full
 
-        full = FullTools(link)
-        tools += [_tool(getattr(full, name), {"read": READ, "add": ADD, "change": CHANGE}[how]) for name, how in FULL]
+        every, instructions = full.FullTools(link), full.INSTRUCTIONS
+        hints_of = {"read": READ, "add": ADD, "change": CHANGE}
+        tools += [_tool(getattr(every, name), hints_of[how], is_structured=True) for name, how in full.FULL]
     return MCPServer(
         "siftd",
         version=siftd.__version__,
-        instructions=INSTRUCTIONS,
+        instructions=instructions,
         tools=tools,
         log_level="WARNING",
         middleware=[Sampling(link)],
     )
 
 
-def _tool(method: Callable[..., Any], hints: ToolAnnotations) -> Tool:
+def _tool(method: Callable[..., Any], hints: ToolAnnotations, *, is_structured: bool | None = None) -> Tool:
+    """Return a method as a tool. It refuses arguments that it does not know: a misspelt filter answers too much."""
     tool = Tool.from_function(
         _answering(method),
         name=method.__name__,
         description=inspect.cleandoc(method.__doc__ or "").replace("\n", " "),
         annotations=hints,
-        structured_output=method.__annotations__["return"] is not str,
+        structured_output=method.__annotations__["return"] is not str if is_structured is None else is_structured,
     )
-    tool.parameters = _without_titles(tool.parameters)
+    arguments = tool.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    tool.parameters = _without_titles(arguments.model_json_schema(by_alias=True))
     return tool
 
 

@@ -105,10 +105,10 @@ class SearchEngine:
         now_ms: Callable[[], int],
         weights: Weights | None = None,
         everywhere: Callable[[], sqlite3.Connection | None] = lambda: None,
-        scoring: Callable[[], Mapping[str, float]] = dict,
+        scoring: Callable[[str | None], Mapping[str, float]] = lambda _: {},
     ) -> None:
         """`everywhere` gives the store of the memories for every project, while there is one; `scoring` what is set
-        for the project's searches."""
+        for the project's searches, or those under a label."""
         self._connection = connection
         self._index = index
         self._embed_question = embed_question
@@ -145,7 +145,7 @@ class SearchEngine:
         shelves = [] if memory_scope is None else self._shelves.filled(is_shared=not filters.project)
         if not question.text:
             return self._latest(scope, memory_scope, shelves, k, filters)
-        weighed = self._weighed(weights or {})
+        weighed = self._weighed(weights or {}, filters.label)
         if group is not None:
             # What its best event is, and how surely it is told, says nothing of a session; and it did what it did,
             # whatever a later one says again.
@@ -189,11 +189,11 @@ class SearchEngine:
                 return True
         return self._rows.read_ahead()
 
-    def _weighed(self, asked: Mapping[str, float]) -> Weights:
+    def _weighed(self, asked: Mapping[str, float], label: str | None) -> Weights:
         """Return the weights: a search's own numbers before the project's before the configuration's."""
         own = {name: scoring.checked(name, value) for name, value in asked.items() if name in scoring.NAMES}
         others = {name: value for name, value in asked.items() if name not in own}
-        return self._weights.changed(others).scaled(Scoring.of(own, self._scoring()))
+        return self._weights.changed(others).scaled(Scoring.of(own, self._scoring(label)))
 
     def _ask(
         self, question: Question, legs: Legs, weights: Weights

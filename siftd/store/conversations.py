@@ -13,7 +13,8 @@ from siftd.store.summaries import as_rows
 
 _KNOWN = "SELECT session_id FROM conversations UNION SELECT session_id FROM sessions"
 _LIST = f"""
-SELECT k.session_id AS id, c.title, c.parent_id, c.relation, coalesce(c.ts, s.started_ts) AS started_ts,
+SELECT k.session_id AS id, c.title, c.parent_id, c.relation, c.branches_from, c.project,
+       coalesce(c.ts, s.started_ts) AS started_ts,
        coalesce((SELECT max(m.updated_ts) FROM memories m WHERE m.session_id = k.session_id), 0) AS remembered_ts,
        coalesce(s.last_ts, c.ts) AS last_ts,
        (SELECT count(*) FROM memories m WHERE m.session_id = k.session_id) AS memories,
@@ -22,17 +23,17 @@ SELECT k.session_id AS id, c.title, c.parent_id, c.relation, coalesce(c.ts, s.st
         WHERE e.session_id = k.session_id AND e.tool = 'UserPromptSubmit' ORDER BY e.id LIMIT 1) AS asked
 FROM ({_KNOWN}) k LEFT JOIN conversations c USING (session_id) LEFT JOIN sessions s USING (session_id)
 """  # noqa: S608 - constants only
-_THREADS = f"SELECT * FROM ({_LIST}) ORDER BY max(last_ts, remembered_ts) DESC LIMIT ?"  # noqa: S608 - as above
+_THREADS = f"""
+SELECT * FROM ({_LIST}) WHERE ?1 IS NULL OR project = ?1 ORDER BY max(last_ts, remembered_ts) DESC, id LIMIT ?2
+"""  # noqa: S608 - as above
 _STALE = f"""
-SELECT * FROM ({_LIST}) WHERE max(last_ts, remembered_ts) < ? ORDER BY max(last_ts, remembered_ts) LIMIT ?
+SELECT * FROM ({_LIST}) WHERE max(last_ts, remembered_ts) <= ? ORDER BY max(last_ts, remembered_ts) LIMIT ?
 """  # noqa: S608 - as above
 _TREE = f"""
-WITH RECURSIVE up (id, depth) AS (
-    SELECT ?1, 0 UNION SELECT c.parent_id, up.depth + 1 FROM conversations c JOIN up ON c.session_id = up.id
-    WHERE c.parent_id IS NOT NULL AND up.depth < 1000),
-tree (id) AS (
-    SELECT id FROM (SELECT id FROM up ORDER BY depth DESC LIMIT 1)
-    UNION SELECT c.session_id FROM conversations c JOIN tree t ON c.parent_id = t.id)
+WITH RECURSIVE tree (id) AS (
+    SELECT ?1 UNION SELECT j.value FROM tree t
+    JOIN conversations c ON t.id = c.session_id OR t.id = c.parent_id OR t.id = c.branches_from
+    JOIN json_each(json_array(c.session_id, c.parent_id, c.branches_from)) j ON j.value IS NOT NULL)
 SELECT l.* FROM ({_LIST}) l JOIN tree USING (id) ORDER BY l.started_ts, l.id
 """  # noqa: S608 - as above
 
@@ -41,8 +42,14 @@ def insert(connection: sqlite3.Connection, payload: dict[str, Any], record: Reco
     """Make the row that a `conversation` record asks for; a second time changes nothing."""
     ts = payload.get("ts", record.ts)
     connection.execute(
-        "INSERT OR IGNORE INTO conversations VALUES (?, ?, ?, ?, ?)",
-        (payload["id"], payload.get("title"), payload.get("parent"), payload.get("relation"), ts),
+        "INSERT OR IGNORE INTO conversations (session_id, title, parent_id, relation, ts, project, branches_from)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(payload.get(name) for name in ("id", "title", "parent", "relation")),
+            ts,
+            payload.get("label"),
+            payload.get("branchesFrom"),
+        ),
     )
 
 
@@ -55,13 +62,13 @@ def is_known(connection: sqlite3.Connection, session_id: str) -> bool:
     return connection.execute(f"SELECT 1 FROM ({_KNOWN}) WHERE session_id = ?", (session_id,)).fetchone() is not None  # noqa: S608
 
 
-def threads(connection: sqlite3.Connection, limit: int) -> list[dict[str, Any]]:
-    """Return the conversations, the latest first, with how much was done and remembered in each."""
-    return as_rows(connection.execute(_THREADS, (limit,)))
+def threads(connection: sqlite3.Connection, limit: int, label: str | None = None) -> list[dict[str, Any]]:
+    """Return the conversations (under a label), the latest first, with how much was done and remembered in each."""
+    return as_rows(connection.execute(_THREADS, (label, limit)))
 
 
 def stale(connection: sqlite3.Connection, before: int, limit: int) -> list[dict[str, Any]]:
-    """Return the conversations in which nothing happened since `before`, the oldest first."""
+    """Return the conversations in which nothing happened after `before`, the oldest first."""
     return as_rows(connection.execute(_STALE, (before, limit)))
 
 

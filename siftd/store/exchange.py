@@ -28,9 +28,10 @@ _ROWS = {
     " ORDER BY newer_id, older_id",
     "apart": "SELECT a_event AS a, b_event AS b FROM kept_apart ORDER BY a_event, b_event",
     "memories": "SELECT id, ts, updated_ts, type, text, tags, importance, confidence, valid_from, valid_to, session_id,"
-    " source, pinned, uid, said_by FROM memories ORDER BY id",
+    " source, pinned, uid, project, said_by FROM memories ORDER BY id",
     "links": "SELECT from_id, to_id, relation, ts FROM memory_links ORDER BY from_id, to_id, relation",
-    "conversations": "SELECT session_id, ts, title, parent_id, relation FROM conversations ORDER BY ts, session_id",
+    "conversations": "SELECT session_id, ts, title, parent_id, relation, branches_from, project FROM conversations"
+    " ORDER BY ts, session_id",
     "injections": "SELECT i.ts, i.session_id, i.hook, i.event_id, i.memory_id, i.after_id, i.why, s.id AS summary_id"
     " FROM injections i LEFT JOIN summaries s ON i.piece = 's' || s.id AND s.event_id = i.event_id"
     " WHERE i.event_id IS NOT NULL OR i.memory_id IS NOT NULL ORDER BY i.id",

@@ -8,13 +8,16 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
     opt-out, opt-in                           `siftd.store.opt_outs`
     undo    {"pairs": [[12, 9]]}              these events' summaries are told apart for good
     spend   {"day": "2026-03-02", "backend", "tokens"}  what a remote backend was paid; adds, so once for each record
-    scoring {"w_fts": 0.4, "half_life": null} how this project's searches are weighed (`siftd.store.scoring`)
+    scoring {"w_fts": 0.4, "half_life": null} how this project's searches are weighed (`siftd.store.scoring`); "label":
+                                              those under a label
     forget  {"uid": [["…", null]], …}         tombstones: keyed hashes and times (`siftd.store.tombstones`)
     remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record; "supersedes": 30
-                                              (saidBy: whose words; waits: for a person's, with the pin)
+                                              (saidBy: whose words; waits: for a person's, with the pin;
+                                              label: what it is kept under)
     update  {"id": 31, "text", "tags", …}     the fields of a memory that change; {"waits": false} accepts it
     link    {"from": 31, "to": 30, "relation": "supersedes"}  between two memories
     conversation  {"id", "title", "parent", "relation", "ts"}  a session that somebody named, and its parent
+                                              (label; branchesFrom: where it follows up on another one too)
     summary {"event": 12, "uid", "eventTs", "text", "model", …}  an imported summary of this event
     scrub   {}                                today's rules over all that is stored (`siftd.store.scrubbing`)
     injection  {"event": 12 | "memory": 31, "session", "hook", "ts", "after", …}  imported: what an agent was given

@@ -39,8 +39,8 @@ AND (tool IN {_TELLING} OR spawned_agent_id IS NOT NULL) ORDER BY id
 """  # noqa: S608 - constants only
 _SUMMARIES_OF = "SELECT event_id, text FROM summaries WHERE event_id IN (SELECT value FROM json_each(?))"
 _SUMMARIES = "SELECT event_id, text FROM summaries"
-_MEMORIES = "SELECT id, uid, session_id, ts, text, tags, source FROM memories"
-_NAMED = "SELECT session_id, title, parent_id, ts FROM conversations"
+_MEMORIES = "SELECT id, uid, session_id, ts, text, tags, source, project FROM memories"
+_NAMED = "SELECT session_id, ts, title, parent_id, branches_from, project FROM conversations"
 _PLACES = "SELECT session_id, cwd, started_ts FROM sessions"
 _COUNTED = "SELECT uid FROM events WHERE ts <= ? AND uid IS NOT NULL AND native_key IS NOT NULL AND input_key IS NULL"
 _DERIVED = """
@@ -294,8 +294,8 @@ class _Matching:
         for session_id, cwd, started_ts in self._connection.execute(_PLACES):
             if wish.since <= started_ts <= wish.until:
                 self._look_at_session(session_id, cwd)
-        for session_id, title, parent_id, ts in self._connection.execute(_NAMED):
-            if wish.since <= ts <= wish.until and self._is_in(session_id, title, parent_id):
+        for session_id, ts, *told in self._connection.execute(_NAMED):
+            if wish.since <= ts <= wish.until and self._is_in(session_id, *told):
                 self._found.titles.add(session_id)
 
     def _look_at_session(self, session_id: str, cwd: str | None) -> None:
@@ -331,7 +331,8 @@ class _Matching:
 
     def _look_at_remembered(self, record: Record) -> None:
         payload = find_object(bytes(record.payload).decode()) or {}
-        texts = payload.get("text"), json.dumps(payload.get("tags"), ensure_ascii=False), payload.get("source")
+        tags = json.dumps(payload.get("tags"), ensure_ascii=False)
+        texts = payload.get("text"), tags, payload.get("source"), payload.get("label")
         number, uid = record.seq, payload.get("uid")
         if uid not in self._found.memories.values() and self._is_wanted_memory(
             number, record.session_id, record.ts, *texts

@@ -24,8 +24,8 @@ from siftd.store.summaries import as_rows
 OWNER = "memory"
 _INSERT = """
 INSERT OR IGNORE INTO memories (id, ts, updated_ts, type, text, tags, importance, confidence, valid_from, valid_to,
-                                session_id, source, pinned, uid, said_by, waits)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                session_id, source, pinned, uid, project, said_by, waits)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 LIVE = """
 NOT EXISTS (SELECT 1 FROM memory_links x WHERE x.to_id = m.id AND x.relation = 'supersedes')
@@ -39,6 +39,11 @@ VALID = "(m.valid_from IS NULL OR m.valid_from <= ?) AND (m.valid_to IS NULL OR 
 SHOWN = """
 SELECT m.id, m.ts, m.updated_ts, m.type, m.text, m.tags, m.project, m.importance, m.confidence, m.valid_from,
        m.valid_to, m.session_id, m.source, m.pinned, m.uid, m.said_by, m.waits FROM memories m
+"""
+SHOWN_READ = """
+SELECT m.id, m.ts, m.updated_ts, m.type, m.text, m.tags, m.project, m.importance, m.confidence, m.valid_from,
+       m.valid_to, m.session_id, m.source, m.pinned, m.uid, m.said_by, m.waits, coalesce(r.reads, 0) AS reads,
+       r.last_ts AS read_ts FROM memories m LEFT JOIN memory_reads r ON r.memory_id = m.id
 """
 PINNED = f"""
 {SHOWN} WHERE m.pinned AND NOT m.waits AND {VALID} AND {_LIVE_FOR_OTHERS}
@@ -69,6 +74,7 @@ class MemoryScope:
         conditions, values = [VALID], [moment, moment]
         wanted: list[tuple[str, Any]] = [
             ("m.type = ?", filters.type),
+            ("m.project = ?", filters.label),
             ("m.session_id GLOB ? || '*'", filters.session and glob_escaped(filters.session)),
             ("m.updated_ts >= ?", filters.since),
             ("m.updated_ts <= ?", filters.until),
@@ -114,6 +120,7 @@ def insert(connection: sqlite3.Connection, payload: dict[str, Any], record: Reco
             payload.get("source"),
             int(payload.get("pin", False)),
             payload["uid"],
+            payload.get("label"),
             *_said_and_waits(payload),
         ),
     )
@@ -152,11 +159,12 @@ def find_memory(connection: sqlite3.Connection, memory_id: int) -> dict[str, Any
     }
 
 
-def find_repeat(connection: sqlite3.Connection, text: str, now_ms: int) -> int | None:
-    """Return the live memory that says exactly this."""
+def find_repeat(connection: sqlite3.Connection, text: str, label: str | None, now_ms: int) -> int | None:
+    """Return the live memory that says exactly this under the same label."""
     row = connection.execute(
-        f"SELECT m.id FROM memories m WHERE m.text = ? AND {VALID} AND {LIVE} ORDER BY m.id LIMIT 1",  # noqa: S608
-        (text, now_ms, now_ms),
+        f"SELECT m.id FROM memories m WHERE m.text = ? AND m.project IS ? AND {VALID} AND {LIVE}"  # noqa: S608
+        " ORDER BY m.id LIMIT 1",
+        (text, label, now_ms, now_ms),
     ).fetchone()
     return int(row[0]) if row else None
 
@@ -187,9 +195,10 @@ def count_texts(connection: sqlite3.Connection) -> int:
 
 
 def by_words(connection: sqlite3.Connection, match: str, scope: MemoryScope, limit: int) -> list[tuple[int, str]]:
-    """Return (id, text) of the memories that match an FTS5 expression over words, best first by bm25."""
+    """Return (id, text and tags) of the memories that match an FTS5 expression over words, best first by bm25."""
     sql = f"""
-        SELECT m.id, m.text FROM memories_fts JOIN memories m ON m.id = memories_fts.rowid
+        SELECT m.id, CASE m.tags WHEN '[]' THEN m.text ELSE m.text || ' ' || m.tags END FROM memories_fts
+        JOIN memories m ON m.id = memories_fts.rowid
         WHERE memories_fts MATCH ? AND {scope.sql} ORDER BY bm25(memories_fts, 1.0, 0.6) LIMIT ?
     """  # noqa: S608 - constants and placeholders only
     return [(int(row[0]), str(row[1])) for row in connection.execute(sql, (match, *scope.values, limit))]
@@ -208,6 +217,15 @@ def latest(connection: sqlite3.Connection, scope: MemoryScope, limit: int) -> li
     """Return the memories within the scope, latest first."""
     sql = f"SELECT m.id FROM memories m WHERE {scope.sql} ORDER BY m.updated_ts DESC, m.id DESC LIMIT ?"  # noqa: S608
     return [int(row[0]) for row in connection.execute(sql, (*scope.values, limit))]
+
+
+def note_read(connection: sqlite3.Connection, ids: Sequence[int], now_ms: int) -> None:
+    """Count that these memories were read by somebody who asked for them, and when."""
+    connection.executemany(
+        "INSERT INTO memory_reads SELECT id, 1, ?2 FROM memories WHERE id = ?1"
+        " ON CONFLICT (memory_id) DO UPDATE SET reads = reads + 1, last_ts = max(last_ts, excluded.last_ts)",
+        [(each, now_ms) for each in ids],
+    )
 
 
 def has_any(connection: sqlite3.Connection) -> bool:
@@ -265,13 +283,15 @@ def list_unembedded(connection: sqlite3.Connection, embedder: str, below: int, l
 def insert_vectors(
     connection: sqlite3.Connection, embedder: str, dim: int, rows: Sequence[tuple[int, bytes, str]]
 ) -> None:
-    """Store (memory id, packed vector, words) of memories that still exist; vectors of other spaces go."""
+    """Store (memory id, packed vector, words) of memories that still exist, their tags with the words; vectors of other
+    spaces go."""
     for memory_id, vector, words in rows:
-        found = connection.execute("SELECT words FROM memories WHERE id = ?", (memory_id,)).fetchone()
+        found = connection.execute("SELECT words, tags FROM memories WHERE id = ?", (memory_id,)).fetchone()
         if found is None:
             continue
-        if found[0] != words:
-            connection.execute("UPDATE memories SET words = ? WHERE id = ?", (words, memory_id))
+        found_by = " ".join([words, *tags_of(found[1])]).strip()
+        if found[0] != found_by:
+            connection.execute("UPDATE memories SET words = ? WHERE id = ?", (found_by, memory_id))
         connection.execute("DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id = ?", (memory_id,))
         connection.execute("INSERT INTO embeddings VALUES (?, ?, ?, ?, ?)", (OWNER, memory_id, embedder, dim, vector))
 

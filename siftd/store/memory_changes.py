@@ -22,7 +22,8 @@ _UPDATE = """
 UPDATE memories SET text = coalesce(?, text), type = coalesce(?, type), tags = coalesce(?, tags),
     importance = coalesce(?, importance), confidence = coalesce(?, confidence), valid_from = coalesce(?, valid_from),
     valid_to = coalesce(?, valid_to), pinned = coalesce(?, pinned), said_by = coalesce(?, said_by),
-    waits = coalesce(?, waits), updated_ts = max(updated_ts, ?) WHERE id = ?
+    waits = coalesce(?, waits), updated_ts = max(updated_ts, ?), words = CASE WHEN ? THEN NULL ELSE words END
+WHERE id = ?
 """
 _OLDER = """
 WITH RECURSIVE older (id) AS (
@@ -39,7 +40,7 @@ SELECT id FROM newer ORDER BY depth DESC, id DESC LIMIT 1
 
 
 def update(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
-    """Change the fields that an `update` record names; a changed text loses its vector and is embedded anew."""
+    """Change the fields that an `update` record names; with another text or tags it is embedded and indexed anew."""
     tags = payload.get("tags")
     connection.execute(
         _UPDATE,
@@ -55,6 +56,7 @@ def update(connection: sqlite3.Connection, payload: dict[str, Any], record: Reco
             payload.get("saidBy"),
             payload.get("waits"),
             record.ts,
+            tags is not None,
             payload["id"],
         ),
     )

@@ -2,44 +2,51 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
-from siftd.store.memories import LIVE, SHOWN, VALID, tags_of
+from siftd.store.memories import LIVE, SHOWN_READ, VALID, tags_of
 from siftd.store.summaries import as_rows
 
 _LIST = f"""
-{SHOWN} WHERE (?1 IS NULL OR m.type = ?1)
+{SHOWN_READ} WHERE (?11 IS NULL OR m.project = ?11) AND (?1 IS NULL OR m.type = ?1)
 AND (?2 IS NULL OR EXISTS (
     SELECT 1 FROM json_each(CASE WHEN json_valid(m.tags) THEN m.tags ELSE '[]' END) t WHERE t.value = ?2))
-AND (?3 IS NULL OR m.updated_ts >= ?3) AND (?4 IS NULL OR m.updated_ts <= ?4)
+AND (?3 IS NULL OR CASE WHEN ?12 THEN m.ts ELSE m.updated_ts END >= ?3)
+AND (?4 IS NULL OR CASE WHEN ?12 THEN m.ts ELSE m.updated_ts END <= ?4)
 AND (NOT ?5 OR m.pinned) AND (?6 OR (
     (m.valid_from IS NULL OR m.valid_from <= ?7) AND (m.valid_to IS NULL OR m.valid_to > ?7)
     AND NOT EXISTS (SELECT 1 FROM memory_links x
                     WHERE x.to_id = m.id AND x.relation = 'supersedes' AND (NOT ?8 OR x.ts <= ?7))))
 AND (NOT ?8 OR m.ts <= ?7) AND (NOT ?10 OR m.waits)
-ORDER BY m.updated_ts DESC, m.id DESC LIMIT ?9
+ORDER BY CASE WHEN ?12 THEN m.ts ELSE m.updated_ts END DESC, m.id DESC LIMIT ?9
 """  # noqa: S608 - constants only
+_THESE = f"""
+{SHOWN_READ} JOIN json_each(?) j ON j.value = m.id ORDER BY j.key
+"""
 _RELATED = """
 SELECT x.relation, x.ts, x.from_id, x.to_id, m.id, m.type, m.text FROM memory_links x
 JOIN memories m ON m.id = CASE WHEN x.from_id = ?1 THEN x.to_id ELSE x.from_id END
 WHERE ?1 IN (x.from_id, x.to_id) ORDER BY x.ts, m.id
 """
 _CONFLICTS = f"""
-SELECT x.ts, m.id AS a_id, m.text AS a_text, o.id AS b_id, o.text AS b_text FROM memory_links x
+SELECT x.ts, m.id AS a_id, m.text AS a_text, m.project AS a_project, o.id AS b_id, o.text AS b_text,
+       o.project AS b_project FROM memory_links x
 JOIN memories m ON m.id = x.from_id JOIN memories o ON o.id = x.to_id
-WHERE x.relation = 'contradicts' AND {LIVE}
+WHERE x.relation = 'contradicts' AND {LIVE} AND (?1 IS NULL OR ?1 IN (m.project, o.project))
 AND NOT EXISTS (SELECT 1 FROM memory_links y WHERE y.to_id = o.id AND y.relation = 'supersedes')
-ORDER BY x.ts DESC LIMIT ?
+ORDER BY x.ts DESC LIMIT ?2
 """  # noqa: S608 - as above
 _TOPICS = f"""
 SELECT m.type AS topic, count(*) AS count, max(m.updated_ts) AS latest FROM memories m
-WHERE {VALID} AND {LIVE} GROUP BY 1 ORDER BY 2 DESC, 1
+WHERE {VALID} AND {LIVE} AND (?3 IS NULL OR m.project = ?3) GROUP BY 1 ORDER BY 2 DESC, 1
 """  # noqa: S608 - as above
 _TAGS = f"""
 SELECT t.value AS topic, count(*) AS count, max(m.updated_ts) AS latest
 FROM memories m, json_each(CASE WHEN json_valid(m.tags) THEN m.tags ELSE '[]' END) t
-WHERE {VALID} AND {LIVE} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50
+WHERE {VALID} AND {LIVE} AND (?3 IS NULL OR m.project = ?3) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50
 """  # noqa: S608 - as above
 _HEALTH = f"""
 SELECT count(*) AS total, coalesce(sum({LIVE}), 0) AS unsuperseded,
@@ -47,7 +54,10 @@ SELECT count(*) AS total, coalesce(sum({LIVE}), 0) AS unsuperseded,
        coalesce(sum(m.pinned AND NOT m.waits AND {LIVE} AND {VALID}), 0) AS pinned,
        coalesce(sum(m.waits AND {LIVE} AND {VALID}), 0) AS waiting,
        coalesce(sum(m.valid_to <= ?), 0) AS expired, min(m.ts) AS oldest_ts, max(m.updated_ts) AS newest_ts,
+       max(m.ts) AS newest_created_ts,
        (SELECT count(*) FROM memory_links) AS links,
+       (SELECT count(*) FROM memory_links x WHERE x.relation = 'contradicts') AS contradictions,
+       (SELECT count(*) FROM conversations) AS conversations,
        coalesce(sum(NOT EXISTS (SELECT 1 FROM embeddings v WHERE v.owner_kind = 'memory' AND v.owner_id = m.id)), 0)
            AS unembedded
 FROM memories m
@@ -66,18 +76,27 @@ def list_memories(
     pinned: bool = False,
     waiting: bool = False,
     superseded: bool = False,
+    label: str | None = None,
+    by_creation: bool = False,
     limit: int = 50,
 ) -> list[dict[str, Any]]:
     """Return memories, the latest first: those that hold now, or held at `as_of`; `superseded` adds the others.
 
-    `pinned` and `waiting` leave only those that are pinned, or wait for a person's word.
+    `pinned` and `waiting` leave only those that are pinned, or wait for a person's word. A memory is as late as its
+    last change, with `by_creation` as its first writing.
     """
     moment = now_ms if as_of is None else as_of
-    values = (kind, tag, since, until, pinned, superseded, moment, as_of is not None, limit, waiting)
-    return [
-        row | {"tags": tags_of(row["tags"]), "pinned": bool(row["pinned"]), "waits": bool(row["waits"])}
-        for row in as_rows(connection.execute(_LIST, values))
-    ]
+    values = (kind, tag, since, until, pinned, superseded, moment, as_of is not None, limit, waiting, label)
+    return [_shown(row) for row in as_rows(connection.execute(_LIST, (*values, by_creation)))]
+
+
+def list_these(connection: sqlite3.Connection, ids: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the memories of these ids that exist, in this order, whether they hold or not."""
+    return [_shown(row) for row in as_rows(connection.execute(_THESE, (json.dumps(list(ids)),)))]
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"tags": tags_of(row["tags"]), "pinned": bool(row["pinned"]), "waits": bool(row["waits"])}
 
 
 def list_related(connection: sqlite3.Connection, memory_id: int) -> list[dict[str, Any]]:
@@ -85,20 +104,23 @@ def list_related(connection: sqlite3.Connection, memory_id: int) -> list[dict[st
     return as_rows(connection.execute(_RELATED, (memory_id,)))
 
 
-def list_conflicts(connection: sqlite3.Connection, limit: int) -> list[dict[str, Any]]:
-    """Return the pairs that contradict each other while neither is superseded."""
-    return as_rows(connection.execute(_CONFLICTS, (limit,)))
+def list_conflicts(connection: sqlite3.Connection, limit: int, label: str | None = None) -> list[dict[str, Any]]:
+    """Return the pairs that contradict each other while neither is superseded, one of them under the label."""
+    return as_rows(connection.execute(_CONFLICTS, (label, limit)))
 
 
-def topics(connection: sqlite3.Connection, now_ms: int) -> dict[str, list[dict[str, Any]]]:
+def topics(connection: sqlite3.Connection, now_ms: int, label: str | None = None) -> dict[str, list[dict[str, Any]]]:
     """Return how many memories hold now, by type and by tag."""
-    moments = (now_ms, now_ms)
+    values = (now_ms, now_ms, label)
     return {
-        "types": as_rows(connection.execute(_TOPICS, moments)),
-        "tags": as_rows(connection.execute(_TAGS, moments)),
+        "types": as_rows(connection.execute(_TOPICS, values)),
+        "tags": as_rows(connection.execute(_TAGS, values)),
     }
 
 
 def health(connection: sqlite3.Connection, now_ms: int) -> dict[str, Any]:
-    """Return the memories' numbers."""
-    return as_rows(connection.execute(_HEALTH, (now_ms,) * 7))[0]
+    """Return the memories' numbers; `by_type` and `by_label` count all that are kept, `conversations` the named."""
+    numbers = as_rows(connection.execute(_HEALTH, (now_ms,) * 7))[0]
+    by_type = dict(connection.execute("SELECT type, count(*) FROM memories GROUP BY 1 ORDER BY 2 DESC, 1").fetchall())
+    by_label = connection.execute("SELECT project, count(*) FROM memories GROUP BY 1 ORDER BY 2 DESC, 1").fetchall()
+    return numbers | {"by_type": by_type, "by_label": [list(each) for each in by_label]}

@@ -26,7 +26,7 @@ FAULTS_MAX = 10_000
 _DERIVED = ("status", "attempts", "last_error")
 """Of an event: whether it is summarised is for the consolidator to say."""
 _KEPT_WHOLE = ("tombstones", "forgets")
-_REST = ("conversations", "memory_links", "kept_apart", "opt_outs")
+_REST = ("conversations", "memory_links", "memory_reads", "kept_apart", "opt_outs")
 """Tables that hold what was asked for besides events, sessions and memories."""
 
 

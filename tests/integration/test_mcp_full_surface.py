@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from daemons import Place, is_alive, wait_until
 
-from siftd.mcp.full import FULL
+from siftd.mcp.full import FULL, INSTRUCTIONS
 from siftd.mcp.link import Link
 
 pytest.importorskip("mcp")
@@ -59,7 +61,8 @@ class Server:
         """Return what a tool gives."""
         result = self.ask("tools/call", {"name": tool, "arguments": arguments})
         assert not result.get("isError"), result["content"]
-        return result["structuredContent"]
+        whole = result["structuredContent"]
+        return whole["result"] if set(whole) == {"result"} else whole
 
     def refused(self, tool: str, **arguments: Any) -> str:
         """Return the words of a result that is an error."""
@@ -83,38 +86,86 @@ def server() -> Iterator[Server]:
     place.end()
 
 
+MEMORY = {
+    "id", "content", "memory_type", "project", "conversation_id", "tags", "created_at", "updated_at",
+    "access_count", "last_accessed_at", "score",
+}  # fmt: skip
+"""The fields of a memory in rekal 1.8.0."""
+
+
 def store(server: Server, text: str, **fields: Any) -> str:
-    return str(server.call("memory_store", content=text, **fields)["id"])
+    told = server.call("memory_store", content=text, **fields)
+    assert told.startswith("Stored memory ")
+    return str(told.removeprefix("Stored memory "))
+
+
+def begin(server: Server, **fields: Any) -> str:
+    return str(server.call("conversation_start", **fields).removeprefix("Started conversation "))
+
+
+def ids(memories: list[dict[str, Any]]) -> list[str]:
+    return [each["id"] for each in memories]
 
 
 def found(server: Server, query: str, **fields: Any) -> list[str]:
-    return [each["id"] for each in server.call("memory_search", query=query, **fields)["memories"]]
+    return ids(server.call("memory_search", query=query, **fields))
 
 
 def test_every_tool_has_a_test_of_its_own() -> None:
     assert {f"test_{name}" for name, _ in FULL} <= set(globals())
 
 
+def test_its_instructions_name_its_own_tools_only() -> None:
+    named = set(re.findall(r"[a-z]+_[a-z_]+", INSTRUCTIONS))
+    assert named <= {name for name, _ in FULL}
+    assert len(named) > 3
+
+
 def test_memory_store(server: Server) -> None:
-    kept = server.call("memory_store", content="Kites fly from the western roof", memory_type="fact", tags=["kites"])
-    near = server.call("memory_store", content="Kites fly from the western roof now")
-    assert near["similar"] == [kept["id"]], "told at writing"
-    assert server.call("memory_store", content="Kites fly from the western roof")["duplicate"]
+    kites = store(server, "Kites fly from the western roof", memory_type="fact", tags=["toys"])
+    assert store(server, "Kites fly from the western roof", tags=["toys"]) == kites, "it is there once"
+    assert store(server, "Kites fly from the western roof", project="roofs") != kites, "under each project"
     assert "say in a sentence" in server.refused("memory_store", content=" ")
     assert "fact" in server.refused("memory_store", content="x", memory_type="rumour")
-    assert "other project's folder" in server.refused("memory_store", content="x", project="/somewhere/else")
 
 
 def test_memory_search(server: Server) -> None:
-    talk = server.call("conversation_start", title="lamps")["id"]
-    lamp = store(server, "Lamps burn whale-free oil", conversation_id=talk)
-    rule = store(server, "Lamps are trimmed at dusk", memory_type="procedure")
-    assert set(found(server, "what do lamps burn")) >= {lamp}
+    talk = begin(server, title="lamps")
+    lamp = store(server, "Lamps burn whale-free oil", conversation_id=talk, tags=["illumination"])
+    rule = store(server, "Lamps are trimmed at dusk", memory_type="procedure", project="house")
+    (first, *_) = server.call("memory_search", query="what do lamps burn")
+    assert set(first) == MEMORY
+    assert (first["id"], first["content"], first["memory_type"]) == (lamp, "Lamps burn whale-free oil", "fact")
+    assert (first["conversation_id"], first["project"], first["tags"]) == (talk, None, ["illumination"])
+    assert (first["score"] > 0, first["access_count"]) == (True, 1)
+    assert first["created_at"] <= first["last_accessed_at"] <= time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
     assert found(server, "lamps", memory_type="procedure") == [rule]
+    assert found(server, "lamps", project="house") == [rule]
+    assert set(found(server, "lamps")) == {lamp, rule}, "none is everywhere"
     assert found(server, "lamps", conversation_id=talk) == [lamp]
+    assert found(server, "illumination")[0] == lamp, "by its tag"
     assert len(found(server, "lamps", limit=1)) == 1
     assert found(server, 'say "lamps burn" AND (NOT -x* NEAR/2 \';--', limit=2)[0] == lamp
     assert found(server, '"') == []
+
+
+def test_weights_of_one_search_or_of_a_project_change_its_scores(server: Server) -> None:
+    store(server, "Anchors are weighed at dawn", project="harbour")
+
+    def score(**weights: float) -> float:
+        (hit, *_) = server.call("memory_search", query="when are anchors weighed", project="harbour", **weights)
+        return float(hit["score"])
+
+    usual = score()
+    assert score(w_fts=0.2) != usual
+    assert score(w_fts=0.2, w_vec=0.2) < usual
+    assert score() == pytest.approx(usual, rel=0.01)
+    assert server.call("memory_set_config", key="w_fts", value="0.2", project="harbour") == (
+        "Set w_fts=0.2 for project 'harbour'"
+    )
+    assert score() < usual
+    assert score(w_fts=1.0) == pytest.approx(usual, rel=0.01), "the search's own number counts first"
+    assert "less than or equal to 10" in server.refused("memory_search", query="x", w_fts=99)
 
 
 def test_a_project_filter_finds_its_one_row_behind_sixty_better_ones(server: Server) -> None:
@@ -124,156 +175,209 @@ def test_a_project_filter_finds_its_one_row_behind_sixty_better_ones(server: Ser
     for number in range(60):
         elsewhere.ask("remember", text=f"Barometer readings, barometer readings, barometer {number}")
         store(server, f"Barometer readings, barometer readings, number {number}", project="_global")
-    one = store(server, "Somebody once took a reading of the barometer in this very house", memory_type="episode")
-    assert found(server, "barometer readings", limit=5, project=server.place.folder.name) == [one]
+    text = "Somebody once took a reading of the barometer in this very house"
+    one = store(server, text, memory_type="episode", project="weather")
+    assert found(server, "barometer readings", limit=5, project="weather") == [one]
     assert found(server, "barometer readings", limit=5, memory_type="episode") == [one]
     assert len(found(server, "barometer readings", limit=5, project="_global")) == 5
     assert [each["id"] for each in elsewhere.ask("search", query="house", filters={"project": True})["hits"]] == []
 
 
 def test_memory_update(server: Server) -> None:
-    ship = store(server, "The ship sails on monday", tags=["ships"])
-    server.call("memory_update", memory_id=ship, content="The ship sails on thursday", memory_type="decision", tags=[])
-    (hit,) = server.call("memory_search", query="when does the ship sail")["memories"]
-    assert (hit["id"], hit["type"], hit["text"]) == (ship, "decision", "The ship sails on thursday")
+    ship = store(server, "The ship sails on monday", tags=["quillon"])
+    changes = {"content": "The ship sails on thursday", "memory_type": "decision", "tags": ["ormolu"]}
+    assert server.call("memory_update", memory_id=ship, **changes) == f"Updated memory {ship}"
+    (hit,) = server.call("memory_search", query="when does the ship sail")
+    assert (hit["id"], hit["memory_type"], hit["content"]) == (ship, "decision", "The ship sails on thursday")
+    assert found(server, "ormolu") == [ship]
+    assert found(server, "quillon") == []
     assert found(server, "monday") == []
-    assert "nothing is to be changed" in server.refused("memory_update", memory_id=ship)
-    assert "there is no memory m99999" in server.refused("memory_update", memory_id="m99999", content="x")
+    for nothing in (
+        {"memory_id": ship},
+        {"memory_id": "m99999", "content": "x"},
+        {"memory_id": "no id", "content": "x"},
+    ):
+        told = server.call("memory_update", **nothing)
+        assert told == f"Memory {nothing['memory_id']} not found or no changes"
 
 
 def test_memory_delete(server: Server) -> None:
     gone = store(server, "The well is poisoned by arsenic")
-    assert server.call("memory_delete", memory_id=gone) == {"deleted": gone, "pending": []}
+    assert server.call("memory_delete", memory_id=gone) == f"Deleted memory {gone}"
     assert found(server, "arsenic") == []
-    assert "no memory" in server.refused("memory_delete", memory_id=gone)
-    assert "look like m3" in server.refused("memory_delete", memory_id="the one about wells")
+    for unknown in (gone, "the one about wells"):
+        assert server.call("memory_delete", memory_id=unknown) == f"Memory {unknown} not found"
 
 
 def test_memory_supersede(server: Server) -> None:
-    old = store(server, "Tea is served at four", memory_type="procedure", tags=["tea"])
-    new = server.call("memory_supersede", old_id=old, new_content="Tea is served at five")["id"]
-    newest = server.call("memory_supersede", old_id=new, new_content="Tea is served at six")["id"]
-    assert found(server, "when is tea served") == [newest]
-    assert server.call("memory_search", query="tea")["memories"][0]["type"] == "procedure", "inherited"
+    old = store(server, "Tea is served at four", memory_type="procedure", tags=["tea"], project="kitchen")
+    told = server.call("memory_supersede", old_id=old, new_content="Tea is served at five")
+    new = told.removeprefix("Created memory ").removesuffix(f" superseding {old}")
+    told = server.call("memory_supersede", old_id=new, new_content="Tea is served at six", tags=["six"])
+    newest = told.removeprefix("Created memory ").removesuffix(f" superseding {new}")
+    (hit,) = server.call("memory_search", query="when is tea served")
+    assert (hit["id"], hit["memory_type"], hit["project"], hit["tags"]) == (newest, "procedure", "kitchen", ["six"])
     assert f"supersede {newest}" in server.refused("memory_supersede", old_id=old, new_content="Tea is off")
+    assert "not found" in server.refused("memory_supersede", old_id="nonexistent", new_content="x")
     assert "circle" in server.refused("memory_link", from_id=old, to_id=newest, relation="supersedes")
 
 
 def test_memory_link(server: Server) -> None:
     one, two = store(server, "Doves nest in the belfry"), store(server, "Nothing nests in the belfry, says the sexton")
-    told = server.call("memory_link", from_id=one, to_id=two, relation="related_to")
-    assert told == {"from": one, "to": two, "relation": "related_to"}
+    for _ in range(2):
+        told = server.call("memory_link", from_id=one, to_id=two, relation="related_to")
+        assert told == f"Linked {one} --related_to--> {two}"
+    assert len(server.call("memory_related", memory_id=one)) == 1
     assert "to itself" in server.refused("memory_link", from_id=one, to_id=one, relation="related_to")
     assert "related_to" in server.refused("memory_link", from_id=one, to_id=two, relation="likes")
 
 
 def test_memory_build_context(server: Server) -> None:
-    wind = store(server, "The mill grinds when the wind is from the north")
-    server.place.capture(31, payload={"tool_input": {"command": "grind --mill north"}, "tool_response": {}})
-    server.place.ask("drain")
-    against = store(server, "The mill grinds at noon only")
+    wind = store(server, "The mill grinds when the wind is from the north", project="mill")
+    against = store(server, "The mill grinds at noon only", project="mill")
     server.call("memory_link", from_id=against, to_id=wind, relation="contradicts")
-    context = server.call("memory_build_context", query="when does the mill grind, north", limit=50)
-    assert {wind, against} <= {each["id"] for each in context["memories"]}
-    assert any("grind --mill north" in each["text"] for each in context["work"])
-    assert against in {each["a"] for each in context["conflicts"]}
-    assert wind in {each["id"] for each in context["timeline"]}
+    context = server.call("memory_build_context", query="when does the mill grind", project="mill", w_recency=0.8)
+    assert set(context) == {"query", "memories", "conflicts", "timeline_summary"}
+    assert context["query"] == "when does the mill grind"
+    assert {wind, against} == set(ids(context["memories"]))
+    assert [each["memory_id"] for each in context["conflicts"]] == [against]
+    created = sorted(each["created_at"] for each in context["memories"])
+    assert context["timeline_summary"] == f"2 memories from {created[0]} to {created[-1]}"
+    nothing = server.call("memory_build_context", query="the mill", project="nowhere")
+    assert (nothing["memories"], nothing["timeline_summary"]) == ([], "No memories found")
 
 
 def test_memory_similar(server: Server) -> None:
     one = store(server, "Bees are kept behind the orchard wall")
     two = store(server, "Bees are kept behind the southern orchard wall")
-    (near, *_) = server.call("memory_similar", memory_id=one)["similar"]
-    assert (near["id"], near["cosine"] > 0.6) == (two, True)
-    assert len(server.call("memory_similar", memory_id=one, limit=1)["similar"]) == 1
+    (near, *_) = server.call("memory_similar", memory_id=one)
+    assert (set(near), near["id"], near["score"] > 0.6) == (MEMORY, two, True)
+    assert len(server.call("memory_similar", memory_id=one, limit=1)) == 1
+    assert server.call("memory_similar", memory_id="nonexistent") == []
 
 
 def test_memory_topics(server: Server) -> None:
-    store(server, "Gargoyles are washed in spring", memory_type="preference", tags=["gargoyles"])
-    topics = server.call("memory_topics")
-    assert {"topic": "preference", "count": 1} in [
-        {name: each[name] for name in ("topic", "count")} for each in topics["types"]
-    ]
-    assert "gargoyles" in {each["topic"] for each in topics["tags"]}
+    store(server, "Gargoyles are washed in spring", memory_type="preference", project="roof")
+    store(server, "Gargoyles are counted in autumn", memory_type="preference", project="roof")
+    (topic,) = server.call("memory_topics", project="roof")
+    assert (topic["topic"], topic["count"], set(topic)) == ("preference", 2, {"topic", "count", "latest"})
+    store(server, "Gargoyles are heavy")
+    assert sum(each["count"] for each in server.call("memory_topics")) > 2
 
 
 def test_memory_timeline(server: Server) -> None:
-    early, late = store(server, "The first bell rang"), store(server, "The second bell rang")
-    ids = [each["id"] for each in server.call("memory_timeline", start="1h", limit=200)["memories"]]
-    assert ids.index(late) < ids.index(early), "the latest first"
-    assert server.call("memory_timeline", end="2001-01-01")["memories"] == []
+    early, late = store(server, "The first bell rang", project="bells"), store(server, "The second bell rang")
+    server.call("memory_update", memory_id=early, content="The very first bell rang")
+    listed = server.call("memory_timeline", start="1h", limit=200)
+    assert ids(listed).index(late) < ids(listed).index(early), "by creation, the latest first"
+    assert set(listed[0]) == MEMORY
+    assert ids(server.call("memory_timeline", project="bells")) == [early]
+    assert early in ids(server.call("memory_timeline", start="2020-01-01", end="2130-12-31 23:59:59", limit=200))
+    assert server.call("memory_timeline", end="2001-01-01") == []
     assert "write 2d" in server.refused("memory_timeline", start="soonish")
 
 
 def test_memory_related(server: Server) -> None:
     one, two = store(server, "Ravens guard the gate"), store(server, "The gate has two ravens")
     server.call("memory_link", from_id=two, to_id=one, relation="related_to")
-    (link,) = server.call("memory_related", memory_id=one)["related"]
-    assert (link["relation"], link["from"], link["to"], link["id"]) == ("related_to", two, one, two)
-    assert link["text"] == "The gate has two ravens"
-    assert server.call("memory_related", memory_id=store(server, "Nobody knows the hermit"))["related"] == []
+    link = {"relation": "related_to", "id": two, "content": "The gate has two ravens"}
+    assert server.call("memory_related", memory_id=one) == [link]
+    assert [each["id"] for each in server.call("memory_related", memory_id=two)] == [one]
+    server.call("memory_delete", memory_id=two)
+    assert server.call("memory_related", memory_id=one) == []
+    assert server.call("memory_related", memory_id="nonexistent") == []
 
 
 def test_memory_health(server: Server) -> None:
     before = server.call("memory_health")
-    old = store(server, "Frost comes in october")
-    server.call("memory_supersede", old_id=old, new_content="Frost comes in november")
+    one = store(server, "Frost comes in october", project="almanac", memory_type="context")
+    two = store(server, "Frost comes in may, too")
+    begin(server, title="frost")
+    server.call("memory_link", from_id=one, to_id=two, relation="contradicts")
     after = server.call("memory_health")
-    assert (after["total"] - before["total"], after["live"] - before["live"]) == (2, 1)
-    assert after["unembedded"] == 0
+    more = {name: after[name] - before[name] for name in before if name.startswith("total")}
+    assert more == {"total_memories": 2, "total_conversations": 1, "total_links": 1, "total_conflicts": 1}
+    assert (after["memories_by_type"]["context"], after["memories_by_project"]["almanac"]) == (1, 1)
+    assert after["memories_by_project"]["<none>"] >= 1
+    assert after["oldest_memory"] <= after["newest_memory"]
 
 
 def test_memory_conflicts(server: Server) -> None:
-    one, two = store(server, "The moat is dry"), store(server, "The moat is deep")
+    one, two = (store(server, f"The moat is {how}", project="castle") for how in ("dry", "deep"))
     server.call("memory_link", from_id=one, to_id=two, relation="contradicts")
-    assert {"a": one, "a_text": "The moat is dry", "b": two, "b_text": "The moat is deep"} in server.call(
-        "memory_conflicts"
-    )["conflicts"]
+    (pair,) = server.call("memory_conflicts", project="castle")
+    assert pair.pop("created_at")
+    assert pair == {
+        "memory_id": one, "content": "The moat is dry",
+        "related_id": two, "related_content": "The moat is deep", "relation": "contradicts",
+    }  # fmt: skip
+    assert one in {each["memory_id"] for each in server.call("memory_conflicts")}
     server.call("memory_supersede", old_id=two, new_content="The moat was filled in")
-    assert one not in {each["a"] for each in server.call("memory_conflicts")["conflicts"]}, "settled"
+    assert server.call("memory_conflicts", project="castle") == [], "settled"
 
 
 def test_memory_set_project(server: Server) -> None:
-    root = str(server.place.folder)
-    assert server.call("memory_set_project", project=server.place.folder.name) == {"project": root}
-    assert server.call("memory_set_project", project="_global") == {"project": "_global"}
-    assert "this server speaks for" in server.refused("memory_set_project", project="another")
+    own = Server(server.place)
+    assert own.call("memory_set_project", project="aviary") == "Default project set to 'aviary'"
+    finch = store(own, "Finches sing at noon")
+    assert [(each["id"], each["project"]) for each in own.call("memory_search", query="finches")] == [(finch, "aviary")]
+    owl = store(own, "Owls sing at night", project="forest")
+    assert found(own, "who sings") == [finch], "unless told otherwise"
+    assert found(own, "who sings", project="forest") == [owl]
+    assert begin(own, title="birds") in {each["id"] for each in own.call("conversation_threads")}
+    assert set(found(server, "who sings")) >= {finch, owl}, "another session has a default of its own: none"
+    own.end()
 
 
 def test_memory_set_config(server: Server) -> None:
-    told = server.call("memory_set_config", w_fts=0.4, w_vec=0.4, w_recency=0.2, half_life=30)
-    assert told["w_recency"] == {"value": 0.2, "from": "project"}
-    left = server.call("memory_set_config", unset=["w_fts", "w_vec", "w_recency", "half_life"])
-    assert {each["from"] for each in left.values()} == {"default"}
-    assert "from 0 to 10" in server.refused("memory_set_config", w_fts=99)
+    assert (
+        server.call("memory_set_config", key="half_life", value="14", project="a") == "Set half_life=14 for project 'a'"
+    )
+    assert "Valid keys: w_fts, w_vec, w_recency, half_life" in server.call("memory_set_config", key="x", value="1")
+    assert "must be numeric" in server.call("memory_set_config", key="w_fts", value="much", project="a")
+    assert server.call("memory_set_config", key="w_fts", value="0.5").startswith("No project specified")
+    assert "from 0 to 10" in server.refused("memory_set_config", key="w_fts", value="99", project="a")
 
 
 def test_conversation_start(server: Server) -> None:
-    talk = server.call("conversation_start", title="owls")["id"]
-    assert server.call("conversation_start", title="more owls", follows_up_on=talk)["id"] != talk
-    assert "one parent" in server.refused("conversation_start", follows_up_on=talk, branches_from=talk)
+    talk = begin(server, title="owls")
+    assert begin(server, title="more owls", follows_up_on=talk) != talk
     assert "no such conversation" in server.refused("conversation_start", branches_from="c-nowhere")
 
 
 def test_conversation_tree(server: Server) -> None:
-    root = server.call("conversation_start", title="root")["id"]
-    left = server.call("conversation_start", title="left", branches_from=root)["id"]
-    leaf = server.call("conversation_start", title="leaf", follows_up_on=left)["id"]
-    tree = server.call("conversation_tree", conversation_id=leaf)["conversations"]
-    assert [(each["id"], each["parent_id"]) for each in tree] == [(root, None), (left, root), (leaf, left)]
-    assert "no such conversation" in server.refused("conversation_tree", conversation_id="c-nowhere")
+    root = begin(server, title="root")
+    left, right = begin(server, branches_from=root), begin(server, follows_up_on=root)
+    leaf = begin(server, follows_up_on=left, branches_from=right)
+    tree = server.call("conversation_tree", conversation_id=leaf)
+    assert {tuple(each[name] for name in ("from_id", "relation", "to_id")) for each in tree} == {
+        (left, "branches_from", root), (right, "follows_up_on", root),
+        (leaf, "follows_up_on", left), (leaf, "branches_from", right),
+    }  # fmt: skip
+    assert len(tree) == 4
+    assert server.call("conversation_tree", conversation_id=begin(server, title="alone")) == []
+    assert server.call("conversation_tree", conversation_id="c-nowhere") == []
 
 
 def test_conversation_threads(server: Server) -> None:
-    talk = server.call("conversation_start", title="swans")["id"]
+    talk = begin(server, title="swans", project="river")
     store(server, "Swans belong to the crown", conversation_id=talk)
-    (latest,) = server.call("conversation_threads", limit=1)["conversations"]
-    assert (latest["id"], latest["title"], latest["memories"]) == (talk, "swans", 1)
+    (latest,) = server.call("conversation_threads", limit=1)
+    assert latest.pop("started_at")
+    assert latest == {"id": talk, "title": "swans", "project": "river", "memory_count": 1}
+    assert [each["id"] for each in server.call("conversation_threads", project="river")] == [talk]
 
 
 def test_conversation_stale(server: Server) -> None:
-    talk = server.call("conversation_start", title="nightingales")["id"]
-    assert talk not in {each["id"] for each in server.call("conversation_stale", days=30)["conversations"]}
+    talk = begin(server, title="nightingales")
+    assert talk not in {each["id"] for each in server.call("conversation_stale", days=30)}
+    (row,) = [each for each in server.call("conversation_stale", days=0) if each["id"] == talk]
+    assert (row["title"], row["project"], row["last_memory_at"], row["days_inactive"]) == (
+        "nightingales",
+        None,
+        None,
+        0,
+    )
     assert "greater than or equal to 0" in server.refused("conversation_stale", days=-1)
 
 

@@ -129,6 +129,8 @@ async def test_words_are_shown_as_clean_and_labelled_as_in_a_block(place: Place,
         answers = {
             "search": await each.call("search", query="queue"),
             "timeline": await each.call("timeline"),
+        }
+        rekals = {
             "memory_search": await each.call("memory_search", query="queue"),
             "memory_timeline": await each.call("memory_timeline"),
             "memory_build_context": await each.call("memory_build_context", query="queue"),
@@ -136,9 +138,10 @@ async def test_words_are_shown_as_clean_and_labelled_as_in_a_block(place: Place,
         }
         whole = {cited: await each.call("show", id=cited) for cited in (event, kept)}
         brief = await each.call("brief")
-    for tool, answer in answers.items():
+    assert all(answer["about"].startswith("unverified") for answer in answers.values())
+    for tool, answer in (answers | rekals).items():
         told = json.dumps(answer, ensure_ascii=False)
-        assert answer["about"].startswith("unverified"), tool
+        assert "queue" in told or tool == "memory_topics"
         assert not set(told) & set("<\u3164\ufe0f\U000e0041"), tool
         assert "![" not in told
         assert "#m1" not in told
@@ -167,7 +170,9 @@ async def test_bad_arguments_are_results_that_say_what_to_do(place: Place, agent
             ("search", {"query": "a", "since": "soonish"}, "write 2d"),
             ("search", {}, "query"),
             ("memory_link", {"from_id": "m1", "to_id": "m1", "relation": "related_to"}, "two ids"),
-            ("memory_store", {"content": "a", "project": "another"}, "other project's folder"),
+            ("search", {"query": "a", "path": "src/a.py"}, "path"),
+            ("memory_search", {"query": "a", "projekt": "billing"}, "projekt"),
+            ("memory_store", {"content": "a", "project": "x" * 300}, "a short name"),
         ):
             assert remedy in await each.refused(tool, **arguments), tool
         odd = await each.call("search", query='"redis" AND (NOT * ^ -x) NEAR/2 \';--')

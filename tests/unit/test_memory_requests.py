@@ -175,15 +175,20 @@ async def test_conversations_have_a_tree_threads_and_stale_ones(shop: Shop) -> N
         (root, None),
         *sorted([(child, root), (grandchild, child)]),
     ]
+    both = (await shop.ask("converse", followsUpOn=root, branchesFrom=grandchild, label="billing"))["id"]
+    assert {each["id"] for each in (await shop.ask("conversations", id=both))["conversations"]} == {
+        root, child, grandchild, both,
+    }  # fmt: skip
+    assert [each["id"] for each in (await shop.ask("conversations", label="billing"))["conversations"]] == [both]
     await remember(shop, REDIS, sessionId=child)
     threads = {each["id"]: each["memories"] for each in (await shop.ask("conversations"))["conversations"]}
-    assert (len(threads), threads[child]) == (4, 1)
+    assert (len(threads), threads[child]) == (5, 1)
     shop.clock.at += 40 * DAY
     await remember(shop, POSTGRES, sessionId=root)
     stale = [each["id"] for each in (await shop.ask("conversations", staleDays=30))["conversations"]]
     assert root not in stale
     assert child in stale
-    for fields in ({"followsUpOn": "nobody"}, {"followsUpOn": root, "branchesFrom": child}, {"title": "x" * 999}):
+    for fields in ({"followsUpOn": "nobody"}, {"followsUpOn": root, "branchesFrom": "nobody"}, {"title": "x" * 999}):
         with pytest.raises(RequestInvalid):
             await shop.ask("converse", **fields)
     with pytest.raises(RequestInvalid):

@@ -195,7 +195,11 @@ async def test_every_column_of_text_is_scrubbed_unless_it_is_known_to_hold_nobod
     async with opened(tmp_path) as shop:
         await shop.by_hand("CREATE TABLE added_later (id INTEGER PRIMARY KEY, said TEXT)")
         await shop.by_hand("INSERT INTO added_later VALUES (1, ?)", f"of {NUMBER}")
-        await shop.by_hand("INSERT INTO conversations VALUES ('c1', ?, ?, NULL, 1)", f"Bill {NUMBER}", f"chat-{NUMBER}")
+        await shop.by_hand(
+            "INSERT INTO conversations (session_id, title, parent_id, ts) VALUES ('c1', ?, ?, 1)",
+            f"Bill {NUMBER}",
+            f"chat-{NUMBER}",
+        )
         found = await shop.workshop.store.read(scrubbing.text_columns)
         assert found["summaries"] == ["text"]
         assert set(found["memories"]) == {"text", "tags", "project", "session_id", "source"}
