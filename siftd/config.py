@@ -76,6 +76,7 @@ KEYS: tuple[Key, ...] = (
         "search.weights.conclusion", 0.6, "float", "how much saying what came of it lifts a hit, for a question", 0, 10
     ),
     Key("search.weights.diversity", 0.15, "float", "what a hit loses for each better one of its session", 0, 10),
+    Key("search.acrossProjects", False, "bool", "whether agents may search every project's memory, not only their own"),
     Key("recall.maxTokens", 800, "int", "the most that is given back for one prompt; 0 gives nothing", 0, 2_400),
     Key("recall.notice", True, "bool", "whether the person sees one line when an agent is given something"),
     Key("recall.briefTokens", 600, "int", "the most that is given at a session's start; 0 gives nothing", 0, 2_400),

@@ -11,10 +11,10 @@ import shutil
 from pathlib import Path
 
 from siftd.cli.context import WORK_SECONDS, Context
-from siftd.cli.known import describe
-from siftd.cli.stop import stop_and_hold
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.paths import WorkspacePaths
+from siftd.reach.known import describe
+from siftd.reach.stopping import stop_and_hold
 
 TRIES_MAX = 5
 """Between two renames a hook's courier may make the new folder again, to spool into it."""

@@ -54,9 +54,9 @@ def run(context: Context, options: Namespace) -> int:
 
 def _run_all(context: Context, options: Namespace) -> int:
     from siftd.backfill.sources import list_roots
-    from siftd.cli.stop import end_borrowed
     from siftd.config import is_excluded
     from siftd.home import load_settings
+    from siftd.reach.stopping import end_borrowed
 
     settings = load_settings(context.home).settings
     roots, gone = list_roots(_claude_home())

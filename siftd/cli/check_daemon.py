@@ -9,12 +9,13 @@ from typing import Any
 import siftd
 from siftd.cli.abnormal import find_abnormal
 from siftd.cli.beside import read_beside
-from siftd.cli.context import ANSWER_SECONDS, Context
+from siftd.cli.context import Context
 from siftd.cli.finding import Finding
 from siftd.cli.offline import read_files
 from siftd.cli.output import format_duration
 from siftd.client import connect
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, SiftdError
+from siftd.reach.workspace_client import ANSWER_SECONDS
 
 HELLO_SECONDS = 1.0
 _WELL = {"spool": "nothing waits", "log": "no line was ever set aside"}

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from siftd.cli.config_file import read_document, write_setting
 from siftd.cli.context import Context
-from siftd.cli.known import iter_known
 from siftd.cli.output import clean, count, say, say_json, tell
-from siftd.cli.stop import STOP_SECONDS
 from siftd.client import connect
 from siftd.config import Settings, is_excluded, parse_file
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, RequestInvalid
+from siftd.reach.known import iter_known
+from siftd.reach.stopping import STOP_SECONDS
 from siftd.workspace import path_as_text, path_from_text
 
 KEY = "capture.exclude"

@@ -56,7 +56,7 @@ def run(context: Context, options: Namespace) -> int:
     group = "session" if options.by_session else None
     request = {"kind": "search", "query": query, "k": options.k, "filters": filters, "group": group}
     if options.all:
-        from siftd.cli.across import search_everywhere
+        from siftd.reach.across import search_everywhere
 
         answer = search_everywhere(context, request)
     else:

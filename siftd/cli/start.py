@@ -5,8 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from siftd.cli.context import ANSWER_SECONDS, Context
+from siftd.cli.context import Context
 from siftd.cli.output import say, say_json
+from siftd.reach.workspace_client import ANSWER_SECONDS
 from siftd.starting import ensure_daemon
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from siftd.cli.context import Context
 from siftd.cli.install import say_changes, target_of
 from siftd.cli.output import clean, count, tell
-from siftd.cli.stop import stop_and_hold
 from siftd.errors import RequestInvalid
 from siftd.install.wiring import uninstall
 from siftd.paths import Home
+from siftd.reach.stopping import stop_and_hold
 
 
 def add_arguments(parser: ArgumentParser) -> None:

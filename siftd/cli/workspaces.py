@@ -6,11 +6,11 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.adopt import adopt
 from siftd.cli.context import Context
-from siftd.cli.known import Known, iter_known
 from siftd.cli.output import count, print_table, say, say_json, tell
 from siftd.client import connect
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, RequestInvalid
 from siftd.paths import WorkspacePaths
+from siftd.reach.known import Known, iter_known
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The way from a tool to the workspace's daemon: one connection a request, so that none can be a dead one."""
+"""The way from a tool to the workspace's daemon."""
 
 from __future__ import annotations
 
@@ -6,63 +6,69 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from siftd.client import Client, connect
-from siftd.errors import DaemonUnreachable
-from siftd.everywhere import ask_where_it_is, global_workspace, workspace_of
+from siftd.errors import RequestInvalid
+from siftd.everywhere import workspace_of
+from siftd.home import load_settings
 from siftd.paths import Home
-from siftd.starting import ensure_daemon
-from siftd.workspace import Workspace, start_folder
+from siftd.reach.across import find_workspace_at, search_everywhere
+from siftd.reach.workspace_client import WorkspaceClient
+from siftd.workspace import start_folder
 
-ANSWER_SECONDS = 30.0
+AT = "@"
+"""Between an id and the folder of another project, whose thing it names."""
 
 
 class Link:
     """One workspace, as a tool asks it."""
 
-    def __init__(self, home: Home, workspace: Workspace, environ: Mapping[str, str]) -> None:
-        self.workspace = workspace
-        self._home = home
-        self._environ = environ
+    def __init__(self, client: WorkspaceClient) -> None:
+        self.workspace = client.workspace
+        self._client = client
 
     @property
     def session(self) -> str | None:
         """The session of the agent that asks, as far as its client says; after `/clear` it is the one before."""
-        return self._environ.get("CLAUDE_CODE_SESSION_ID") or None
+        return self._client.environ.get("CLAUDE_CODE_SESSION_ID") or None
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Link:
         """Return the link to the workspace that the environment or the current folder names."""
         home = Home.from_environment(environ, str(Path.home()))
         home = Home(str(Path(home.root).absolute()), home.namespace)
-        return cls(home, workspace_of(home, start_folder(environ, str(Path.cwd()))), environ)
+        return cls(WorkspaceClient(home, workspace_of(home, start_folder(environ, str(Path.cwd()))), environ))
 
     def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
-        """Return the daemon's answer; the daemon is started if need be.
+        """Return the daemon's answer; what is asked here may be repeated (a memory that is there is told, not stored
+        twice). Raises SiftdError."""
+        return self._client.ask({"kind": kind, **fields})
 
-        One that ends at that very moment is asked again, once: what is asked here may be repeated (a memory that is
-        there already is told, not stored twice). Raises SiftdError.
+    def ask_every_project(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Return the best hits of every workspace, if the person lets agents ask them; ids of others name their folder.
+
+        Raises RequestInvalid if not.
         """
-        message = {"kind": kind, **fields}
-        return ask_where_it_is(message, self.workspace.root, self._ask_here, self._ask_global)
+        self._check_is_allowed()
+        answer = search_everywhere(self._client, {"kind": kind, **fields})
+        for hit in answer["hits"]:
+            if hit.get("workspace", self.workspace.root) != self.workspace.root:
+                hit["id"] = f"{hit['id']}{AT}{hit['workspace']}"
+        return answer
 
-    def _ask_here(self, message: dict[str, Any]) -> dict[str, Any]:
-        return self._ask(message, self.workspace)
+    def ask_about(self, kind: str, cited: str, name: str = "id", **fields: Any) -> dict[str, Any]:
+        """Return the answer about an id (the request's field `name`), which may name the folder of another project.
 
-    def _ask_global(self, message: dict[str, Any]) -> dict[str, Any]:
-        return self._ask(message, global_workspace(self._home))
+        Raises SiftdError.
+        """
+        cited, _, folder = cited.removeprefix("#").partition(AT)
+        message = {"kind": kind, **fields, name: cited or None}
+        if not folder:
+            return self._client.ask(message)
+        self._check_is_allowed()
+        return find_workspace_at(self._client, folder).ask(message)
 
-    def _ask(self, message: dict[str, Any], workspace: Workspace) -> dict[str, Any]:
-        with self._reach(workspace) as client:
-            try:
-                return client.request(message, timeout=ANSWER_SECONDS)
-            except DaemonUnreachable:
-                pass
-        with self._reach(workspace) as client:
-            return client.request(message, timeout=ANSWER_SECONDS)
-
-    def _reach(self, workspace: Workspace) -> Client:
-        paths = self._home.for_workspace(workspace.key)
-        try:
-            return connect(paths)
-        except DaemonUnreachable:
-            return ensure_daemon(paths, workspace.root, self._environ)
+    def _check_is_allowed(self) -> None:
+        if not load_settings(self._client.home).settings["search.acrossProjects"]:
+            raise RequestInvalid(
+                "the person lets no agent ask other projects",
+                hint="they may: `mem config search.acrossProjects true`",
+            )

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict  # pydantic takes no other before Python
 
 from siftd.clients.shown import as_text
 from siftd.harmless import harmless
-from siftd.mcp.link import Link
+from siftd.mcp.link import AT, Link
 from siftd.mcp.shown import ABOUT, fenced
 from siftd.moments import parse_moment
 
@@ -19,6 +19,8 @@ OF_A_SESSION_MAX = 2
 ASKED_MAX = 100
 SESSION_CHARS = 8
 WHAT_CHARS_MAX = 60
+ID_CHARS_MAX = 1_000
+"""An id of another project names its folder."""
 SHOWN_CHARS_MAX = 12_000
 """What `show` gives at once: about 3,000 tokens."""
 
@@ -77,6 +79,7 @@ class Tools:
         symbol: str = "",
         since: Annotated[str, Field(description="7d or 2026-03-01")] = "",
         until: str = "",
+        all_projects: Annotated[bool, Field(description="not only this one, if the person allows it")] = False,
     ) -> Hits:
         """Find what was done, decided, said or failed in this project before, by meaning and by exact words. Use it
         before investigating, deciding or repeating work. Narrow by file or symbol; with a filter an empty query gives
@@ -88,9 +91,8 @@ class Tools:
             "until": parse_moment(until, now_ms) if until else None,
         }  # fmt: skip
         filters = {name: value for name, value in given.items() if value}
-        answer = self._link.ask(
-            "search", query=query, k=min(4 * limit, ASKED_MAX), filters=filters, asking=self._link.session
-        )
+        ask = self._link.ask_every_project if all_projects else self._link.ask
+        answer = ask("search", query=query, k=min(4 * limit, ASKED_MAX), filters=filters, asking=self._link.session)
         hits = [_found(each) for each in _by_session(answer["hits"], limit)]
         note = f"degraded: {answer['degraded']}" if answer["degraded"] else ""
         return {"about": ABOUT, "hits": hits, "note": note if hits else self._why_nothing(query, filters, note)}
@@ -103,19 +105,21 @@ class Tools:
         after: Annotated[int, Field(ge=0, le=50)] = 6,
     ) -> Events:
         """What happened around one hit, in order: why something was done and what came of it."""
-        answer = self._link.ask(
+        answer = self._link.ask_about(
             "timeline",
-            around=around or None,
+            around,
+            "around",
             session=session or None,
             before=before,
             after=after,
             asking=self._link.session,
         )
+        _, at, folder = around.partition(AT)
         return {
             "about": ABOUT,
             "events": [
                 _hit(
-                    f"e{each['event_id']}",
+                    f"e{each['event_id']}{at}{folder}",
                     each["session_id"],
                     each["ts"],
                     _what(each),
@@ -133,7 +137,7 @@ class Tools:
     ) -> str:
         """The whole of one id as text (e12 an event with its input and output, s7 a summary with its event, m3 a memory
         with its links). Long ones come in parts."""
-        whole = _as_text(self._link.ask("show", id=id.removeprefix("#"))["item"])
+        whole = _as_text(self._link.ask_about("show", id)["item"])
         part = whole[offset : offset + SHOWN_CHARS_MAX]
         left = len(whole) - offset - len(part)
         told = fenced(part)
@@ -197,6 +201,7 @@ def _by_session(hits: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
 
 def _found(hit: dict[str, Any]) -> Hit:
     what = (hit["tool"] or hit.get("type") or "") + (f" on branch {hit['branch']}" if hit["branch"] else "")
+    what += f" in {hit['workspace']}" if AT in hit["id"] else ""
     text = hit["passage"] or hit["text"]
     if hit["asked"] is not None and hit["asked"]["text"]:
         text = f"{text} (asked: {hit['asked']['text']})"
@@ -224,7 +229,7 @@ def _moment(ts: int) -> str:
 
 def _hit(id_: str, session: str | None, ts: int, what: str, said_by: str, text: str) -> Hit:
     return {
-        "id": id_,
+        "id": harmless(id_, ID_CHARS_MAX),
         "session": harmless((session or "")[:8], SESSION_CHARS),
         "when": _moment(ts),
         "what": harmless(what, WHAT_CHARS_MAX),

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from siftd.cli.stop import stop_and_hold
 from siftd.paths import Home
+from siftd.reach.stopping import stop_and_hold
 from siftd.repository import find_root_commit
 from siftd.workspace import find_workspace
 

@@ -17,6 +17,8 @@ import pytest
 
 from siftd.client import connect
 from siftd.config import KEYS
+from siftd.errors import RequestInvalid
+from siftd.mcp.link import Link
 from siftd.paths import Home
 from siftd.search.pool import NEAREST
 from siftd.workspace import find_workspace
@@ -355,6 +357,18 @@ def test_recall_notice_is_whether_the_person_sees_a_line(desk: Callable[..., Des
     assert "additionalContext" in output["hookSpecificOutput"]
     assert output.get("systemMessage", "").startswith("siftd remembered #m1") == is_wanted
     assert [each["piece"] for each in noticed.mem("injections", "--last")["injections"]] == ["m1"]
+
+
+@pytest.mark.parametrize("may", [True, False])
+def test_search_across_projects_is_whether_an_agent_may_ask_them(desk: Callable[..., Desk], may: bool) -> None:
+    asked = desk(search__acrossProjects=may)
+    asked.ask({"kind": "remember", "text": "The ferry is late in winter."})
+    link = Link.from_environment({**asked.environment, "SIFTD_HOME": asked.paths.home.root})
+    if may:
+        assert link.ask_every_project("search", query="when is the ferry late", k=3)["degraded"] is None
+    else:
+        with pytest.raises(RequestInvalid):
+            link.ask_every_project("search", query="when is the ferry late", k=3)
 
 
 WEIGHTS = {

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from siftd.cli import DONE, FAILED, MISUSED, run
-from siftd.cli.stop import stop_and_hold
 from siftd.paths import Home, WorkspacePaths
+from siftd.reach.stopping import stop_and_hold
 from siftd.starting import ensure_daemon
 from siftd.workspace import find_workspace
 

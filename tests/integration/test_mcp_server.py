@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from daemons import Place, is_alive, wait_until
 
+from siftd.mcp.link import Link
+
 mcp = pytest.importorskip("mcp")
 
 POSTGRES = "The job queue runs on Postgres LISTEN/NOTIFY"
@@ -156,6 +158,29 @@ async def test_words_are_shown_as_clean_and_labelled_as_in_a_block(place: Place,
     assert "(words of: outside)" in whole[event].splitlines()[1]
     assert unfenced(whole[kept])["said_by"] == "agent"
     assert "queue" not in brief
+
+
+async def test_agents_search_other_projects_only_where_the_person_lets_them(place: Place) -> None:
+    other = place.root / "other"
+    other.mkdir()
+    elsewhere = Link.from_environment({**place.env, "CLAUDE_PROJECT_DIR": str(other)})
+    said = {"last_assistant_message": "The ferry is late because the lock at Rhenen is drained in winter."}
+    elsewhere.ask("capture", sessionId="s-ferry", tool="Stop", payload=said, ts=1_760_000_000_000)
+    elsewhere.ask("drain")
+    elsewhere.ask("stop", hold=False)
+    async with connected(place) as each:
+        assert "acrossProjects" in await each.refused("search", query="why is the ferry late", all_projects=True)
+        assert "acrossProjects" in await each.refused("show", id=f"e1@{other}")
+        place.configure(search__acrossProjects=True)
+        assert (await each.call("search", query="why is the ferry late"))["hits"] == []
+        found = await each.call("search", query="why is the ferry late", all_projects=True)
+        (hit,) = found["hits"]
+        assert "Rhenen" in hit["text"]
+        assert hit["id"].endswith(f"@{other}")
+        assert "Rhenen" in await each.call("show", id=hit["id"])
+        event = (await each.call("timeline", around=hit["id"]))["events"][0]
+        assert event["id"] == f"e1@{other}"
+        assert "no project" in await each.refused("show", id="e1@/nowhere")
 
 
 async def test_bad_arguments_are_results_that_say_what_to_do(place: Place, agent: Callable[..., Any]) -> None:

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from siftd.cli import DONE, FAILED, MISUSED, NO_DAEMON, run
-from siftd.cli.stop import stop_and_hold
 from siftd.client import connect
 from siftd.errors import DaemonUnreachable, SiftdError
 from siftd.paths import Home, WorkspacePaths
+from siftd.reach.stopping import stop_and_hold
 from siftd.starting import ensure_daemon
 from siftd.workspace import find_workspace
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from siftd.cli import DONE, MISUSED, run
-from siftd.cli.stop import end_borrowed, stop_and_hold
 from siftd.client import connect
 from siftd.errors import DaemonUnreachable
 from siftd.paths import Home
+from siftd.reach.stopping import end_borrowed, stop_and_hold
 from siftd.starting import ensure_daemon
 from siftd.workspace import find_workspace
 

@@ -17,7 +17,7 @@ FLOORS = {
     "env_held": 2, "env_lines": 2, "env_names": 2, "touched": 2, "admitting": 2,
     "log": 3, "spool": 3,
     "store": 4,
-    "embed": 5, "summarise": 5, "search": 5,
+    "embed": 5, "summarise": 5, "search": 5, "reach": 5,
     "consolidate": 6, "backfill": 6, "exchange": 6,
     "daemon": 7,
     "cli": 8, "install": 8, "mcp": 8, "__main__": 8,
