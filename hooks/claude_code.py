@@ -120,7 +120,7 @@ def main(env: dict[str, str], run: str) -> None:
     answer = ask(frame, key, deadline) if may_ask(run, key) and len(raw) <= LARGE_BYTES else b""
     setitimer(ITIMER_REAL, 0)
     is_kept = answer is not None and answer.startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
-    if not off and (is_start or raw.find(b'"UserPromptSubmit"', 0, HEAD_BYTES) > 0):
+    if not off and (is_start or any(raw.find(n, 0, HEAD_BYTES) > 0 for n in (b'"UserPromptSubmit"', b'UseFailure"'))):
         from recall import tell
 
         frame = tell(frame, is_kept, run, key, deadline)

@@ -1,10 +1,10 @@
-"""What a hook gives the agent at the two events at which the client listens: a session's start and a prompt.
+"""What a hook gives the agent where there may be something: a session's start, a prompt, a call that failed.
 
 The daemon has it when it gets the hook's frame a second time, marked 02 instead of 01: its answer is
 `{"ok":true,"output":{…}}`, the output as the client wants it printed, or `{"ok":true}` for nothing. Without a
 daemon a session's start gets the kept brief, `workspaces/<key>/brief`: a line with the ids in it, then the output.
-A prompt gets nothing then. What the person is told when something is wrong is in alarm.py. Nothing here fails a hook,
-and nothing waits beyond the hook's own deadline.
+Nothing else gets anything then. What the person is told when something is wrong is in alarm.py. Nothing here fails a
+hook, and nothing waits beyond the hook's own deadline.
 """
 
 import posix

@@ -78,6 +78,7 @@ KEYS: tuple[Key, ...] = (
     Key("search.weights.diversity", 0.15, "float", "what a hit loses for each better one of its session", 0, 10),
     Key("search.acrossProjects", False, "bool", "whether agents may search every project's memory, not only their own"),
     Key("recall.maxTokens", 800, "int", "the most that is given back for one prompt; 0 gives nothing", 0, 2_400),
+    Key("recall.failures", True, "bool", "whether a command that fails as it did before brings how it was got through"),
     Key("recall.notice", True, "bool", "whether the person sees one line when an agent is given something"),
     Key("recall.briefTokens", 600, "int", "the most that is given at a session's start; 0 gives nothing", 0, 2_400),
 )

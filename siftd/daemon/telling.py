@@ -39,6 +39,7 @@ log = structlog.get_logger()
 
 START = "SessionStart"
 PROMPT = "UserPromptSubmit"
+FAILURE = "PostToolUseFailure"
 REST_SECONDS = 0.2
 """Turn ends that come together make one brief. Arbitrary."""
 OFFERED = "rules_offered"
@@ -83,6 +84,9 @@ class Telling:
                 request = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)
                 given = await self._recall(request, is_told=True, branch=payload.get("_branch"))
                 hook = PROMPT
+            elif isinstance(captured, RedactedEvent) and captured.outcome == "failed":
+                given = await self._failed_before(captured)
+                hook = FAILURE
             elif isinstance(captured, RedactedSessionChange) and captured.change == "start":
                 branch = self._branch(captured.cwd)
                 given = await self._brief(Brief(session_id=captured.session_id), is_told=True, branch=branch)
@@ -189,6 +193,23 @@ class Telling:
                 state=state,
                 branch=branch or self._branch(),
             )
+
+        return (await self._store.read(read)).sealed(self._stock.intake.block_id)
+
+    async def _failed_before(self, event: RedactedEvent) -> Given:
+        """Return how a command that failed just now was got through before."""
+        from siftd.search.failed_before import failed_before
+
+        max_tokens = self._stock.settings["recall.maxTokens"]
+        payload = msgspec.json.decode(event.payload_json)
+        command, error = payload.get("tool_input"), payload.get("error")
+        command = command.get("command") if isinstance(command, dict) else None
+        if not isinstance(command, str) or not isinstance(error, str) or not self._stock.settings["recall.failures"]:
+            return _nothing()
+
+        def read(connection: sqlite3.Connection) -> Given:
+            state = ledger.session_state(connection, event.session_id)
+            return failed_before(connection, event.session_id, command, error, max_tokens=max_tokens, state=state)
 
         return (await self._store.read(read)).sealed(self._stock.intake.block_id)
 

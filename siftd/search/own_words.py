@@ -25,6 +25,7 @@ _PLAIN_WORDS_MAX = 3
 """Words of a command that are neither an option nor a path: `docker compose up`. More of them are a sentence."""
 _WORD_CHARS_MAX = 40
 _NAMES_MAX = 3
+_ENTERED = re.compile(r"cd [\w./@+~-]{1,200}(?=\s*&&)")
 _NAME = re.compile(r"[\w./-]+")
 _TOKEN = re.compile(r"""(?:[^\s"']|"[^"]*(?:"|$)|'[^']*(?:'|$))+""")
 _HARMLESS_WORD = re.compile(r"[\w./:=@+,~-]+")
@@ -49,11 +50,17 @@ def name_of(path: str, cwd: str | None = None) -> str:
     return f"{name[:NAME_CHARS_MAX]}{cut or ('…' if len(name) > NAME_CHARS_MAX else '')}"
 
 
-def command_words(command: str) -> str:
-    """Return what a command runs: program, options, paths; `…` for what it quotes or says."""
+def command_words(command: str, *, with_folder: bool = False) -> str:
+    """Return what a command runs: program, options, paths; `…` for what it quotes or says.
+
+    It is told without the plumbing around it; `with_folder` keeps a leading `cd`.
+    """
     words: list[str] = []
     plain = 0
-    for token in _TOKEN.findall(visible(shell.bare(command)))[: 4 * _WORDS_MAX]:
+    told = shell.bare(command)
+    if with_folder and (entered := _ENTERED.match(command)):
+        told = f"{entered[0]} && {told}"
+    for token in _TOKEN.findall(visible(told))[: 4 * _WORDS_MAX]:
         if token.startswith("#") or len(words) >= _WORDS_MAX:
             words.append("…")
             break

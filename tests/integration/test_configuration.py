@@ -350,6 +350,24 @@ def test_recall_brief_tokens_is_the_most_that_a_start_is_given(
 
 
 @pytest.mark.parametrize("is_wanted", [True, False])
+def test_recall_failures_is_whether_a_failure_brings_what_got_through(
+    desk: Callable[..., Desk], is_wanted: bool
+) -> None:
+    asked = desk(recall__failures=is_wanted)
+    failure = {
+        "hook_event_name": "PostToolUseFailure",
+        "tool_name": "Bash",
+        "error": "Exit code 1\nunknown flag: --stat",
+    }
+    asked.hook(**failure, tool_input={"command": "gh pr diff 1 --stat"}, tool_use_id="t1")
+    asked.capture("gh pr diff 1 --name-only", ts=10**14)
+    output = asked.hook(
+        **failure, session_id="another", tool_input={"command": "gh pr diff 2 --stat"}, tool_use_id="t2"
+    )
+    assert ("additionalContext" in output.get("hookSpecificOutput", {})) == is_wanted
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
 def test_recall_notice_is_whether_the_person_sees_a_line(desk: Callable[..., Desk], is_wanted: bool) -> None:
     noticed = desk(recall__notice=is_wanted)
     noticed.ask({"kind": "remember", "text": "Never push to main without a review.", "pin": True, "typed": True})
