@@ -25,7 +25,7 @@ _LEGS = {
     "recent": "being recent",
 }
 _PARTS = ("own", "session", "diversity")
-_LIFTS = ("recency", "confidence", "prompt", "conclusion", "importance", "purpose")
+_LIFTS = ("recency", "confidence", "prompt", "conclusion", "importance", "purpose", "answer")
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -24,7 +24,7 @@ from siftd.search import memories as memory_search
 from siftd.search.legs import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
 from siftd.search.lifts import lifted, lifts
 from siftd.search.memories import Shelf, Shelves
-from siftd.search.passages import Wanted, passage
+from siftd.search.passages import Wanted, answer_of, passage
 from siftd.search.pool import NEAREST, Pool, with_neighbours
 from siftd.search.query import Question
 from siftd.search.rows import Rows
@@ -37,6 +37,7 @@ from siftd.store.payload import find_object
 from siftd.store.read import Asking
 from siftd.store.scope import KINDS, Scope
 from siftd.summarise.extractive.text import THIN
+from siftd.summarise.extractive.words import is_reason
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +59,10 @@ _NEIGHBOURLY = 100
 _PLACES_MAX = 5
 """From the fifth better one of its session on a hit loses no more."""
 PASSAGES_MAX = 10
-"""Hits whose events are read for the passage that answers."""
+"""Hits whose events are read for the passage that answers, and that are put in order by it."""
+REASON = 0.5
+"""By how much a reason lifts a hit of those, where one is asked for. With it, and with what of the question the shown
+text holds, an answering text is among three for 0.63 of the questions instead of 0.54, of those never looked at too."""
 _MANY_SESSIONS = 10
 """Where fewer hold anything of the question a hit loses less: the first ten must come from the same ones anyway."""
 
@@ -164,9 +168,10 @@ class SearchEngine:
         pool = Pool(self._rows, found, weighed)
         moment = self._moment(filters)
         ranked = self._ranked(pool, weighed, group, moment)
-        best = self._answers(pool, ranked, k, filters, group, asking)
+        best = self._answers(pool, ranked, max(k, PASSAGES_MAX), filters, group, asking)
         hits = self._hits(pool, best, weighed, filters, moment)
-        self._add_passages(hits, Wanted(legs.rarity()))
+        wanted = Wanted(legs.rarity())
+        self._add_passages(hits, wanted)
         if shelves and vector is not None and is_built_in(self._index().embedder):
             vector = self._embed_question(question.text, None)  # of memories nobody knows which words are rare
         for shelf in shelves:
@@ -178,7 +183,10 @@ class SearchEngine:
                 if shelf.connection is self._connection:
                     raise
                 degraded = degraded or "without the memories of every project: their store cannot be read"
-        return Answer(sorted(hits, key=lambda hit: -hit["score"])[:k], degraded)
+        hits.sort(key=lambda hit: -hit["score"])
+        if group is None:
+            _put_answers_first(hits, wanted, asks_why=question.asks_why)
+        return Answer(hits[:k], degraded)
 
     def read_ahead(self) -> bool:
         """Read a piece of what searches need and have not met yet; return whether more is left."""
@@ -376,6 +384,19 @@ class SearchEngine:
         best = sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
         _put_newer_first(best, shelf)
         return best
+
+
+def _put_answers_first(hits: list[dict[str, Any]], wanted: Wanted, *, asks_why: bool) -> None:
+    """Lift the first hits by how much of the question the very text holds that is shown of them, and by a reason."""
+    if not wanted:
+        return
+    for hit in hits[:PASSAGES_MAX]:
+        asked = (hit["asked"] or {}).get("text") or ""
+        text = f"{hit['passage'] or answer_of(hit['text'])} {asked}"
+        answer = wanted.weight(wanted.found(text)) / wanted.total + (REASON if asks_why and is_reason(text) else 0.0)
+        hit["why"]["answer"] = round(answer, 6)
+        hit["score"] = round(hit["score"] * (1 + answer), 6)
+    hits.sort(key=lambda hit: -hit["score"])
 
 
 def _put_newer_first(hits: list[dict[str, Any]], shelf: Shelf) -> None:

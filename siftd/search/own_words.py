@@ -25,7 +25,7 @@ _PLAIN_WORDS_MAX = 3
 """Words of a command that are neither an option nor a path: `docker compose up`. More of them are a sentence."""
 _WORD_CHARS_MAX = 40
 _NAMES_MAX = 3
-_ENTERED = re.compile(r"cd [\w./@+~-]{1,200}(?=\s*&&)")
+_ENTERED = re.compile(r"cd [\w./@+~-]{1,200} && ")
 _NAME = re.compile(r"[\w./-]+")
 _TOKEN = re.compile(r"""(?:[^\s"']|"[^"]*(?:"|$)|'[^']*(?:'|$))+""")
 _HARMLESS_WORD = re.compile(r"[\w./:=@+,~-]+")
@@ -59,7 +59,7 @@ def command_words(command: str, *, with_folder: bool = False) -> str:
     plain = 0
     told = shell.bare(command)
     if with_folder and (entered := _ENTERED.match(command)):
-        told = f"{entered[0]} && {told}"
+        told = f"{entered[0]}{told}"
     for token in _TOKEN.findall(visible(told))[: 4 * _WORDS_MAX]:
         if token.startswith("#") or len(words) >= _WORDS_MAX:
             words.append("…")

@@ -65,17 +65,20 @@ class Wanted:
 
 
 def passage(payload: Mapping[str, Any], summary: str, wanted: Wanted) -> str | None:
-    """Return what of an event holds more of the question than its summary does; None where nothing of it does.
+    """Return what of an event holds as much of a question as its summary does, or more; None where nothing of it does.
 
-    Of a story ("question → answer") the answer is compared: it does not answer by repeating the question.
+    What somebody said is told with what they said next, as far as there is room: the reason often follows. Of a call's
+    input and output only what holds more is told. Of a story ("question → answer") the answer is compared: it does not
+    answer by repeating the question.
     """
     is_said = not _SAID.isdisjoint(payload)
-    told = wanted.weight(wanted.found(summary.rpartition(" → ")[2])) + (0 if is_said else _LINES_LESS * wanted.total)
-    if told >= wanted.total:
+    told = wanted.weight(wanted.found(answer_of(summary))) + (0 if is_said else _LINES_LESS * wanted.total)
+    if told >= wanted.total and not is_said:
         return None
     pieces = list(_pieces(payload))
     held = [wanted.found(piece) for piece in pieces]
-    best, chosen = 0.0, ""
+    best: float | None = None
+    chosen: tuple[int, int] | None = None
     for start, first in enumerate(held):
         if not first:
             continue
@@ -87,11 +90,29 @@ def passage(payload: Mapping[str, Any], summary: str, wanted: Wanted) -> str | N
                 break
             terms |= held[end]
             weight = wanted.weight(terms)
-            if weight > told:
+            if weight >= told if is_said else weight > told:
                 weight += _fit(pieces[start : end + 1], length) * wanted.total
-                if weight > best:
-                    best, chosen = weight, clip(" ".join(pieces[start : end + 1]), PASSAGE_CHARS)
-    return chosen or None
+                if best is None or weight > best:
+                    best, chosen = weight, (start, end)
+    if chosen is None:
+        return None
+    start, end = chosen
+    end = _with_what_follows(pieces, start, end) if is_said else end
+    return clip(" ".join(pieces[start : end + 1]), PASSAGE_CHARS)
+
+
+def answer_of(summary: str) -> str:
+    """Return what a summary says that answers: of a story what follows the question."""
+    return summary.rpartition(" → ")[2]
+
+
+def _with_what_follows(pieces: Sequence[str], first: int, last: int) -> int:
+    """Return up to where a window is widened by what follows, as far as there is room."""
+    room = PASSAGE_CHARS - sum(len(each) + 1 for each in pieces[first : last + 1])
+    while last + 1 < len(pieces) and len(pieces[last + 1]) < room and not is_filler(pieces[last + 1]):
+        last += 1
+        room -= len(pieces[last]) + 1
+    return last
 
 
 def _fit(window: Sequence[str], length: int) -> float:

@@ -32,6 +32,7 @@ _ASKED_OR_SAID = re.compile(
     re.IGNORECASE,
 )
 
+_WHY = re.compile(r"\bwhy\b|\breasons?\b|\bhow come\b|\bwhat for\b|\bcaus|\bwarum\b|\bwieso\b|为什么", re.IGNORECASE)
 _QUESTION = re.compile(
     r"^\W{0,8}(?:why|how|what|which|where|who|whose"
     r"|(?:when|do|does|did|is|are|was|were|can|could|should|has|have|had)"
@@ -66,6 +67,11 @@ class Question:
     def is_question(self) -> bool:
         """Whether it is phrased as a question: who asks one wants what came of the work, not the work."""
         return _QUESTION.search(self.text) is not None
+
+    @property
+    def asks_why(self) -> bool:
+        """Whether it asks for a reason or a cause."""
+        return _WHY.search(self.text) is not None
 
     @property
     def asks_what_was_said(self) -> bool:

@@ -39,12 +39,15 @@ _TELLS_OF_AN_ERROR = re.compile(
     r"|refused|unable|does not|not found|not allowed|not supported|conflict|unknown",
     re.IGNORECASE,
 )
-_SAYS_ONLY_THAT = re.compile(r"\W*(?:exit code \d+|errors?|fail(?:ed|ure)?)\W*", re.IGNORECASE)
-_FILTERED = re.compile(r"\|\s*(?:grep|egrep|rg|head|tail|cat|wc|tee|true)\b|\|\|")
-_RUN = re.compile(r"\brun\s+([\w:./-]+)")
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_PATH = re.compile(r"(?:(?:~|\.{1,2})?(?:/[\w.@+~-]+)+/?|[\w-]+(?:/[\w.@+-]+)+|[\w-]+\.[a-z]{1,4}\b)(?::\d+)*")
-_NUMBER = re.compile(r"0x[0-9a-f]+|\b(?=[a-f]*\d)[0-9a-f]{7,64}\b|\d+", re.IGNORECASE)
+_SAYS_ONLY_THAT = re.compile(r"\W{0,20}(?:exit code \d{1,5}|errors?|fail(?:ed|ure)?)\W{0,20}", re.IGNORECASE)
+_FILTERED = re.compile(r"\|\s{0,5}(?:grep|egrep|rg|head|tail|cat|wc|tee|true)\b|\|\|")
+_RUN = re.compile(r"\brun\s{1,5}([\w:./-]{1,60})")
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_PATH = re.compile(
+    r"(?:(?:~|\.{1,2})?(?:/[\w.@+~-]{1,80}){1,20}/?|[\w-]{1,60}(?:/[\w.@+-]{1,80}){1,20}|[\w-]{1,60}\.[a-z]{1,4}\b)"
+    r"(?::\d{1,7}){0,3}"
+)
+_NUMBER = re.compile(r"0x[0-9a-f]{1,32}|\b(?=[a-f]{0,64}\d)[0-9a-f]{7,64}\b|\d{1,30}", re.IGNORECASE)
 
 
 class WayOut(NamedTuple):

@@ -196,7 +196,7 @@ async def test_a_score_is_its_parts_times_each_lift(bench: Workbench) -> None:
         why = hit["why"]
         parts = why["own"] + why["session"] + why["diversity"]
         score = parts * (1 + why["recency"]) * (1 + why["confidence"]) * (1 + why["prompt"])
-        score *= 1 + why["conclusion"]
+        score *= (1 + why["conclusion"]) * (1 + why["answer"])
         assert hit["score"] == pytest.approx(score, abs=1e-4)
 
 
