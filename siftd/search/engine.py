@@ -159,7 +159,7 @@ class SearchEngine:
             weighed = replace(
                 weighed,
                 prompt=weighed.prompt if question.asks_what_was_said else 0.0,
-                conclusion=weighed.conclusion if question.is_question else 0.0,
+                conclusion=weighed.conclusion if question.asks_what_came_of_it else 0.0,
             )
         legs = Legs(self._connection, self._rows, question, scope, DEPTH if group is None else DEPTH_OF_SESSIONS)
         found, vector, degraded = self._ask(question, legs, weighed)

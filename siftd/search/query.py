@@ -32,6 +32,7 @@ _ASKED_OR_SAID = re.compile(
     re.IGNORECASE,
 )
 
+_AMOUNT = re.compile(r"\b(?:how (?:many|much|long|often|old)|when|what (?:time|date|day))\b", re.IGNORECASE)
 _WHY = re.compile(r"\bwhy\b|\breasons?\b|\bhow come\b|\bwhat for\b|\bcaus|\bwarum\b|\bwieso\b|为什么", re.IGNORECASE)
 _QUESTION = re.compile(
     r"^\W{0,8}(?:why|how|what|which|where|who|whose"
@@ -67,6 +68,12 @@ class Question:
     def is_question(self) -> bool:
         """Whether it is phrased as a question: who asks one wants what came of the work, not the work."""
         return _QUESTION.search(self.text) is not None
+
+    @property
+    def asks_what_came_of_it(self) -> bool:
+        """Whether the end of the work answers it: not what a person said, nor a number or a date, which anybody says
+        at any time."""
+        return self.is_question and not self.asks_what_was_said and not _AMOUNT.search(self.text)
 
     @property
     def asks_why(self) -> bool:

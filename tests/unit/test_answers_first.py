@@ -11,6 +11,7 @@ import pytest_asyncio
 from opened_shop import NOW, Shop, opened
 
 from siftd.model import SessionChange
+from siftd.search.engine import REASON
 from siftd.search.query import Question
 
 QUESTION = "Why do we retry seven times in the queue?"
@@ -89,6 +90,37 @@ async def test_who_asks_a_question_is_told_what_came_of_it_before_what_was_read_
     await turn(shop, 1, "Look into the queue.", "We retry seven times since the broker needs ninety seconds.")
     await shop.ask("drain")
     assert (await search(shop, "why do we retry seven times"))[0]["tool"] == "Stop"
+
+
+async def test_a_reason_lifts_what_was_said_where_one_is_asked_for(shop: Shop) -> None:
+    said = (
+        "The parser loses the last line of the file.",
+        "The parser loses the last line because it stops at a byte that is none.",
+    )
+    for number, text in enumerate(said):
+        await shop.capture(number, tool="AssistantText", sessionId=f"s{number}", payload={"text": text})
+    await shop.ask("drain")
+    of_why = {hit["text"]: hit["why"]["answer"] for hit in await search(shop, "why does the parser lose the last line")}
+    of_which = {hit["text"]: hit["why"]["answer"] for hit in await search(shop, "which parser loses the last line")}
+    assert of_why[said[1]] == pytest.approx(of_why[said[0]] + REASON)
+    assert of_which[said[1]] == pytest.approx(of_which[said[0]])
+
+
+@pytest.mark.parametrize(
+    ("query", "comes_of_it", "why"),
+    [
+        ("why does the merge stop", True, True),
+        ("what caused the leak?", True, True),
+        ("how did we fix the leak", True, False),
+        ("how many tests are there?", False, False),
+        ("when does the sprint end?", False, False),
+        ("what did I say about the sprint?", False, False),
+        ("leak in the parser", False, False),
+    ],
+)
+def test_what_the_end_of_the_work_answers_is_told_by_the_question(query: str, comes_of_it: bool, why: bool) -> None:
+    asked = Question.of(query)
+    assert (asked.asks_what_came_of_it, asked.asks_why) == (comes_of_it, why)
 
 
 async def test_the_passage_that_answers_is_told_where_the_summary_holds_less(shop: Shop) -> None:

@@ -33,6 +33,14 @@ def test_a_summary_that_answers_as_much_stays_alone() -> None:
     assert said("Nothing of it here.") is None
 
 
+def test_what_was_said_next_is_told_with_it_as_far_as_there_is_room() -> None:
+    text = "We retry seven times in the queue. The broker needs half a minute to come back. " + "Then it goes on. " * 30
+    told = said(text, "We retry seven times in the queue.")
+    assert told is not None
+    assert told.startswith("We retry seven times in the queue. The broker needs half a minute to come back. Then it")
+    assert len(told) <= PASSAGE_CHARS
+
+
 def test_a_question_and_an_announcement_answer_less_than_a_statement() -> None:
     text = "Do we retry seven times? Let me see the queue's seven retries. We retry seven times there."
     assert said(text) == "We retry seven times there."
