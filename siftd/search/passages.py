@@ -65,11 +65,11 @@ class Wanted:
 
 
 def passage(payload: Mapping[str, Any], summary: str, wanted: Wanted) -> str | None:
-    """Return what of an event holds as much of a question as its summary does, or more; None where nothing of it does.
+    """Return what of an event holds more of a question than its summary does; None where nothing of it does.
 
-    What somebody said is told with what they said next, as far as there is room: the reason often follows. Of a call's
-    input and output only what holds more is told. Of a story ("question → answer") the answer is compared: it does not
-    answer by repeating the question.
+    What somebody said is told with what they said next, as far as there is room: the reason often follows. Where its
+    summary holds as much already, that is from where the words stand first. Of a story ("question → answer") the answer
+    is compared: it does not answer by repeating the question.
     """
     is_said = not _SAID.isdisjoint(payload)
     told = wanted.weight(wanted.found(answer_of(summary))) + (0 if is_said else _LINES_LESS * wanted.total)
@@ -77,7 +77,22 @@ def passage(payload: Mapping[str, Any], summary: str, wanted: Wanted) -> str | N
         return None
     pieces = list(_pieces(payload))
     held = [wanted.found(piece) for piece in pieces]
-    best: float | None = None
+    chosen = _best_window(pieces, held, told, wanted, is_said=is_said)
+    if chosen is None and is_said:
+        at = next((at for at, terms in enumerate(held) if terms and wanted.weight(terms) >= told), None)
+        chosen = None if at is None or is_filler(pieces[at]) else (at, at)
+    if chosen is None:
+        return None
+    start, end = chosen
+    end = _with_what_follows(pieces, start, end) if is_said else end
+    return clip(" ".join(pieces[start : end + 1]), PASSAGE_CHARS)
+
+
+def _best_window(
+    pieces: Sequence[str], held: Sequence[frozenset[str]], told: float, wanted: Wanted, *, is_said: bool
+) -> tuple[int, int] | None:
+    """Return from where to where a few pieces hold most of the question, and more than `told`."""
+    best = 0.0
     chosen: tuple[int, int] | None = None
     for start, first in enumerate(held):
         if not first:
@@ -90,15 +105,11 @@ def passage(payload: Mapping[str, Any], summary: str, wanted: Wanted) -> str | N
                 break
             terms |= held[end]
             weight = wanted.weight(terms)
-            if weight >= told if is_said else weight > told:
+            if weight > told:
                 weight += _fit(pieces[start : end + 1], length) * wanted.total
-                if best is None or weight > best:
+                if weight > best:
                     best, chosen = weight, (start, end)
-    if chosen is None:
-        return None
-    start, end = chosen
-    end = _with_what_follows(pieces, start, end) if is_said else end
-    return clip(" ".join(pieces[start : end + 1]), PASSAGE_CHARS)
+    return chosen
 
 
 def answer_of(summary: str) -> str:
