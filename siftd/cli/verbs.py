@@ -18,52 +18,67 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-VERBS = {
-    "search": "find what was done, decided or seen",
-    "timeline": "what happened around an event, or last",
-    "show": "the whole of an event (e12), a summary (s7) or a memory (m3)",
-    "sessions": "the sessions, newest first",
-    "session": "one session whole: what was asked, said and done",
-    "conversations": "sessions that were named, and what they follow up on; one's tree",
-    "tail": "what is captured, as it comes in",
-    "stats": "events and sessions by day, and what agents were given",
-    "info": "the state of this workspace's memory (also `mem status`)",
-    "doctor": "check every link of the chain and say the remedy",
-    "remember": "keep a fact, a decision or a preference on purpose",
-    "memories": "what is kept on purpose",
-    "pins": "what stands in every session, and what waits for your word to",
-    "update": "change what a memory says, or link it",
-    "brief": "what a session would be given at its start",
-    "injections": "what agents were given unasked",
-    "why": "why an agent was given a piece, and whether it helped",
-    "drain": "summarise and embed now what is still raw",
-    "backfill": "read transcripts of earlier sessions into the memory",
-    "export": "write everything into a file, as lines of JSON",
-    "import": "merge an exported file in",
-    "retry": "summarise again what was skipped",
-    "reembed": "make the vectors anew",
-    "resummarise": "have a time's summaries told anew by the configured backend",
-    "undo": "bring a superseded summary back for good",
-    "forget": "forget for good: ids, a session, a file, a text, a time",
-    "redact": "show what would be replaced in a file, and why",
-    "scrub": "apply today's redaction rules to everything stored",
-    "prune": "forget now what the configuration says is too old",
-    "rebuild": "make the database anew from the log",
-    "backup": "copy the database into a file of your own",
-    "start": "start this workspace's daemon",
-    "stop": "stop the daemon, until `mem start` or a new session",
-    "pause": "capture nothing more, or nothing more of a session, until `mem resume`",
-    "resume": "capture again",
-    "exclude": "capture nothing in workspaces under a folder, from now on",
-    "logs": "what the daemon did",
-    "install": "wire siftd into Claude Code",
-    "uninstall": "take siftd out of Claude Code",
-    "workspaces": "every workspace that has a memory here; adopt a moved one",
-    "config": "every setting, its value and where it comes from; set one",
-    "slash": "run what was typed behind `/mem` (on standard input)",
+GROUPS = {
+    "Find": {
+        "search": "find what was done, decided or seen",
+        "timeline": "what happened around an event, or last",
+        "show": "the whole of an event (e12), a summary (s7) or a memory (m3)",
+        "sessions": "the sessions, newest first",
+        "session": "one session whole: what was asked, said and done",
+        "conversations": "sessions that were named, and what they follow up on; one's tree",
+        "tail": "what is captured, as it comes in",
+        "stats": "events and sessions by day, and what agents were given",
+        "brief": "what a session would be given at its start",
+        "injections": "what agents were given unasked",
+        "why": "why an agent was given a piece, and whether it helped",
+    },
+    "Keep": {
+        "remember": "keep a fact, a decision or a preference on purpose",
+        "memories": "what is kept on purpose",
+        "pins": "what stands in every session, and what waits for your word to",
+        "update": "change what a memory says, or link it",
+        "undo": "bring a superseded summary back for good",
+    },
+    "Erase": {
+        "forget": "forget for good: ids, a session, a file, a text, a time",
+        "redact": "show what would be replaced in a file, and why",
+        "scrub": "apply today's redaction rules to everything stored",
+        "prune": "forget now what the configuration says is too old",
+        "pause": "capture nothing more, or nothing more of a session, until `mem resume`",
+        "resume": "capture again",
+        "exclude": "capture nothing in workspaces under a folder, from now on",
+    },
+    "Maintain": {
+        "info": "the state of this workspace's memory (also `mem status`)",
+        "doctor": "check every link of the chain and say the remedy",
+        "drain": "summarise and embed now what is still raw",
+        "retry": "summarise again what was skipped",
+        "reembed": "make the vectors anew",
+        "resummarise": "have a time's summaries told anew by the configured backend",
+        "rebuild": "make the database anew from the log",
+        "backup": "copy the database into a file of your own",
+        "backfill": "read transcripts of earlier sessions into the memory",
+        "export": "write everything into a file, as lines of JSON",
+        "import": "merge an exported file in",
+        "workspaces": "every workspace that has a memory here; adopt a moved one",
+    },
+    "Daemon": {
+        "start": "start this workspace's daemon",
+        "stop": "stop the daemon, until `mem start` or a new session",
+        "logs": "what the daemon did",
+    },
+    "Set up": {
+        "install": "wire siftd into Claude Code",
+        "uninstall": "take siftd out of Claude Code",
+        "config": "every setting, its value and where it comes from; set one",
+        "completion": "print what completes commands and options in your shell",
+        "slash": "run what was typed behind `/mem` (on standard input)",
+    },
 }
-
-
+"""The verbs by what they are for, each with what it does."""
+VERBS = {verb: summary for group in GROUPS.values() for verb, summary in group.items()}
+HIDDEN = ("slash",)
+"""Verbs that a program asks, not a person: in no list."""
 ALSO = {"status": "info"}
 """Other names of verbs."""
 _ELSEWHERE = {
@@ -113,13 +128,18 @@ def load(verb: str) -> Any:
 
 def parse(verb: str, module: Any, arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options of a verb. Exits with 2 and the usage when they are misused."""
+    return parser_of(verb, module).parse_args(arguments)
+
+
+def parser_of(verb: str, module: Any) -> argparse.ArgumentParser:
+    """Return what reads the options of a verb."""
     summary = VERBS[verb]
     description = f"{summary[0].upper()}{summary[1:]}."
     parser = argparse.ArgumentParser(prog=f"mem {verb}", description=description, formatter_class=_format)
     _add_common(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     module.add_arguments(parser)
-    return parser.parse_args(arguments)
+    return parser
 
 
 def _position_of_verb(arguments: Sequence[str]) -> int | None:
@@ -135,11 +155,14 @@ def _parse_without_verb(arguments: Sequence[str]) -> NoReturn:
     import siftd
 
     width = max(map(len, VERBS))
-    listed = "\n".join(f"  {verb:<{width}}  {summary}" for verb, summary in VERBS.items())
+    listed = "\n\n".join(
+        "\n".join([f"{name}:", *(f"  {verb:<{width}}  {told}" for verb, told in group.items() if verb not in HIDDEN)])
+        for name, group in GROUPS.items()
+    )
     parser = argparse.ArgumentParser(
         prog="mem",
         usage="mem COMMAND [options]",
-        description=f"The memory of coding agents.\n\ncommands (`mem COMMAND --help` tells more):\n{listed}",
+        description=f"The memory of coding agents. `mem COMMAND --help` tells more of one.\n\n{listed}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _add_common(parser)

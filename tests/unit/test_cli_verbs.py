@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 
 import siftd
 from siftd.cli import DONE, FAILED, MISUSED, _status_of, run
-from siftd.cli.verbs import ALSO, VERBS, choose
+from siftd.cli.verbs import ALSO, GROUPS, HIDDEN, VERBS, choose
 from siftd.clients import own
 from siftd.errors import RequestInvalid, RequestRefused
 
@@ -37,7 +39,9 @@ def test_every_command_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == DONE
     told = capsys.readouterr().out
-    assert all(f"  {verb} " in told and summary in told for verb, summary in VERBS.items())
+    assert all(f"  {verb} " in told and summary in told for verb, summary in VERBS.items() if verb not in HIDDEN)
+    assert [told.index(f"{group}:") for group in GROUPS] == sorted(told.index(f"{group}:") for group in GROUPS)
+    assert not any(f"  {verb} " in told for verb in HIDDEN)
 
 
 def test_every_command_is_a_module_of_its_name() -> None:
@@ -131,3 +135,26 @@ def test_what_an_agent_waits_for_imports_nothing_heavy(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_command_and_its_options_are_completed(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", shell]) == DONE
+    script = capsys.readouterr().out
+    assert [verb for verb in VERBS if verb not in HIDDEN and not re.search(rf"\b{verb}\b", script)] == []
+    assert "by-session" in script
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="no bash here")
+def test_bash_completes_a_command_and_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", "bash"]) == DONE
+    script = capsys.readouterr().out
+
+    def completed(*words: str) -> list[str]:
+        asked = f'COMP_WORDS=({" ".join(words)!s}); COMP_CWORD={len(words) - 1}; _mem; echo "${{COMPREPLY[@]}}"'
+        told = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True)
+        return told.stdout.split()
+
+    assert completed("mem", "sea") == ["search"]
+    assert completed("mem", "search", "--by") == ["--by-session"]
+    assert completed("mem", "--json", "forg") == ["forget"]

@@ -45,7 +45,7 @@ def test_a_module_imports_nothing_from_above(path: Path) -> None:
     room = room_of(path)
     if room == "__init__":
         return
-    assert room in FLOORS, f"{room} is on no floor: add it to this table and to the README's map"
+    assert room in FLOORS, f"{room} is on no floor: add it to this table and to docs/architecture.md"
     for other in imported_rooms(path) - {room}:
         assert FLOORS[other] <= FLOORS[room], f"{room} imports {other} from a floor above"
 

@@ -2,28 +2,70 @@
 
 from __future__ import annotations
 
-import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from cogapp import Cog
 
-from siftd.cli.verbs import VERBS
-from siftd.config import KEYS, Key
+from siftd.cli.verbs import ALSO, HIDDEN, VERBS
+from siftd.config import KEYS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-PAGES = sorted((REPOSITORY / "docs").glob("*.md"))
+PAGES = [*sorted((REPOSITORY / "docs").glob("*.md")), REPOSITORY / "README.md"]
 
 
-@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
-def test_every_configuration_key_is_in_its_table(key: Key) -> None:
-    assert f"| `{key.name}` | `{json.dumps(key.default)}` | {key.meaning} |" in README
+def test_the_readme_is_short() -> None:
+    assert len(README.encode()) <= 9_216
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_command_is_in_its_table(verb: str) -> None:
-    assert re.search(rf"^\| `mem {verb}\b.*\|$", README, re.MULTILINE)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_line_is_read_without_scrolling(page: Path) -> None:
+    """Rows of tables, and what a program prints, are as long as they are."""
+    pieces = page.read_text(encoding="utf-8").split("```")
+    prose = "\n".join(pieces[::2]).splitlines()
+    assert [line for line in prose if len(line) > 120 and not line.startswith("|")] == []
+
+
+@pytest.mark.parametrize("page", ["cli.md", "configuration.md"])
+def test_what_is_generated_is_what_the_code_says(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else: `.venv/bin/cog -r docs/cli.md docs/configuration.md`."""
+    monkeypatch.chdir(REPOSITORY)
+    assert Cog().main(["cog", "--check", f"docs/{page}"]) == 0
+
+
+def test_every_command_and_setting_is_told() -> None:
+    commands, settings = ((REPOSITORY / "docs" / page).read_text() for page in ("cli.md", "configuration.md"))
+    assert [verb for verb in VERBS if verb not in HIDDEN and f"**`mem {verb}" not in commands] == []
+    assert [key.name for key in KEYS if f"| `{key.name}` |" not in settings] == []
+
+
+def test_a_command_that_is_named_exists() -> None:
+    """In pages, and in messages: a remedy that cannot be typed is none."""
+    sources = [*sorted((REPOSITORY / "siftd").rglob("*.py")), *PAGES]
+    for source in sources:
+        for named in re.findall(r"`mem ([a-z]+)\b", source.read_text(encoding="utf-8")):
+            assert named in {**VERBS, **ALSO, "help": ""}, f"{source.name}: mem {named}"
+
+
+def test_the_readme_shows_the_screen_of_the_quickstart() -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    script = REPOSITORY / "scripts" / "quickstart.py"
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+    shown = [_steady(line) for line in done.stdout.splitlines()]
+    told = README.partition("$ ./scripts/quickstart\n")[2].partition("\n$ ./scripts/test")[0].splitlines()
+    for line in told:
+        if line.strip() not in ("", "…"):
+            assert any(each.startswith(_steady(line)) for each in shown), line
+
+
+def _steady(line: str) -> str:
+    """Return a line without what differs from run to run."""
+    return re.sub(r"\d+ ms|:[0-9a-f]{4}\]", "…", line).rstrip()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -51,4 +93,4 @@ def test_the_seeds_queries_are_shown() -> None:
         "SELECT count(*) FROM events WHERE status = 'raw';",
         "SELECT * FROM summary_supersedes WHERE older_id = 7;",
     ):
-        assert query in README
+        assert query in (REPOSITORY / "docs" / "storage.md").read_text(encoding="utf-8")
