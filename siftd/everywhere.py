@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from siftd import ids
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.paths import GLOBAL, Home
 from siftd.workspace import Workspace, find_workspace, path_as_text
@@ -18,14 +19,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LETTER = "g"
+LETTER = ids.GLOBAL_MEMORY
 KINDS = frozenset(
     "remember supersede update accept link related similar show forget search memories memory_health set_config".split()
 )
 """The requests that may be about them."""
 _REDACTED = ("remember", "supersede", "update")
 _NAMES = ("id", "from", "to")
-_CITED = re.compile(r"#?g([0-9]{1,18})")
 _LOCAL = re.compile(r"\bm(?=[0-9]{1,18}\b)")
 Ask = Callable[["dict[str, Any]"], "dict[str, Any]"]
 
@@ -62,8 +62,8 @@ def _as_local(message: dict[str, Any], root: str) -> dict[str, Any] | None:
     if message["kind"] not in KINDS:
         return None
     named = {name: each for name in _NAMES if isinstance(each := message.get(name), str)}
-    ids = [*named.values(), *message.get("ids", ())]
-    are_cited = [_CITED.fullmatch(each.strip()) is not None for each in ids]
+    cited = [*named.values(), *(message.get("ids") or ())]
+    are_cited = [ids.is_id(each) and ids.parse(each)[0] == LETTER for each in cited]
     if not any(are_cited) and message.get("project", True) is not False:
         return None
     if not all(are_cited):
@@ -72,13 +72,13 @@ def _as_local(message: dict[str, Any], root: str) -> dict[str, Any] | None:
         )
     local = {name: value for name, value in message.items() if name != "project"}
     local |= {name: _without_letter(each) for name, each in named.items()}
-    if "ids" in message:
+    if message.get("ids"):
         local["ids"] = [_without_letter(each) for each in message["ids"]]
     return local | ({"root": path_as_text(root)} if message["kind"] in _REDACTED else {})
 
 
 def _without_letter(cited: str) -> str:
-    return _CITED.sub(r"m\1", cited.strip())
+    return ids.cite(ids.MEMORY, ids.parse(cited)[1])
 
 
 def _as_cited(answer: Any, name: str = "") -> Any:

@@ -6,6 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from siftd import ids
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
 from siftd.cli.person import is_at_terminal, says_yes
@@ -60,7 +61,7 @@ def _list(context: Context) -> list[dict[str, Any]]:
 
 def _accept(context: Context, pins: list[dict[str, Any]], options: Namespace) -> int:
     waiting = {each["id"]: each for each in pins if each["waits"]}
-    wanted = [each.strip().removeprefix("#") for each in options.accept] or list(waiting)
+    wanted = [ids.normal(each, ids.MEMORY) for each in options.accept] or list(waiting)
     if unknown := [each for each in wanted if each not in waiting]:
         raise RequestInvalid(f"{unknown[0]} waits for nothing", hint="`mem pins` lists what does")
     if not wanted:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 
+from siftd import ids
 from siftd.cli.context import Context
 from siftd.cli.hits import say_wrapped
 from siftd.cli.output import clean, format_day, paint, say, say_json, tell
@@ -40,9 +41,9 @@ def run_suggested(context: Context, accepted: list[str] | None, *, is_json: bool
 
 
 def _accept(context: Context, said: list[Said], named: list[str], *, is_json: bool) -> int:
-    wanted = [each.strip().removeprefix("#").removeprefix("e") for each in named]
-    chosen = [each for each in said if str(each.event_id) in wanted]
-    unknown = [each for each in wanted if each not in {str(one.event_id) for one in chosen}]
+    wanted = {ids.parse_number(each, ids.EVENT) for each in named}
+    chosen = [each for each in said if each.event_id in wanted]
+    unknown = wanted - {each.event_id for each in chosen}
     if unknown or not chosen:
         raise RequestInvalid("this is none of them", hint="`mem pins --suggested` lists them with their ids")
     if not is_at_terminal(context.environ):

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
+from siftd import ids
 from siftd.clients.said_by import PROMPT
 
 MARK = b"siftd-memory"
@@ -41,7 +42,6 @@ VERBS = _LOOKS | frozenset(
 """Every verb: a program of the same name that is told something else is another one."""
 _PROMPT = re.compile(r"/(?:mem|siftd:[\w-]{1,64})(?:\s|\Z)")
 _SKILL = re.compile(r"(?:mem|siftd(?::[\w-]{1,64})?)")
-_ID = re.compile(r"(?<![\w#/-])#?([esm][0-9]{1,18})(?![\w-])")
 IDS_MAX = 100
 
 
@@ -124,7 +124,7 @@ def _without_blocks(text: str, own_id: str) -> str:
 def _iter_ids(value: Any) -> Iterator[str]:
     match value:
         case str():
-            yield from _ID.findall(value)
+            yield from ids.find(value)
         case dict():
             for each in value.values():
                 yield from _iter_ids(each)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import structlog
 
+from siftd import ids
 from siftd.admission import LAST_TS, Admission
 from siftd.clock import Clock
 from siftd.config import MS_PER_DAY
@@ -149,20 +150,18 @@ def wish_of(request: Forget, connection: sqlite3.Connection, now_ms: int) -> Wis
     )
 
 
-def _wish_of_ids(ids: list[str], connection: sqlite3.Connection, now_ms: int) -> Wish:
+def _wish_of_ids(cited: list[str], connection: sqlite3.Connection, now_ms: int) -> Wish:
     """Return the wish for typed ids. A summary stands for its event: alone it would be written again."""
     events, memories = set(), set()
-    for text in ids:
-        kind, number = text.strip()[:1], text.strip()[1:]
-        if kind.isdigit():
-            kind, number = "e", text.strip()
-        if kind not in ("e", "s", "m") or not number.isdecimal() or len(number) > 18:
-            raise RequestInvalid("this is not an id", hint="ids look like e12, s7 or m3")
-        if kind == "m":
-            memories.add(int(number))
-        elif kind == "e":
-            events.add(int(number))
-        elif (summary := read.find_summary(connection, int(number))) is not None:
+    for text in cited:
+        kind, number = ids.parse(text)
+        if kind == ids.GLOBAL_MEMORY:
+            raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem forget` asks it")
+        if kind == ids.MEMORY:
+            memories.add(number)
+        elif kind == ids.EVENT:
+            events.add(number)
+        elif (summary := read.find_summary(connection, number)) is not None:
             events.add(summary["event_id"])
     if not events and not memories:
         raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")

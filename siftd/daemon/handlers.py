@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from siftd import messages
+from siftd import ids, messages
 from siftd.clock import uptime_ms
 from siftd.consolidate.planning import salience
 from siftd.daemon.connection import Answer
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from siftd.daemon.workshop import Workshop
     from siftd.search.block import Given
 
-_ID = re.compile(r"([esmg]?)([0-9]{1,18})")
 TOLD_IN_SHORT = 100
 """Sessions that are listed with their goals, at most: of more nobody reads so much of each."""
 BEHIND = "without the newest captures: the database is locked by another program, or the disk is full"
@@ -149,7 +147,7 @@ class Handlers:
         return {"hits": found.hits, "degraded": "; ".join(filter(None, (found.degraded, behind))) or None, "ms": took}
 
     async def _show(self, request: messages.Show) -> dict[str, Any]:
-        letter, number = split_id(request.id)
+        letter, number = ids.parse(request.id)
         if letter == "g":
             raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem show` asks it")
         kind, find = _FIND[letter]
@@ -190,7 +188,7 @@ class Handlers:
 
             short = {} if session is None else await self._shop.store.read(lambda c: in_short(c, session))
             return {"events": await self._told(latest), **short}
-        kind, number = split_id(request.around)
+        kind, number = ids.parse(request.around)
         if kind in ("m", "g"):
             raise RequestInvalid("a memory has no place in a session", hint="give an event (e12) or a summary (s7)")
         if kind == "s":
@@ -222,7 +220,7 @@ class Handlers:
         return await self._shop.store.read(told)
 
     async def _injections(self, request: messages.Injections) -> dict[str, Any]:
-        piece = None if request.id is None else "{}{}".format(*split_id(request.id))
+        piece = None if request.id is None else ids.normal(request.id)
         limit = max(1, min(request.limit, 500))
         shared = self._shop.store.everywhere
         return {
@@ -264,7 +262,7 @@ class Handlers:
         return {"cleared": cleared, "embedded": await self._shop.consolidator.embed()}
 
     async def _retry(self, request: messages.Retry) -> dict[str, Any]:
-        event_id = None if request.id is None else parse_id(request.id, "e")
+        event_id = None if request.id is None else ids.parse_number(request.id, ids.EVENT)
         skipped = await self._shop.store.read(lambda c: summaries.count_skipped(c, event_id))
         await self._shop.keep_intent("retry", {"event": event_id})
         return {"retried": skipped}
@@ -292,7 +290,7 @@ class Handlers:
         return {"summaries": count}
 
     async def _undo(self, request: messages.Undo) -> dict[str, Any]:
-        summary_id = parse_id(request.id, "s")
+        summary_id = ids.parse_number(request.id, ids.SUMMARY)
         pairs = await self._shop.store.read(lambda c: summaries.superseding_events(c, summary_id))
         if pairs:
             await self._shop.keep_intent("undo", {"pairs": pairs})
@@ -321,19 +319,3 @@ class Handlers:
 
 def _given(given: Given) -> dict[str, Any]:
     return {"text": given.text, "items": given.items, "tokens": given.tokens}
-
-
-def split_id(text: str) -> tuple[str, int]:
-    """Return ("e", "s" or "m", number) of a typed id; a bare number is an event. Raises RequestInvalid."""
-    match = _ID.fullmatch(text.strip())
-    if match is None:
-        raise RequestInvalid("this is not an id", hint="ids look like e12 (an event), s7 (a summary) or m3 (a memory)")
-    return match[1] or "e", int(match[2])
-
-
-def parse_id(text: str, kind: str) -> int:
-    """Return the number of an id that must be of `kind`."""
-    found, number = split_id(text if not text.strip().isdigit() else f"{kind}{text.strip()}")
-    if found != kind:
-        raise RequestInvalid("this is an id of another kind", hint=f"give one like {kind}12")
-    return number

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from siftd import messages, scoring
+from siftd import ids, messages, scoring
 from siftd.admission import NAME_CHARS_MAX
 from siftd.config import MS_PER_DAY
 from siftd.daemon.remembering import Remembering, check, check_label, check_says_something, cleaned, cleaned_tags
@@ -39,7 +39,7 @@ class MemoryRequests:
 
     async def supersede(self, request: messages.Supersede) -> dict[str, Any]:
         """Keep a memory in the place of another one, which stays as history; what is not said is inherited."""
-        old_id = memory_number(request.id)
+        old_id = _number(request.id)
         old = await self._get(old_id)
         newest = await self._shop.store.read(lambda c: memory_changes.find_newest(c, old_id))
         if newest != old_id:
@@ -64,7 +64,7 @@ class MemoryRequests:
 
     async def update(self, request: messages.Update) -> dict[str, Any]:
         """Change fields of a memory."""
-        memory_id = memory_number(request.id)
+        memory_id = _number(request.id)
         old = await self._get(memory_id)
         fields = msgspec.to_builtins(request)
         changes = {name: fields[name] for name in _CHANGEABLE if fields.get(name) is not None}
@@ -91,7 +91,7 @@ class MemoryRequests:
 
     async def accept(self, request: messages.Accept) -> dict[str, Any]:
         """Let a memory that waits stand, as a person says."""
-        memory_id = memory_number(request.id)
+        memory_id = _number(request.id)
         if not (await self._get(memory_id))["waits"]:
             raise RequestInvalid(f"m{memory_id} waits for nothing", hint="`mem pins` lists what does")
         async with self._remembering.turn:
@@ -101,7 +101,7 @@ class MemoryRequests:
 
     async def link(self, request: messages.Link) -> dict[str, Any]:
         """Link two memories. Refuses a memory with itself, and a circle of superseding."""
-        from_id, to_id = memory_number(request.from_id), memory_number(request.to_id)
+        from_id, to_id = _number(request.from_id), _number(request.to_id)
         if request.relation not in RELATIONS:
             raise RequestInvalid("there is no such relation", hint=f"one of {', '.join(RELATIONS)}")
         if from_id == to_id:
@@ -142,18 +142,18 @@ class MemoryRequests:
         return {"memories": rows}
 
     async def _these(self, cited: list[str], now_ms: int, *, is_read: bool) -> list[dict[str, Any]]:
-        ids = [memory_number(each) for each in cited]
+        numbers = [_number(each) for each in cited]
         if is_read:
-            await self._shop.store.write(lambda c: memories.note_read(c, ids, now_ms))
-        return await self._shop.store.read(lambda c: memory_views.list_these(c, ids))
+            await self._shop.store.write(lambda c: memories.note_read(c, numbers, now_ms))
+        return await self._shop.store.read(lambda c: memory_views.list_these(c, numbers))
 
     async def related(self, request: messages.Related) -> dict[str, Any]:
-        memory_id = memory_number(request.id)
+        memory_id = _number(request.id)
         await self._get(memory_id)
         return {"related": await self._shop.store.read(lambda c: memory_views.list_related(c, memory_id))}
 
     async def similar(self, request: messages.Similar) -> dict[str, Any]:
-        memory_id = memory_number(request.id)
+        memory_id = _number(request.id)
         text = str((await self._get(memory_id))["text"])
         limit = _bounded(request.limit)
         return {"similar": await self._shop.store.read(lambda c: self._similar(c, memory_id, text, limit))}
@@ -258,12 +258,9 @@ def standing_of(old: dict[str, Any], changes: dict[str, Any], *, is_typed: bool)
     return standing
 
 
-def memory_number(text: str) -> int:
+def _number(text: str) -> int:
     """Return the number of a memory's id (m3 or 3). Raises RequestInvalid."""
-    number = text.strip().removeprefix("#").removeprefix("m")
-    if not number.isdecimal() or len(number) > 18:
-        raise RequestInvalid("this is not the id of a memory", hint="they look like m3; `mem memories` lists them")
-    return int(number)
+    return ids.parse_number(text, ids.MEMORY)
 
 
 def _as_if_new(old: dict[str, Any], changes: dict[str, Any]) -> messages.Remember:

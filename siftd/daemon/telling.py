@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,6 +20,7 @@ import anyio
 import msgspec
 import structlog
 
+from siftd import ids
 from siftd.admission import RedactedEvent, RedactedSessionChange
 from siftd.daemon.captures import LARGE_BYTES
 from siftd.daemon.reading import StoreAccess
@@ -50,7 +50,6 @@ NOTICED_MAX = 4
 """Ids in the line for the person: it is one line."""
 WARM_AFTER_SECONDS = 0.5
 """The session's own brief goes first: both are read in one thread."""
-_ID = re.compile(r"[esmg][0-9]{1,18}")
 
 
 class Telling:
@@ -117,10 +116,14 @@ class Telling:
     async def note_printed(self, message: bytes) -> None:
         """Note what a hook printed of the kept brief while no daemon answered."""
         session_id = (await asyncio.to_thread(self._stock.intake.from_hook, message)).session_id
-        ids = [each for each in decode_header(split_hook(message)[0]).told.split() if _ID.fullmatch(each)]
-        if ids:
-            events = await self._store.read(lambda c: [ledger.find_event_of(c, each) for each in ids])
-            kept = [Injection(each, event, {"section": "kept"}) for each, event in zip(ids, events, strict=True)]
+        told = [
+            each
+            for each in decode_header(split_hook(message)[0]).told.split()
+            if each[:1] in ids.KINDS and ids.is_id(each)
+        ]
+        if told:
+            events = await self._store.read(lambda c: [ledger.find_event_of(c, each) for each in told])
+            kept = [Injection(each, event, {"section": "kept"}) for each, event in zip(told, events, strict=True)]
             await self._note(session_id, START, kept)
 
     async def warm(self) -> None:
@@ -156,9 +159,9 @@ class Telling:
 
     def _write(self, given: Given) -> None:
         path = Path(self._stock.paths.brief)
-        ids = " ".join(piece.id for piece in given.pieces).encode()
+        told = " ".join(piece.id for piece in given.pieces).encode()
         data = (
-            ids + b"\n" + msgspec.json.encode(output_of(START, given.text, self._notice(given))) if given.text else b""
+            told + b"\n" + msgspec.json.encode(output_of(START, given.text, self._notice(given))) if given.text else b""
         )
         if data == self._kept and path.exists() == bool(data):
             return

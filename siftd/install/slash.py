@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from siftd.errors import RequestInvalid
+from siftd.ids import is_id
 
 USAGE = "/mem drain [N] | info | backfill [PATH…] | search WORDS | brief | remember WORDS | forget ID… [--yes]"
 
@@ -19,7 +20,6 @@ _REMEMBER_OPTIONS = frozenset({"--type", "--tag", "--importance", "--supersedes"
 _REMEMBER_FLAGS = frozenset({"--pin"})
 _FORGET_OPTIONS = frozenset({"--file", "--session"})
 _FORGET_FLAGS = frozenset({"--yes"})
-_THING = re.compile(r"[esm]?[0-9]{1,18}")
 _SEARCH_FLAGS = frozenset({"--superseded"})
 _BACKFILL_FLAGS = frozenset({"--any-workspace"})
 
@@ -45,7 +45,7 @@ def parse_slash(text: str) -> list[str]:
             return ["remember", *options, "--", " ".join(words)]
         case "forget" if rest:
             options, words = _split(rest, _FORGET_OPTIONS, _FORGET_FLAGS)
-            if all(_THING.fullmatch(word) for word in words):
+            if all(map(is_id, words)):
                 return ["forget", *options, *([] if "--yes" in options else ["--dry-run"]), *words]
             raise RequestInvalid("these are not ids", hint=USAGE)
         case _:

@@ -8,12 +8,12 @@ but `memory_related`; whoever supersedes names the newest; a memory for every pr
 answered in one line; an answer begun by a weight out of bounds, or by an argument that is not known, is an error.
 """
 
-import re
 import time
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from siftd import ids
 from siftd.errors import RequestInvalid, RequestRefused
 from siftd.everywhere import LETTER
 from siftd.mcp import rekal
@@ -28,7 +28,6 @@ Limit = Annotated[int, Field(ge=1, le=200)]
 Weight = Annotated[float | None, Field(ge=0, le=10)]
 Days = Annotated[float | None, Field(ge=0.01, description="days")]
 Found = dict[str, Any]
-_ID = re.compile(r"#?([mg]?)([0-9]{1,18})")
 
 FULL = (
     ("memory_store", "add"),
@@ -127,7 +126,7 @@ class FullTools:
         """Forget a memory for good, from every file. To replace one, supersede it."""
         if not self._rows([memory_id]):
             return f"Memory {shown(memory_id)} not found"
-        self._link.ask("forget", ids=[_cited(memory_id)], dryRun=False)
+        self._link.ask("forget", ids=[ids.normal(memory_id, ids.MEMORY)], dryRun=False)
         return f"Deleted memory {memory_id}"
 
     def memory_supersede(
@@ -211,7 +210,7 @@ class FullTools:
         """Find all memories linked to a given memory, superseded ones too."""
         if not self._rows([memory_id]):
             return []
-        letter = _cited(memory_id)[0]
+        letter = ids.parse(memory_id, ids.MEMORY)[0]
         rows = self._link.ask("related", id=memory_id)["related"]
         return shown([
             {"relation": each["relation"], "id": f"{letter}{each['id']}", "content": each["text"]} for each in rows
@@ -305,9 +304,9 @@ class FullTools:
         rows = self._rows(list(scores), is_read=True)
         return [rekal.memory(rows[id_], id_, score) for id_, score in scores.items() if id_ in rows]
 
-    def _rows(self, ids: list[str], *, is_read: bool = False) -> dict[str, Found]:
+    def _rows(self, named: list[str], *, is_read: bool = False) -> dict[str, Found]:
         """Return the memories of these ids that exist, by the ids as they are cited."""
-        cited = [_cited(each) for each in ids if _ID.fullmatch(each.strip())]
+        cited = [ids.normal(each, ids.MEMORY) for each in named if ids.is_id(each)]
         found: dict[str, Found] = {}
         for letter in ("m", LETTER):
             if own := [each for each in cited if each[0] == letter]:
@@ -319,9 +318,3 @@ class FullTools:
         """Return where a request looks: under a label, everywhere, or among the memories for every project."""
         given = self._project if project is None else project
         return {"project": False} if given == GLOBAL else {} if not given else {"label": given}
-
-
-def _cited(text: str) -> str:
-    """Return a memory's id as siftd cites it; the text is one."""
-    letter, number = _ID.fullmatch(text.strip()).groups()  # type: ignore[union-attr]
-    return f"{letter or 'm'}{int(number)}"

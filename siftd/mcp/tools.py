@@ -161,7 +161,7 @@ class Tools:
         if until:
             fields["until"] = parse_moment(until, time.time_ns() // 1_000_000)
         if supersedes:
-            answer = self._link.ask("supersede", id=supersedes.removeprefix("#"), source="mcp", **fields)
+            answer = self._link.ask("supersede", id=supersedes, source="mcp", **fields)
         else:
             answer = self._link.ask("remember", source="mcp", project=not everywhere, **fields)
         status = "it is remembered already" if answer.get("duplicate") else "remembered"

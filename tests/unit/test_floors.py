@@ -9,7 +9,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "siftd"
 FLOORS = {
-    "errors": 0, "model": 0, "clock": 0, "paths": 0, "file_identity": 0, "config": 0, "own_rules": 0, "scoring": 0,
+    "errors": 0, "ids": 0, "model": 0, "clock": 0,
+    "paths": 0, "file_identity": 0, "config": 0, "own_rules": 0, "scoring": 0,
     "resources": 0, "harmless": 0, "wording": 0, "surroundings": 0,
     "workspace": 1, "belonging": 1, "home": 1, "secret": 1, "at_work": 1, "frames": 1, "messages": 1, "client": 1,
     "starting": 1, "moments": 1, "repository": 1, "everywhere": 1, "project_file": 1, "foreign_file": 1, "branches": 1,

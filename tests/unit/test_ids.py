@@ -1,0 +1,74 @@
+"""Ids are read as they are printed, wherever they are typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opened_shop import opened
+
+from siftd import ids
+from siftd.errors import RequestInvalid
+from siftd.install.slash import parse_slash
+
+KINDS = st.sampled_from(ids.KINDS)
+NUMBERS = st.integers(0, 10**18 - 1)
+
+
+@given(KINDS, NUMBERS, st.sampled_from(["{}", "#{}", " {} ", "#{}\n"]), st.booleans())
+def test_what_is_printed_is_read_with_or_without_its_mark(kind: str, number: int, form: str, is_large: bool) -> None:
+    cited = ids.cite(kind, number)
+    typed = form.format(cited.upper() if is_large else cited)
+    assert ids.is_id(typed)
+    assert ids.parse(typed) == (kind, number)
+    assert ids.normal(typed) == cited
+    assert ids.parse_number(typed, kind) == number
+
+
+@given(NUMBERS, KINDS)
+def test_a_bare_number_is_of_the_kind_that_is_asked_for(number: int, kind: str) -> None:
+    assert ids.parse(str(number), kind) == (kind, number)
+    assert ids.parse_number(f"#{number}", kind) == number
+
+
+@pytest.mark.parametrize("text", ["", "#", "e", "x9", "e-1", "e1 2", "##e1", "e" + "1" * 19, "s1.5", "e١"])
+def test_what_is_no_id_is_refused_with_what_one_looks_like(text: str) -> None:
+    assert not ids.is_id(text)
+    with pytest.raises(RequestInvalid) as refused:
+        ids.parse(text)
+    assert "e12" in refused.value.hint
+
+
+def test_an_id_of_another_kind_is_refused() -> None:
+    with pytest.raises(RequestInvalid, match="another kind"):
+        ids.parse_number("s7", ids.EVENT)
+
+
+@given(st.lists(st.tuples(KINDS, NUMBERS), max_size=5))
+def test_ids_are_found_in_a_text(cited: list[tuple[str, int]]) -> None:
+    written = [ids.cite(*each) for each in cited]
+    assert ids.find(", ".join(f"see #{each}" for each in written)) == written
+    assert ids.find("".join(f"/src/{each}/x-{each} a{each}" for each in written)) == []
+
+
+async def test_every_request_takes_them_as_they_are_printed(tmp_path: Path) -> None:
+    async with opened(tmp_path) as shop:
+        event = await shop.capture(1)
+        kept = (await shop.ask("remember", text="Lamps burn oil."))["memoryId"]
+        await shop.ask("drain")
+        for mark in ("", "#"):
+            assert (await shop.ask("show", id=f"{mark}e{event}"))["item"]["id"] == event
+            assert (await shop.ask("show", id=f"{mark}m{kept}"))["item"]["kind"] == "memory"
+            assert (await shop.ask("timeline", around=f"{mark}s1"))["events"]
+            assert (await shop.ask("injections", id=f"{mark}e{event}"))["injections"] == []
+            assert (await shop.ask("related", id=f"{mark}m{kept}"))["related"] == []
+            assert (await shop.ask("retry", id=f"{mark}e{event}"))["retried"] == 0
+            assert (await shop.ask("forget", ids=[f"{mark}e{event}", f"{mark}M{kept}"], dryRun=True))["matched"] == 2
+        with pytest.raises(RequestInvalid, match="every project"):
+            await shop.ask("forget", ids=["#g1"])
+
+
+def test_the_slash_command_takes_them_too() -> None:
+    assert parse_slash("forget #e12 M3") == ["forget", "--dry-run", "#e12", "M3"]
