@@ -1,4 +1,4 @@
-"""Libraries that only some backends need: imported when first used, beside the event loop, and told when missing."""
+"""Libraries of single backends: installed with siftd, imported when first used, in a thread beside the event loop."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from anyio import to_thread
 
 from siftd.summarise.errors import ModelUnavailable
 
-REMEDIES = {
-    "ollama": "the library ollama is missing: pip install 'siftd-memory[ollama]'",
-    "anthropic": "the library anthropic is missing: pip install 'siftd-memory[anthropic]'",
-}
+LIBRARIES = ("ollama", "anthropic")
 
 
 def missing_library(name: str) -> str | None:
     """Return the remedy when a library is not installed, without importing it."""
-    return None if name not in REMEDIES or importlib.util.find_spec(name) else REMEDIES[name]
+    return None if name not in LIBRARIES or importlib.util.find_spec(name) else _remedy(name)
 
 
 async def library(name: str) -> Any:
@@ -26,4 +23,8 @@ async def library(name: str) -> Any:
     try:
         return await to_thread.run_sync(importlib.import_module, name)
     except ImportError:
-        raise ModelUnavailable(REMEDIES[name]) from None
+        raise ModelUnavailable(_remedy(name)) from None
+
+
+def _remedy(name: str) -> str:
+    return f"the library {name} is missing: pip install {name}"

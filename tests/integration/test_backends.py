@@ -522,4 +522,4 @@ async def test_a_daemon_on_the_default_backend_loads_no_client_library() -> None
 async def test_a_library_that_is_missing_is_told_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ollama", None)
     (verdict,) = await make_backend("ollama:m").summarise([ITEM])
-    assert verdict == TryLater(reason="the library ollama is missing: pip install 'siftd-memory[ollama]'")
+    assert verdict == TryLater(reason="the library ollama is missing: pip install ollama")
