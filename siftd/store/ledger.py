@@ -36,7 +36,7 @@ JOIN events e ON e.id = b.event_id WHERE a.event_id = ?1 AND e.session_id = ?2 A
 """
 _ASKING = r"""
 SELECT min(id) FROM events WHERE session_id = ?1 AND id > ?2 AND tool LIKE 'mcp\_\_%siftd%' ESCAPE '\'
-AND json_extract(payload_json, '$.tool_input.id') = ?3
+AND ltrim(lower(trim(json_extract(payload_json, '$.tool_input.id'))), '#') = ?3
 """
 _FACETS_AFTER = """
 SELECT f.value, min(e.id) FROM events e JOIN event_facets f ON f.event_id = e.id
