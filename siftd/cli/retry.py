@@ -1,4 +1,4 @@
-"""`mem retry`: summarise again what was skipped."""
+"""`mem retry`: summarise again what was skipped, or what stands in for what a model could not say."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def run(context: Context, options: Namespace) -> int:
     if options.json:
         say_json(answer)
     else:
-        say(f"{count(answer['retried'], 'event')} raw again; `mem drain` summarises now")
+        say(f"{count(answer['retried'], 'event')} to be tried again; `mem drain` does it now")
     return 0 if answer["retried"] or options.all else 1

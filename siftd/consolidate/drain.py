@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 import structlog
@@ -201,13 +201,15 @@ class Drainer:
         self, connection: sqlite3.Connection, planned: Sequence[Planned], answers: Answers, result: DrainResult
     ) -> None:
         now_ms = self._clock.now_ms()
-        new = []
+        new: list[NewSummary] = []
+        fallen_back: list[NewSummary] = []
         for each in planned:
             match answers.verdicts[each.raw.id]:
-                case Summary() as summary:
-                    new.append(self._new_summary(each, summary, answers))
+                case Summary() as told:
+                    new.append(self._new_summary(each, told, answers))
                 case Cannot(reason=reason):
-                    summaries.note_cannot(connection, each.raw.id, reason, ATTEMPTS_MAX)
+                    if summaries.note_cannot(connection, each.raw.id, reason, ATTEMPTS_MAX):
+                        fallen_back += self._fallback(each, answers)
                     result.parked.add(each.raw.id)
                     result.note(reason)
                 case TryLater(reason=reason):
@@ -215,11 +217,24 @@ class Drainer:
                     result.parked.add(each.raw.id)
                     result.note(reason)
         summaries.insert_summaries(connection, new, now_ms)
+        for summary in fallen_back:
+            summaries.insert_fallback(connection, summary, now_ms)
         summaries.insert_edges(connection, [each.raw for each in planned], now_ms)
         self._account(connection, answers, now_ms)
         result.processed += len(new)
         if answers.outage is not None:
             result.first_error = result.first_error or answers.outage.reason
+
+    def _fallback(self, planned: Planned, answers: Answers) -> list[NewSummary]:
+        """Return what the built-in backend says of an event of which this one has said nothing usable three times."""
+        if self._backend.is_free:
+            return []
+        try:
+            summary = in_own_words(planned.item)
+        except Exception:  # noqa: BLE001 - whatever a renderer meets, the event stays skipped and is told as such
+            log.warning("no_fallback", event_id=planned.raw.id)
+            return []
+        return [replace(self._new_summary(planned, summary, answers), waits_for=rewriting.RETRY)]
 
     def _write_sessions(self, connection: sqlite3.Connection, planned: Sequence[Planned], answers: Answers) -> int:
         """Store the summaries of sessions; one that a backend cannot write is written by the built-in one."""

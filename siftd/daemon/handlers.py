@@ -263,7 +263,9 @@ class Handlers:
 
     async def _retry(self, request: messages.Retry) -> dict[str, Any]:
         event_id = None if request.id is None else ids.parse_number(request.id, ids.EVENT)
-        skipped = await self._shop.store.read(lambda c: summaries.count_skipped(c, event_id))
+        skipped = await self._shop.store.read(
+            lambda c: summaries.count_skipped(c, event_id) + rewriting.count_fallen_back(c, event_id)
+        )
         await self._shop.keep_intent("retry", {"event": event_id})
         return {"retried": skipped}
 

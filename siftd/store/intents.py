@@ -66,6 +66,7 @@ def _summary(connection: sqlite3.Connection, payload: dict[str, Any], record: Re
 
 def _retry(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
     summaries.retry(connection, payload["event"])
+    rewriting.retry(connection, payload["event"])
 
 
 def _resummarise(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:

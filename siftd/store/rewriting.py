@@ -9,11 +9,14 @@ from siftd.store.summaries import NewSummary, RawEvent, find_event, insert_summa
 ANY_BACKEND = "*"
 """What `waits_for` holds when a person wants a summary told anew, by whatever is configured."""
 
+RETRY = "retry"
+"""What it holds of an event of which a backend has said nothing usable three times: a person asks for another try."""
+
 
 def list_waiting(connection: sqlite3.Connection, waits_for: str | None, limit: int) -> list[int]:
     """Return summaries that wait for a better one (None: whoever is to write it), newest events first."""
     sql = (
-        "SELECT id FROM summaries WHERE waits_for IS NOT NULL AND (?1 IS NULL OR waits_for = ?1)"
+        f"SELECT id FROM summaries WHERE waits_for <> '{RETRY}' AND (?1 IS NULL OR waits_for = ?1)"  # noqa: S608
         " ORDER BY event_id DESC, id DESC LIMIT ?2"
     )
     return [int(row[0]) for row in connection.execute(sql, (waits_for, limit))]
@@ -38,6 +41,18 @@ def replace(connection: sqlite3.Connection, summary_id: int, better: NewSummary,
 def note_settled(connection: sqlite3.Connection, summary_id: int) -> None:
     """Let a summary wait no longer."""
     connection.execute("UPDATE summaries SET waits_for = NULL WHERE id = ?", (summary_id,))
+
+
+def count_fallen_back(connection: sqlite3.Connection, event_id: int | None) -> int:
+    """Return of how many events the built-in text stands in since nothing usable was said of them, of all or of one."""
+    sql = "SELECT count(*) FROM summaries WHERE waits_for = ?1 AND (?2 IS NULL OR event_id = ?2)"
+    return int(connection.execute(sql, (RETRY, event_id)).fetchone()[0])
+
+
+def retry(connection: sqlite3.Connection, event_id: int | None) -> None:
+    """Have these summaries written once more: of one event, or of all."""
+    sql = "UPDATE summaries SET waits_for = ?3 WHERE waits_for = ?1 AND (?2 IS NULL OR event_id = ?2)"
+    connection.execute(sql, (RETRY, event_id, ANY_BACKEND))
 
 
 def tell_anew(connection: sqlite3.Connection, since: int, until: int) -> int:

@@ -159,6 +159,13 @@ def insert_summaries(connection: sqlite3.Connection, new: Sequence[NewSummary], 
     return _insert(connection, [each for each in new if connection.execute(flip, (each.event_id,)).rowcount], now_ms)
 
 
+def insert_fallback(connection: sqlite3.Connection, new: NewSummary, now_ms: int) -> None:
+    """Store what stands in for a skipped event's summary; why it was skipped stays with it."""
+    flip = "UPDATE events SET status = 'summarized' WHERE id = ? AND status = 'skipped'"
+    if connection.execute(flip, (new.event_id,)).rowcount:
+        insert_summary(connection, new, now_ms)
+
+
 def insert_summary(connection: sqlite3.Connection, new: NewSummary, now_ms: int) -> int:
     """Store a summary of an event that exists, what it cites, and its place in the cache; return its id."""
     return _insert(connection, [new], now_ms)[0]

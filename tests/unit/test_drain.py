@@ -10,8 +10,10 @@ import msgspec
 import pytest
 from workbench import DAY_MS, NOON_MS, Workbench, told
 
+from siftd.consolidate import drain
+from siftd.consolidate.drain import DrainResult
 from siftd.model import Event
-from siftd.store import read, summaries
+from siftd.store import read, rewriting, summaries
 from siftd.summarise.contract import Cannot, Item, Summary, TryLater, Verdict, cache_key
 
 
@@ -183,7 +185,9 @@ async def failing_waits(bench: Workbench) -> None:
     assert waits == [5, 10, 20, 40, 80, 160, 320, 600, 600, 600]
 
 
-async def test_cannot_three_times_skips_and_retry_brings_back(bench: Workbench) -> None:
+async def test_after_three_unusable_answers_the_built_in_text_stands_in_until_somebody_retries(
+    bench: Workbench,
+) -> None:
     (event_id,) = await bench.tell("one")
     bench.backend.verdict = lambda item: Cannot(reason="the reply is no summary")
     for attempt in (1, 2):
@@ -191,6 +195,34 @@ async def test_cannot_three_times_skips_and_retry_brings_back(bench: Workbench) 
         assert (result.errors, result.first_error) == (1, "the reply is no summary")
         assert bench.rows("SELECT status, attempts FROM events") == [("raw", attempt)]
     await bench.drain()
+    stands_in = bench.rows("SELECT status, attempts, last_error FROM events")
+    assert stands_in == [("summarized", 3, "the reply is no summary")], "the reason is kept"
+    ((model, waits_for),) = bench.rows("SELECT model, waits_for FROM summaries")
+    assert (model.partition(":")[0], waits_for) == ("extractive", rewriting.RETRY)
+    assert bench.rows("SELECT count(*) FROM summary_cache") == [(0,)], "an equal event is asked about"
+    asked = len(bench.backend.batches)
+    assert ((await bench.drain()).errors, len(bench.backend.batches)) == (0, asked), "and nobody is asked for it again"
+    assert await bench.store.read(lambda c: rewriting.count_fallen_back(c, event_id)) == 1
+    await bench.store.write(lambda c: rewriting.retry(c, event_id))
+    bench.backend.verdict = told
+    result = DrainResult()
+    await bench.drainer.rewrite(result, goes_on=lambda: True)
+    assert result.rewritten == 1
+    live = bench.rows("SELECT model FROM summaries WHERE id NOT IN (SELECT older_id FROM summary_supersedes)")
+    assert live == [(bench.backend.name,)]
+
+
+async def test_what_not_even_the_built_in_backend_can_tell_of_is_skipped_and_retry_brings_it_back(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Item) -> Summary:
+        raise ValueError("a renderer's defect")
+
+    (event_id,) = await bench.tell("one")
+    bench.backend.verdict = lambda item: Cannot(reason="the reply is no summary")
+    monkeypatch.setattr(drain, "in_own_words", fail)
+    for _ in range(3):
+        await bench.drain()
     assert bench.rows("SELECT status, attempts, last_error FROM events") == [("skipped", 3, "the reply is no summary")]
     assert (await bench.drain()).errors == 0
     await bench.store.write(lambda c: summaries.retry(c, event_id))
