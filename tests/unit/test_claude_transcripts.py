@@ -295,6 +295,26 @@ def test_what_waits_in_the_clients_queue_is_told_once_the_agent_is_given_it() ->
     assert_told_alike(envelope("UserPromptSubmit", prompt="no, not the tests"), session.events()[1])
 
 
+def test_what_the_client_notes_of_a_task_in_the_background_nobody_typed() -> None:
+    noted = {
+        "task_id": "b145832",
+        "tool_use_id": "toolu_1",
+        "description": "Push the branch",
+        "task_type": "local_bash",
+    }
+    pasted = {**noted, "status": "why is it still running?"}
+    session = Transcript().prompt("push it")
+    for text in (json.dumps(noted), json.dumps(pasted), '{"task_id": "b1'):
+        session.queue("enqueue", text).queue("remove")
+    session.say("Pushed.")
+    prompts = [
+        told.payload["prompt"] for told in session.told() if isinstance(told, Event) and "prompt" in told.payload
+    ]
+    assert prompts == ["push it", json.dumps(pasted), '{"task_id": "b1'], (
+        "what differs from it a person may have pasted"
+    )
+
+
 def test_a_queued_prompt_that_is_attached_as_well_is_told_once() -> None:
     attached = {"type": "queued_command", "prompt": "and test it", "commandMode": "prompt"}
     for modern in (True, False):
