@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item, Purse, Summary
-from siftd.summarise.extractive import RENDERERS, Extractive, render
+from siftd.summarise.extractive import RENDERERS, Extractive, render, shell
+from siftd.summarise.extractive.text import call_of
 from siftd.summarise.truth import Source, unsupported_claims
 
 SCALARS = (
@@ -186,7 +187,28 @@ COMMITTED = "[main 5177de5] Teach the parser commas\n 2 files changed, 5 inserti
 )
 def test_what_git_says_of_a_commit_is_told(command: str) -> None:
     line = render(event("Bash", {"command": command}, {"stdout": COMMITTED}, cwd="/w"))
-    assert line.text == "Committed 5177de5 on main: Teach the parser commas (2 files changed, 5 insertions(+))"
+    how = "Amended the last commit, now" if "--amend" in command else "Committed"
+    assert line.text == f"{how} 5177de5 on main: Teach the parser commas (2 files changed, 5 insertions(+))"
+
+
+def test_an_amended_commit_takes_the_place_of_the_one_before_in_a_story() -> None:
+    ran = [
+        event("Bash", {"command": command}, {"stdout": f"[main {number}177de5] {subject}\n 1 file changed"}, cwd="/w")
+        for number, command, subject in (
+            (1, "git commit -m x", "Teach the parser dots"),
+            (2, "git commit -m x", "Teach the parser comas"),
+            (3, "git commit --amend -m x", "Teach the parser commas"),
+        )
+    ]
+    story = [shell.deed(call_of(each)) for each in ran]
+    assert [(each.commit, each.amends) for each in story] == [
+        ("Teach the parser dots", False), ("Teach the parser comas", False), ("Teach the parser commas", True),
+    ]  # fmt: skip
+    ended = msgspec.structs.replace(event("Stop", {}, {}), payload={"last_assistant_message": "Done."}, scope="turn")
+    text = render(msgspec.structs.replace(ended, story=tuple(ran))).text
+    assert "dots" in text
+    assert "commas" in text
+    assert "comas" not in text
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from siftd.summarise.extractive.account import account
 from siftd.summarise.extractive.other import failed, generic, is_rejection
 from siftd.summarise.extractive.text import Call, Line, call_of, finished
 
-VERSION = 4
+VERSION = 5
 NAME = f"extractive:{VERSION}"
 
 RENDERERS: dict[str, Callable[[Call], Line]] = {

@@ -82,6 +82,9 @@ def shell(call: Call) -> Line:
     return Line(_with_purpose(line, call), _confidence(call, ended, finding, is_told=said is not None))
 
 
+_AMENDED = "Amended the last commit, now"
+
+
 class Deed(NamedTuple):
     """A command as part of a longer story."""
 
@@ -91,6 +94,8 @@ class Deed(NamedTuple):
     has_failed: bool
     is_check: bool
     """Whether a test, a check or a build said that all is well."""
+    amends: bool = False
+    """Whether its commit took the place of the one before."""
 
 
 def deed(call: Call) -> Deed:
@@ -98,8 +103,9 @@ def deed(call: Call) -> Deed:
     command = command_of(call)
     ended = _ended(call)
     if said := _committed(command, call.cwd, ended) or _opened_pull_request(command, ended):
-        told = _COMMITTED.search(ended.output) if said.startswith("Committed") else None
-        return Deed(said, told[3] if told else said.partition(": ")[2], has_failed=False, is_check=False)
+        told = _COMMITTED.search(ended.output) if said.startswith(("Committed", _AMENDED)) else None
+        subject = told[3] if told else said.partition(": ")[2]
+        return Deed(said, subject, has_failed=False, is_check=False, amends=said.startswith(_AMENDED))
     if ended.note == "interrupted":
         return Deed("", "", has_failed=False, is_check=False)
     finding = understand(ended.output) if ended.output else Finding([], [], "", False)
@@ -198,20 +204,26 @@ def _committed(command: str, cwd: str | None, ended: Ended) -> str | None:
     Git's own line says it, and only of a command that commits in this repository: a script that is printed, a loop over
     other commits and a scratch repository have such lines too.
     """
-    if "commit" not in command or ended.has_failed or not _commits_here(command[:_COMMAND_LOOKED_AT], cwd):
+    if "commit" not in command or ended.has_failed or not _commits_here(command, cwd):
         return None
     told = _COMMITTED.search(ended.output)
     if told is None:
         return None
     changes = _FILE_CHANGES.search(ended.output)
     tail = f" ({one_line(changes[1])})" if changes else ""
-    return f"Committed {told[2]} on {told[1]}: {clip(told[3], 240)}{tail}"
+    how = _AMENDED if "--amend" in _without_quotes(command) else "Committed"
+    return f"{how} {told[2]} on {told[1]}: {clip(told[3], 240)}{tail}"
+
+
+def _without_quotes(command: str) -> str:
+    """Return a command without what it quotes, which may say anything."""
+    told = command[:_COMMAND_LOOKED_AT]
+    return _QUOTED.sub('""', _HEREDOC.sub("", told) if "<<" in told else told)
 
 
 def _commits_here(command: str, cwd: str | None) -> bool:
     """Whether one of a line's commands is `git commit`, and none before it goes to another folder."""
-    text = _QUOTED.sub('""', _HEREDOC.sub("", command) if "<<" in command else command)
-    for part in _NEXT.split(text):
+    for part in _NEXT.split(_without_quotes(command)):
         words = part.split()
         while words and _is_assignment(words[0]):
             if "$" in words[0]:  # what it is nobody can tell, and a later `cd` may go there

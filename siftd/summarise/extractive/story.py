@@ -132,6 +132,7 @@ def _deeds(story: Sequence[Item], renderers: dict[str, Callable[[Call], Line]]) 
                 answers.append(f"not to edit {files.file_of(call)}")
         elif renderer is shell.shell:
             ran = shell.deed(call_of(item))
+            commits = commits[:-1] if ran.amends else commits
             commits += [ran.commit] if ran.commit else []
             if ran.has_failed:
                 failure, verdict = ran.text, ""
