@@ -63,6 +63,10 @@ class Wanted:
     def weight(self, terms: frozenset[str]) -> float:
         return sum(self._weights[term] for term in terms)
 
+    def share(self, text: str) -> float:
+        """Return how much of the question a text holds, from 0 to 1."""
+        return self.weight(self.found(text)) / self.total if self._weights else 0.0
+
 
 def passage(payload: Mapping[str, Any], summary: str, wanted: Wanted) -> str | None:
     """Return what of an event holds more of a question than its summary does; None where nothing of it does.
@@ -110,6 +114,13 @@ def _best_window(
                 if weight > best:
                     best, chosen = weight, (start, end)
     return chosen
+
+
+def opening(payload: Mapping[str, Any]) -> str | None:
+    """Return how an agent's closing words begin, as far as there is room; None where a payload has none."""
+    closing = {name: text for name, text in payload.items() if name == "last_assistant_message"}
+    pieces = list(_pieces(closing))
+    return clip(" ".join(pieces[: _with_what_follows(pieces, 0, 0) + 1]), PASSAGE_CHARS) if pieces else None
 
 
 def answer_of(summary: str) -> str:

@@ -33,6 +33,10 @@ _ASKED_OR_SAID = re.compile(
 )
 
 _AMOUNT = re.compile(r"\b(?:how (?:many|much|long|often|old)|when|what (?:time|date|day))\b", re.IGNORECASE)
+_CLOSED = re.compile(
+    r"\s{0,9}(?:(?:and|but|so|or)\s{1,5})?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may)\b",
+    re.IGNORECASE,
+)
 _WHY = re.compile(r"\bwhy\b|\breasons?\b|\bhow come\b|\bwhat for\b|\bcaus|\bwarum\b|\bwieso\b|为什么", re.IGNORECASE)
 _QUESTION = re.compile(
     r"^\W{0,8}(?:why|how|what|which|where|who|whose"
@@ -74,6 +78,11 @@ class Question:
         """Whether the end of the work answers it: not what a person said, nor a number or a date, which anybody says
         at any time."""
         return self.is_question and not self.asks_what_was_said and not _AMOUNT.search(self.text)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is answered by yes or no."""
+        return _CLOSED.match(self.text) is not None
 
     @property
     def asks_why(self) -> bool:

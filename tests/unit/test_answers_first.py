@@ -131,6 +131,18 @@ async def test_the_passage_that_answers_is_told_where_the_summary_holds_less(sho
     assert hit["passage"] == "The broker listens on port 5672 there."
 
 
+async def test_where_the_same_was_asked_yes_or_no_is_told_as_the_turns_end_began(shop: Shop) -> None:
+    answer = "No. A repository of go-git has no Close method, so there is nothing to be closed. It wraps a folder."
+    await turn(shop, 1, "Do we need to close the repository of go-git again?", answer)
+    await turn(shop, 2, "Look at the parser.", "It is slow. The repository of go-git is closed by nobody.", "second")
+    await shop.ask("drain")
+    (open_, _) = await search(shop, "when do we close the repository of go-git again")
+    assert open_["passage"] == answer.removeprefix("No. ")
+    (same, other) = await search(shop, "does a go-git repository need to be closed")
+    assert same["passage"] == answer
+    assert other["passage"] == "The repository of go-git is closed by nobody."
+
+
 async def test_announcements_find_their_session_and_are_no_answer(shop: Shop) -> None:
     for number, text in enumerate(("Let me look at the broker first.", "The broker listens on port 5672 there.")):
         await shop.capture(number, tool="AssistantText", sessionId=f"s{number}", payload={"text": text})
