@@ -71,7 +71,7 @@ def test_a_rejected_envelope_is_counted_with_its_reason_and_the_hook_stays_silen
     assert place.hook(b"this is no JSON").is_silent
     assert place.hook(tool_call(session_id="")).is_silent
     assert place.hook(b'{"session_id": "half').is_silent
-    assert place.rejections() == {"not_json": 2, "no_session": 1}
+    wait_until("what was refused is counted", lambda: place.rejections() == {"not_json": 2, "no_session": 1})
     assert [line["reason"] for line in place.log_lines("capture_rejected")] == ["not_json", "no_session", "not_json"]
     assert place.couriers() == []
     assert place.count_events() == 0
@@ -247,7 +247,7 @@ def test_an_input_too_large_for_a_frame_is_counted_and_nothing_of_it_is_kept(pla
     huge = json.dumps(tool_call(0, tool_response={"stdout": SECRET + "x" * 20_000_000})).encode()
     place.start()
     assert place.hook(huge).is_silent
-    assert place.rejections() == {"payload_too_large": 1}
+    wait_until("what was refused is counted", lambda: place.rejections() == {"payload_too_large": 1})
     assert place.count_events() == 0
     place.stop(hold=True)
     assert place.hook(huge).is_silent
@@ -256,7 +256,7 @@ def test_an_input_too_large_for_a_frame_is_counted_and_nothing_of_it_is_kept(pla
     Path(place.paths.hold).unlink()
     place.start()
     wait_until("the spool is taken in", lambda: not place.spool_files())
-    assert place.rejections() == {"payload_too_large": 2}
+    wait_until("what was refused is counted", lambda: place.rejections() == {"payload_too_large": 2})
     assert place.dropped() == 0
 
 
