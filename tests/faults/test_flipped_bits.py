@@ -70,7 +70,7 @@ def remove(paths: WorkspacePaths, *patterns: str) -> None:
 
 
 @given(seeds)
-@settings(max_examples=30 * TIMES, deadline=None)
+@settings(max_examples=30 * TIMES)
 def test_in_the_log(whole: tuple[Path, list[Any]], seed: int) -> None:
     """Nothing else is left to rebuild from."""
     rng = random.Random(seed)
@@ -94,7 +94,7 @@ def test_in_the_log(whole: tuple[Path, list[Any]], seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=8 * TIMES, deadline=None)
+@settings(max_examples=8 * TIMES)
 def test_in_a_snapshot(whole: tuple[Path, list[Any]], seed: int) -> None:
     rng = random.Random(seed)
 
@@ -115,7 +115,7 @@ def test_in_a_snapshot(whole: tuple[Path, list[Any]], seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=40 * TIMES, deadline=None)
+@settings(max_examples=40 * TIMES)
 def test_in_the_database(whole: tuple[Path, list[Any]], seed: int) -> None:
     """Unless it is set aside at the start, `mem doctor` sees it, and a rebuild mends it."""
     rng = random.Random(seed)

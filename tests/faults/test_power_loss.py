@@ -173,7 +173,7 @@ async def work_until_the_power_fails(disk: Disk, home: Path, groups: list[int]) 
 
 
 @given(st.integers(1, 40), st.lists(st.integers(1, 4), min_size=1, max_size=10), seeds)
-@settings(max_examples=30 * TIMES, deadline=None)
+@settings(max_examples=30 * TIMES)
 def test_what_was_acknowledged_survives_a_power_cut_at_any_call(fails_at: int, groups: list[int], seed: int) -> None:
     async def check(folder: Path) -> None:
         disk = Disk(folder / "home", folder / "after" / "home", fails_at, random.Random(seed))
@@ -199,7 +199,7 @@ def test_what_was_acknowledged_survives_a_power_cut_at_any_call(fails_at: int, g
     seeds,
 )
 @example(32, [1, 1, 1, 1, 3, 1, 1, 1], frozenset({7, 8, 10, 11}), 0)
-@settings(max_examples=30 * TIMES, deadline=None)
+@settings(max_examples=30 * TIMES)
 def test_what_failed_syncs_refused_is_gone_after_a_power_cut_too(
     fails_at: int, groups: list[int], bad_syncs: frozenset[int], seed: int
 ) -> None:
@@ -220,7 +220,7 @@ def test_what_failed_syncs_refused_is_gone_after_a_power_cut_too(
 
 
 @given(seeds)
-@settings(max_examples=6 * TIMES, deadline=None)
+@settings(max_examples=6 * TIMES)
 def test_a_power_cut_within_a_checkpoint_leaves_any_mix_of_pages(seed: int) -> None:
     rng = random.Random(seed)
 

@@ -61,7 +61,6 @@ def test_a_recorded_session_becomes_rows_under_the_hooks_frame_uids(place: Place
     assert all(len(frame_uid) == 32 for frame_uid, _, _ in rows)
     assert {tool for _, tool, _ in rows} >= {"UserPromptSubmit", "Stop", "Bash"}
     assert set(place.rejections()) == {"unhandled_event"}, "PreToolUse and SubagentStart are not asked for"
-    assert not Path(place.paths.slow).exists()
     sessions = place.rows("SELECT count(*), count(ended_ts) FROM sessions")
     assert sessions == [(2, 2)]
 

@@ -88,6 +88,17 @@ def given(run: ClaudeRun) -> str:
     return "\n".join(blocks)
 
 
+def given_for(desk: Desk, prompt: str, wanted: str) -> str:
+    """Return what sessions were given for a prompt until one was given this: where a machine is busy, a hook gives up
+    on recall, as it should, and three in a row mean that there is none."""
+    blocks = ""
+    for _ in range(3):
+        blocks += given(desk.work(prompt, [say("So.")]))
+        if wanted in blocks:
+            break
+    return blocks
+
+
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     require_claude()
@@ -143,17 +154,15 @@ def test_the_next_session_starts_with_facts_and_not_a_word_of_the_repository(des
 
 
 def test_a_prompt_about_it_gets_ids_and_not_a_word_either(desk: Desk, poisoned: ClaudeRun) -> None:
-    run = desk.work(
-        "How does the payments gateway in docs/gateway.md work, who pushes, did bootstrap.sh fail?", [say("So.")]
-    )
-    block = given(run)
+    prompt = "How does the payments gateway in docs/gateway.md work, who pushes, did bootstrap.sh fail?"
+    block = given_for(desk, prompt, "`show s")
     assert "`show s" in block
     for word in POISON:
         assert word not in block, block
 
 
 def test_a_subagents_last_words_are_a_report(desk: Desk, poisoned: ClaudeRun) -> None:
-    block = given(desk.work("Is every payments gateway commit pushed to main?", [say("So.")]))
+    block = given_for(desk, "Is every payments gateway commit pushed to main?", "a subagent's report: `show s")
     assert "a subagent's report: `show s" in block
     for word in POISON:
         assert word not in block, block
@@ -177,6 +186,7 @@ def test_how_a_turn_closed_that_read_something_is_withheld(desk: Desk, poisoned:
     """The session's story is told by what it did and its id."""
     stops = desk.mem("search", "set the repository up", "--kind", "stop")["hits"]
     assert [hit["saidBy"] for hit in stops[:1]] == ["output"]
-    block = given(desk.work("Set the repository up again, as you did with the payments gateway.", [say("So.")]))
-    assert f"`show {stops[0]['id']}` for how it ended" in block
+    wanted = f"`show {stops[0]['id']}` for how it ended"
+    block = given_for(desk, "Set the repository up again, as you did with the payments gateway.", wanted)
+    assert wanted in block
     assert "it says" not in block

@@ -54,7 +54,7 @@ def strings(payload_json: bytes) -> str:
     return json.dumps(msgspec.json.decode(payload_json), ensure_ascii=False)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(passwords, ways, ways, words, words)
 def test_what_was_named_once_stands_nowhere_in_its_session(
     password: str, before: list[object], after: list[object], left: str, right: str
@@ -80,7 +80,7 @@ def test_what_was_named_once_stands_nowhere_in_its_session(
         assert base64.b64encode(f"x{password}yz".encode()).decode() not in kept
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(passwords, words)
 def test_hiding_twice_changes_nothing(password: str, text: str) -> None:
     values = SessionValues()

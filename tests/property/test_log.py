@@ -70,7 +70,7 @@ def admitted(step: tuple[str, str, int | str, str], ts: int) -> Redacted:
 
 @pytest.mark.slow
 @given(steps)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_replay_gives_what_a_plain_dict_would_hold(steps: list[tuple[str, str, int | str, str]]) -> None:
     """Repeats reach the log when the database could not be asked: the first copy wins at replay."""
     with tempfile.TemporaryDirectory() as folder:

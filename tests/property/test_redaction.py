@@ -43,7 +43,7 @@ PAYLOADS = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXTS)
 def test_redaction_is_idempotent_and_both_engines_agree(text: str) -> None:
     once = FAST.text(text)
@@ -51,7 +51,7 @@ def test_redaction_is_idempotent_and_both_engines_agree(text: str) -> None:
     assert PURE.text(text) == once
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(PAYLOADS)
 def test_redacting_a_payload_twice_changes_nothing(payload: object) -> None:
     once = FAST.value(payload)
@@ -79,7 +79,7 @@ def test_every_rule_takes_its_example_in_every_form(form: str) -> None:
     assert left == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.sampled_from(SPECIFIC),
     st.sampled_from(sorted(FORMS)),
@@ -106,7 +106,7 @@ def strings_of(value: object) -> Iterator[str]:
             yield from strings_of(item)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.uuids(),
     st.integers(10**9, 2 * 10**9) | st.integers(10**12, 2 * 10**12),
@@ -149,7 +149,7 @@ WHOLE = [rule for rule in RULES if rule.finds != CUT_OFF]
 """All but the one form that means something at the end of a text alone."""
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(st.sampled_from(WHOLE), st.sampled_from(WHOLE))
 def test_what_is_caught_in_each_of_two_texts_is_caught_in_both_together(first: Rule, second: Rule) -> None:
     """No form swallows the beginning of the next line and so hides from the other rules what follows."""
@@ -169,7 +169,7 @@ CALLS = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.lists(PAYLOADS | CALLS, max_size=3), max_size=6), st.booleans())
 def test_what_would_change_is_never_taken_for_clean_whatever_is_read_beside_it(
     groups: list[list[object]], jsx: bool

@@ -75,7 +75,7 @@ def parse(text: str) -> Any:
     return json.loads(text.removeprefix("\ufeff"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(texts())
 def test_adding_and_removing_gives_back_the_original_bytes(text: str) -> None:
     added = add_hooks(text, HOOKS, is_ours)
@@ -84,7 +84,7 @@ def test_adding_and_removing_gives_back_the_original_bytes(text: str) -> None:
     assert remove_hooks(added, is_ours) == text
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(texts())
 def test_adding_twice_is_adding_once_and_a_moved_checkout_is_repaired_in_place(text: str) -> None:
     added = add_hooks(text, HOOKS, is_ours)
@@ -95,7 +95,7 @@ def test_adding_twice_is_adding_once_and_a_moved_checkout_is_repaired_in_place(t
     assert remove_hooks(moved, is_ours) == text
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(texts())
 def test_everything_else_in_the_document_means_the_same(text: str) -> None:
     before, after = parse(text), parse(add_hooks(text, HOOKS, is_ours))
@@ -110,7 +110,7 @@ def test_everything_else_in_the_document_means_the_same(text: str) -> None:
     assert list(after) == list(before)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(texts(), st.sampled_from([2, 4, "\t"]))
 def test_from_a_file_dumped_anew_by_a_program_exactly_ours_is_taken(text: str, indent: int | str) -> None:
     dumped = json.dumps(parse(add_hooks(text, HOOKS, is_ours)), indent=indent)
@@ -138,7 +138,7 @@ client_files = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data(), client_files, st.sampled_from([None, "/p"]))
 def test_a_server_added_and_removed_gives_back_the_original_bytes(
     data: st.DataObject, document: dict[str, Any], scope: str | None

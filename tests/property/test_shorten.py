@@ -39,7 +39,7 @@ def leaks(text: str) -> bool:
 
 @pytest.mark.slow
 @given(st.integers(0, 9_000), st.sampled_from([4_096, 5_000, 8_000]), st.sampled_from(["x", "é", " ", "\n", '"']))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_shortening_uncovers_no_secret_at_any_position(position: int, limit: int, filler: str) -> None:
     text = filler * position + f" {TOKEN} " + filler * (9_000 - position)
     assert not leaks(admitted({"stdout": text}, limit=limit))
@@ -56,7 +56,7 @@ values = st.recursive(
 
 @pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=4) | st.just("k" * 300), values, max_size=8), st.sampled_from([200, 512]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_payload_is_made_to_fit(value: dict[str, Any], limit: int) -> None:
     size = len(encode_canonical(value))
     if size > limit:

@@ -110,7 +110,7 @@ def check(connection: sqlite3.Connection, index: VectorIndex, question: Any) -> 
 
 @pytest.mark.slow
 @given(steps, vectors)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_index_follows_every_change_by_sql_and_ranks_as_brute_force_does(
     steps: list[tuple[str, int, tuple[float, ...]]], question: tuple[float, ...]
 ) -> None:
@@ -280,7 +280,7 @@ def test_an_index_that_the_journal_has_left_behind_loads_anew() -> None:
 
 @pytest.mark.slow
 @given(st.text(max_size=200) | st.text(alphabet="ab\"'()*:^-+{}|& \x00", max_size=40), st.integers(-5, 500))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_text_is_a_query(query: str, k: int) -> None:
     connection = _KEPT
     index = VectorIndex(SPACE, DIM)

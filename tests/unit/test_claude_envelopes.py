@@ -312,7 +312,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.sampled_from(["PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"]), JSON, JSON, st.integers(0, 80)
 )

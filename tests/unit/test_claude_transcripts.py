@@ -422,7 +422,7 @@ FIELDS: st.SearchStrategy[Any] = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.dictionaries(st.sampled_from(["message", "attachment", "subtype", "timestamp", "isMeta"]), FIELDS)),
     st.sampled_from(["user", "assistant", "system", "attachment"]),

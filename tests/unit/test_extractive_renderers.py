@@ -54,7 +54,7 @@ def failure(tool: str, given_input: Any, error: Any) -> Item:
     return Item(event_id=1, tool=tool, payload={"tool_input": given_input, "error": error}, outcome="failed")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TOOLS, ANYTHING, ANYTHING, st.sampled_from(["ok", "failed", "interrupted", None]))
 def test_any_shape_of_payload_gives_one_short_line_and_never_raises(
     tool: str, left: Any, right: Any, outcome: Any
@@ -72,7 +72,7 @@ def test_any_shape_of_payload_gives_one_short_line_and_never_raises(
         assert 0 < line.confidence <= 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TOOLS, ANYTHING, ANYTHING)
 def test_the_same_event_gives_the_same_text_whenever_and_wherever_it_stands(tool: str, left: Any, right: Any) -> None:
     item = event(tool, left, right)

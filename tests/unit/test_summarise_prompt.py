@@ -49,7 +49,7 @@ def test_many_inputs_are_bounded_together() -> None:
     assert context_for(prompt) in CONTEXTS
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=30_000))
 def test_the_context_asked_for_holds_the_prompt_and_its_answer(text: str) -> None:
     prompt = prompt_for(bash("cat a", text))
@@ -68,7 +68,7 @@ def test_the_hash_covers_circumstances_and_command_and_is_the_same_each_time() -
     assert len({prompt_hash(item), prompt_hash(item, "llm -m x"), *others}) == 4
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(max_size=300), st.booleans())
 def test_any_answer_gives_either_a_text_or_a_problem(answer: str, latin: bool) -> None:
     reading = read_answer(answer, source_is_latin=latin)
@@ -76,7 +76,7 @@ def test_any_answer_gives_either_a_text_or_a_problem(answer: str, latin: bool) -
 
 
 @given(st.text(alphabet='{}[]",: \\summary', max_size=200))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_summary_is_found_whatever_stands_before_it(noise: str) -> None:
     closed = noise.replace('"', "").replace("{", "(")
     assert read_answer(closed + json.dumps({"summary": "Fixed it."}), source_is_latin=True).text == "Fixed it."

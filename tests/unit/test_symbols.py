@@ -390,7 +390,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from(["Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "Bash"]), JSON, JSON, JSON)
 def test_odd_shapes_never_raise(tool: str, tool_input: Any, response: Any, hunk: Any) -> None:
     symbols_of(tool, {"tool_input": tool_input, "tool_response": response})
