@@ -50,7 +50,7 @@ CREATE TABLE events (
     agent_id TEXT,
     spawned_agent_id TEXT
 , said_by TEXT NOT NULL DEFAULT 'output'
-    CHECK (said_by IN ('person', 'agent', 'output', 'outside')));
+    CHECK (said_by IN ('person', 'agent', 'output', 'outside')), kind TEXT NOT NULL DEFAULT 'tool', action TEXT);
 
 CREATE VIRTUAL TABLE events_fts USING fts5 (
     words, content = 'event_words', content_rowid = 'event_id', tokenize = 'porter unicode61 remove_diacritics 2');
@@ -218,7 +218,9 @@ CREATE INDEX conversations_by_parent ON conversations (parent_id);
 
 CREATE INDEX facets_by_event ON event_facets (event_id);
 
-CREATE INDEX events_by_prompt ON events (session_id, prompt_id) WHERE tool = 'UserPromptSubmit';
+CREATE INDEX events_by_kind ON events (kind, ts) WHERE kind <> 'tool';
+
+CREATE INDEX events_by_prompt ON events (session_id, prompt_id) WHERE kind = 'prompt';
 
 CREATE INDEX events_by_session ON events (session_id, id);
 
@@ -226,7 +228,7 @@ CREATE INDEX events_by_spawned_agent ON events (session_id, spawned_agent_id) WH
 
 CREATE INDEX events_by_tool ON events (tool COLLATE NOCASE, ts);
 
-CREATE INDEX events_by_ts ON events (ts, id, tool, session_id);
+CREATE INDEX events_by_ts ON events (ts, id, tool, session_id, kind, action);
 
 CREATE INDEX events_failed ON events (ts) WHERE outcome = 'failed';
 

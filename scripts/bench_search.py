@@ -18,6 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in the daemon
 
 import numpy as np
 
+from siftd.clients.older import kind_and_action
 from siftd.embed.blend384 import DIM, NAME, embed, embed_question
 from siftd.messages import Filters
 from siftd.search import vectors
@@ -43,8 +44,8 @@ _START_MS = 1_760_000_000_000
 _LATE = ("summaries_inserted", "event_words_inserted", "embeddings_inserted")
 """Triggers that keep full text and the journal of vectors row by row."""
 _EVENT = """
-INSERT INTO events (id, ts, session_id, tool, input_hash, payload_json, outcome, status)
-VALUES (?, ?, ?, ?, '', '{}', 'ok', 'summarized')
+INSERT INTO events (id, ts, session_id, tool, kind, action, input_hash, payload_json, outcome, status)
+VALUES (?, ?, ?, ?, ?, ?, '', '{}', 'ok', 'summarized')
 """
 _SESSION = "INSERT OR IGNORE INTO sessions (session_id, started_ts, last_ts) VALUES (?, ?, ?)"
 _SUMMARY = """
@@ -111,7 +112,10 @@ def _fill_batch(
     tools = [_TOOLS[n % len(_TOOLS)] for n in ids]
     scopes = ["event" if n % _SESSION_EVENTS and n < count else "session" for n in ids]
     texts = map(language.text, told)
-    connection.executemany(_EVENT, zip(ids, times, sessions, tools, strict=True))
+    kinds = [kind_and_action(None, None, tool) for tool in tools]
+    connection.executemany(
+        _EVENT, [(*row, *kind) for *row, kind in zip(ids, times, sessions, tools, kinds, strict=True)]
+    )
     connection.executemany(
         _SESSION, [(name, ts, ts + _SESSION_EVENTS * 1000) for name, ts in zip(sessions, times, strict=True)]
     )

@@ -206,7 +206,7 @@ def _session_of(database: Path) -> Callable[[str], str | None]:
 def _prompts(database: Path) -> list[str]:
     """Return what people typed, a line and more of it."""
     store = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
-    sql = "SELECT json_extract(payload_json, '$.prompt') FROM events WHERE tool = 'UserPromptSubmit' ORDER BY id"
+    sql = "SELECT json_extract(payload_json, '$.prompt') FROM events WHERE kind = 'prompt' ORDER BY id"
     found = [row[0] for row in store.execute(sql) if isinstance(row[0], str) and 20 <= len(row[0]) <= 2000]
     store.close()
     return found

@@ -20,14 +20,14 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import msgspec
 
 from siftd.clients.claude_facts import input_identity
-from siftd.clients.said_by import said_by_then
+from siftd.clients.older import kind_and_action, said_by
 from siftd.errors import EnvelopeRejected
-from siftd.model import Event, SaidBy, SessionChange
+from siftd.model import Event, SessionChange
 from siftd.redact import Redactor
 from siftd.redact.session_values import SessionValues, Values
 from siftd.redact.values import KnownValues
@@ -131,7 +131,9 @@ class Admission:
             frame_uid=frame_uid and self._safe_key(frame_uid),
             ts=event.ts,
             session_id=session_id,
+            event_kind=event.kind,
             tool=tool,
+            action=event.action,
             payload_json=payload_json,
             input_hash=hashlib.sha256(payload_json).hexdigest(),
             tokens_est=estimate_tokens(payload_json),
@@ -235,7 +237,7 @@ class Admission:
             return _made(RedactedSessionChange, _fields(RedactedSessionChange, kept), Pass(kept["session_id"]))
         payload_json = encode_canonical(payload)
         fields = _fields(RedactedEvent, kept) | {
-            "said_by": _said_by(kept),
+            **_what_it_is(kept),
             "payload_json": payload_json,
             "input_hash": hashlib.sha256(payload_json).hexdigest(),
             "tokens_est": estimate_tokens(payload_json),
@@ -375,12 +377,12 @@ def _bad_shape() -> EnvelopeRejected:
     return EnvelopeRejected("bad_shape", "what was kept has a missing or wrong field")
 
 
-def _said_by(kept: dict[str, Any]) -> SaidBy:
-    told = kept.get("said_by")
-    if told is None:
-        is_hooked, is_native = kept.get("frame_uid") is not None, kept.get("native_key") is not None
-        return said_by_then(kept["tool"], is_hooked=is_hooked, is_native=is_native)
-    return told if told in get_args(SaidBy) else "outside"
+def _what_it_is(kept: dict[str, Any]) -> dict[str, Any]:
+    """Return kind, action and whose words it brings, of one from before they were kept by what it holds."""
+    tool, is_hooked, is_native = kept["tool"], kept.get("frame_uid") is not None, kept.get("native_key") is not None
+    kind, action = kind_and_action(kept.get("event_kind"), kept.get("action"), tool)
+    whose = said_by(kept.get("said_by"), tool, is_hooked=is_hooked, is_native=is_native)
+    return {"event_kind": kind, "action": action, "said_by": whose}
 
 
 def _check_name(name: str) -> None:

@@ -15,6 +15,7 @@ from siftd.admission import Admission, Captured, RedactedIntent
 from siftd.belonging import Belonging
 from siftd.branches import Branches
 from siftd.clients import DECODERS
+from siftd.clients.older import kind_and_action
 from siftd.clients.own import MARK as BLOCK_MARK
 from siftd.clients.own import block_id, without_blocks
 from siftd.config import Settings
@@ -137,10 +138,13 @@ class Intake:
 
         Whoever sends one may be anybody of this user: whatever it names itself, its words are nobody's we know.
         """
+        kind, action = kind_and_action(None, None, request.tool)
         event = Event(
             client=request.source,
             session_id=request.session_id,
+            kind=kind,
             tool=request.tool,
+            action=action,
             payload=plain(request.payload),
             ts=request.ts,
             identity=("uid", request.uid) if request.uid else (),
@@ -168,7 +172,7 @@ class Intake:
             raise Ignored("ignored", "capture.ignore says that this is not captured")
         if may_hold_block:
             event = msgspec.structs.replace(event, payload=without_blocks(event.payload, self.block_id))
-        if event.tool == "UserPromptSubmit" and OPT_OUT_WORD in str(event.payload.get("prompt")).split():
+        if event.kind == "prompt" and OPT_OUT_WORD in str(event.payload.get("prompt")).split():
             raise OptedOut(event.session_id, event.ts)
         if self._values is not None:
             self._values.touch(touched_folders(event.payload, event.cwd))

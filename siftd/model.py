@@ -14,6 +14,16 @@ Outcome = Literal["ok", "failed", "interrupted"]
 """How a tool call ended; None for what cannot fail (a prompt, a turn's end)."""
 
 
+Kind = Literal["prompt", "tool", "turn_end", "subagent_end", "assistant_text", "compaction"]
+"""What an event is: a person's prompt; a finished tool call; what the agent said at a turn's end, a subagent at its
+end, the agent between its calls; what the client keeps of a conversation that it compacted. Its decoder says so."""
+
+Action = Literal["edit", "run", "read", "search", "web", "agent", "ask", "plan", "todo", "other"]
+"""What a tool call does: changes a file; runs a command; reads a file; looks something up in the work tree; on the web;
+has a subagent work; asks the person; puts a plan to them; keeps the agent's list of what is to do. Of the terms of the
+Agent Client Protocol's tool kinds, with `ask`, `plan`, `todo` and `agent` told apart, which say different things of a
+session."""
+
 SaidBy = Literal["person", "agent", "output", "outside"]
 """Whose words they are: a person's prompt; an agent's own words; what commands and files said; what came from the web,
 from other servers, or from whoever nobody vouches for. In this order: each is believed less than the one before."""
@@ -33,8 +43,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     client: str
     """The agent that did the work, as stored in `_source`: "claude-code", "codex", ..."""
     session_id: str
+    kind: Kind
     tool: str
-    """The client's tool name for a tool call, failed or not; else the hook event's name."""
+    """The client's name for it: of the tool, or of what tells of a prompt or an end. For people and `--tool` alone."""
+    action: Action | None = None
+    """What a tool call does; None for every other kind."""
     payload: dict[str, Any]
     ts: int
     """When it happened, in milliseconds since the epoch, UTC."""

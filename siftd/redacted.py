@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from siftd.model import Outcome, SaidBy
+from siftd.model import Action, Kind, Outcome, SaidBy
 
 
 class Pass:
@@ -45,7 +45,9 @@ class RedactedEvent(msgspec.Struct, frozen=True, kw_only=True):
     frame_uid: str | None = None
     ts: int
     session_id: str
+    event_kind: Kind
     tool: str
+    action: Action | None = None
     payload_json: bytes
     input_hash: str
     tokens_est: int

@@ -28,11 +28,11 @@ ASKED_LINES_MAX = 2
 LINES_OF_A_GOAL = 2
 _LABEL_WIDTH = 9
 _LABELS = {
-    "UserPromptSubmit": "prompt", "Stop": "turn", "SubagentStop": "agent", "AssistantText": "said",
-    "CompactSummary": "account", "Bash": "ran", "Edit": "edit", "MultiEdit": "edit", "Write": "wrote", "Read": "read",
-    "Grep": "search", "Glob": "search", "WebFetch": "web", "WebSearch": "web", "Task": "agent", "Agent": "agent",
-    "AskUserQuestion": "asked", "ExitPlanMode": "plan", "TodoWrite": "plan", "TaskCreate": "plan", "TaskUpdate": "plan",
+    "prompt": "prompt", "turn_end": "turn", "subagent_end": "agent", "assistant_text": "said", "compaction": "account",
+    "run": "ran", "edit": "edit", "read": "read", "search": "search", "web": "web", "agent": "agent", "ask": "asked",
+    "plan": "plan", "todo": "plan",
 }  # fmt: skip
+"""By an event's kind, a call's by its action."""
 _WORD = re.compile(r"\w{1,100}")
 _DAY = 86_400
 
@@ -64,7 +64,14 @@ def say_events(events: Sequence[dict[str, Any]], *, is_full: bool) -> None:
     """Print events of one session in their order."""
     width = max(40, min(_columns(), 120))
     for event in events:
-        shown = {"kind": "event", "id": f"e{event['event_id']}", "tool": event["tool"], "text": event["text"]}
+        shown = {
+            "kind": "event",
+            "id": f"e{event['event_id']}",
+            "eventKind": event["event_kind"],
+            "tool": event["tool"],
+            "action": event["action"],
+            "text": event["text"],
+        }
         _say_hit(shown, frozenset(), width, is_full=is_full)
 
 
@@ -91,7 +98,7 @@ def parts_of(hit: dict[str, Any]) -> tuple[str, str]:
     """Return what answers, and what was asked where a turn or a session says it: its text is "question → answer"."""
     text = " ".join(hit["text"].split())
     asked, arrow, answer = text.partition(" → ")
-    is_story = hit.get("scope") in ("turn", "session") or hit["tool"] in ("Stop", "SubagentStop")
+    is_story = hit.get("scope") in ("turn", "session") or hit["eventKind"] in ("turn_end", "subagent_end")
     if not (is_story and arrow):
         asked, answer = "", text
     if hit.get("asked") and hit["asked"]["text"]:
@@ -120,7 +127,7 @@ def _label(hit: dict[str, Any]) -> str:
     if hit.get("scope") == "session":
         return "session"
     tool: str = hit["tool"]
-    return _LABELS.get(tool, tool.rpartition("__")[2].lower())
+    return _LABELS.get(hit["action"] or hit["eventKind"]) or tool.rpartition("__")[2].lower()
 
 
 def _wrapped(text: str, width: int, most: int) -> list[str]:

@@ -9,7 +9,8 @@ from siftd.cli.hits import say_events, say_in_short
 from siftd.cli.output import clean, count, format_time, paint, say, say_json
 
 EVENTS_MAX = 500
-_TOLD = ("UserPromptSubmit", "Stop", "SubagentStop", "AssistantText", "CompactSummary", "AskUserQuestion")
+_TOLD = ("prompt", "turn_end", "subagent_end", "assistant_text", "compaction", "ask")
+"""Kinds of events, and an action."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,7 +24,11 @@ def run(context: Context, options: Namespace) -> int:
     if options.json:
         say_json(answer)
         return 0
-    shown = [each for each in events if options.full or each["tool"] in _TOLD or each["outcome"] == "failed"]
+    shown = [
+        each
+        for each in events
+        if options.full or (each["action"] or each["event_kind"]) in _TOLD or each["outcome"] == "failed"
+    ]
     if events:
         first, last = events[0], events[-1]
         head = f"{clean(first['session_id'])}  {format_time(first['ts'])} to {format_time(last['ts'])}"

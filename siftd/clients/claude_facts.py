@@ -21,10 +21,17 @@ from typing import Any
 import msgspec
 
 from siftd.clients.own import ids_alone, is_own_call
-from siftd.clients.said_by import ACCOUNT, PROMPT, TEXT, said_by_tool
+from siftd.clients.tools import tool_named
 from siftd.model import Event, Outcome
 
 CLIENT = "claude-code"
+PROMPT = "UserPromptSubmit"
+TURN_END = "Stop"
+SUBAGENT_END = "SubagentStop"
+TEXT = "AssistantText"
+"""What an agent says between its tool calls; no hook's name, transcripts alone tell it."""
+COMPACTION = "CompactSummary"
+"""What the client tells of a session when it compacts it, in the agent's words; told by transcripts alone."""
 
 Payload = dict[str, Any]
 
@@ -54,16 +61,19 @@ def tool_event(
     if "tool_response" in answer and is_own_call(tool, tool_input):
         answer = {"tool_response": ids_alone(answer["tool_response"])}
     response = answer.get("tool_response")
-    spawned = response.get("agentId") if tool in ("Agent", "Task") and isinstance(response, dict) else None
+    known = tool_named(tool)
+    spawned = response.get("agentId") if known.action == "agent" and isinstance(response, dict) else None
     return _event(
         origin,
+        kind="tool",
         tool=tool,
+        action=known.action,
         payload={"tool_input": tool_input, **answer},
         identity=("tool", tool_use_id) if tool_use_id else (),
         native_id=tool_use_id,
         outcome=outcome,
         spawned_agent_id=spawned if isinstance(spawned, str) else None,
-        said_by=said_by_tool(tool),
+        said_by=known.said_by,
     )
 
 
@@ -72,6 +82,7 @@ def prompt_event(origin: Origin, text: str) -> Event:
     identity = ("prompt", origin.prompt_id, text) if origin.prompt_id else ("prompt", text)
     return _event(
         origin,
+        kind="prompt",
         tool=PROMPT,
         payload={"prompt": text},
         identity=identity,
@@ -86,7 +97,8 @@ def stop_event(origin: Origin, closing_text: str) -> Event:
     turn = "" if origin.agent_id else origin.prompt_id or ""
     return _event(
         origin,
-        tool="SubagentStop" if origin.agent_id else "Stop",
+        kind="subagent_end" if origin.agent_id else "turn_end",
+        tool=SUBAGENT_END if origin.agent_id else TURN_END,
         payload={"last_assistant_message": closing_text},
         identity=("stop", origin.agent_id or "", turn, closing_text),
         native_id=origin.agent_id or origin.prompt_id,
@@ -98,6 +110,7 @@ def text_event(origin: Origin, text: str, record_id: str | None) -> Event:
     """What an agent said between its tool calls: one block, known by its record's id, of which each holds one."""
     return _event(
         origin,
+        kind="assistant_text",
         tool=TEXT,
         payload={"text": text.strip()},
         identity=("text", record_id) if record_id else ("text", text),
@@ -106,11 +119,12 @@ def text_event(origin: Origin, text: str, record_id: str | None) -> Event:
     )
 
 
-def account_event(origin: Origin, text: str, record_id: str | None) -> Event:
+def compaction_event(origin: Origin, text: str, record_id: str | None) -> Event:
     """The client's own account of a session so far, as a compaction leaves it."""
     return _event(
         origin,
-        tool=ACCOUNT,
+        kind="compaction",
+        tool=COMPACTION,
         payload={"summary": text.strip()},
         identity=("account", record_id) if record_id else ("account", text),
         native_id=record_id,

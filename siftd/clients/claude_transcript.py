@@ -9,7 +9,7 @@ A transcript tells what the hooks would have told, and more:
 - what a person typed while the agent was at work, where the client took it up in the middle of a turn (`remove`);
   what waits for the turn's end (`dequeue`) comes again as a prompt, and what is taken back (`popAll`) was not said;
 - what a subagent in the background answered;
-- the account of a session that a compaction leaves.
+- the summary of a session that a compaction leaves.
 
 A subagent's file carries its parent's session id and an `agentId`; its first user line is what the agent was asked,
 not a prompt. What the client writes in the model's place (`<synthetic>`, an API's errors) nobody said.
@@ -32,9 +32,9 @@ import msgspec
 from siftd.clients.claude_facts import (
     CLIENT,
     Origin,
-    account_event,
     between,
     column_text,
+    compaction_event,
     prompt_event,
     settle_input,
     stop_event,
@@ -43,7 +43,6 @@ from siftd.clients.claude_facts import (
     typed_prompt,
 )
 from siftd.clients.media import may_hold_media, without_media
-from siftd.clients.said_by import ACCOUNT, TEXT
 from siftd.clients.tolerant_json import decode_as
 from siftd.errors import EnvelopeRejected
 from siftd.model import Event, Outcome, SessionChange
@@ -154,7 +153,7 @@ def is_unhooked(told: Event | SessionChange | Skipped) -> TypeGuard[Event]:
     its id wherever reading begins."""
     if not isinstance(told, Event) or told.native_id is None:
         return False
-    return told.tool in (TEXT, ACCOUNT, "SubagentStop") or "_unhooked" in told.payload
+    return told.kind in ("assistant_text", "compaction", "subagent_end") or "_unhooked" in told.payload
 
 
 def transcript_head(lines: Iterable[bytes]) -> TranscriptHead:
@@ -259,7 +258,7 @@ class TranscriptReader:
             if _member(block, "type") == "tool_result":
                 yield from self._result(record, origin, block)
         if record.is_compact_summary and not record.is_sidechain:
-            yield self._counted(account_event(origin, _text_of(blocks), record.uuid))
+            yield self._counted(compaction_event(origin, _text_of(blocks), record.uuid))
         if record.is_meta or record.is_compact_summary or record.is_visible_in_transcript_only or record.is_sidechain:
             return
         is_beside = any(_member(block, "type") == "tool_result" for block in blocks)

@@ -17,7 +17,8 @@ from pathlib import PurePath
 from typing import Any
 
 from siftd import ids
-from siftd.clients.said_by import PROMPT
+from siftd.clients.tools import tool_named
+from siftd.model import Kind
 
 MARK = b"siftd-memory"
 BLOCK_CHARS_MAX = 24_000
@@ -55,12 +56,12 @@ def is_own_call(tool: str, tool_input: Any) -> bool:
     return _own_verb(tool, tool_input) in _LOOKS or _TOOL.fullmatch(tool) is not None
 
 
-def is_own_traffic(tool: str, payload: dict[str, Any]) -> bool:
+def is_own_traffic(kind: Kind, tool: str, payload: dict[str, Any]) -> bool:
     """Whether an event is somebody's word to siftd or its answer; what else a session says and does is not."""
     prompt, tool_input = payload.get("prompt"), payload.get("tool_input")
-    if tool == PROMPT:
+    if kind == "prompt":
         return isinstance(prompt, str) and is_own_prompt(prompt)
-    if tool in ("Skill", "SlashCommand") and isinstance(tool_input, dict):
+    if tool_named(tool).operation == "skill" and isinstance(tool_input, dict):
         name = tool_input.get("skill") or tool_input.get("command") or ""
         return isinstance(name, str) and _SKILL.fullmatch(name.lstrip("/")) is not None
     return _own_verb(tool, tool_input) is not None or _TOOL.fullmatch(tool) is not None
@@ -73,7 +74,9 @@ def is_own_prompt(text: str) -> bool:
 
 def _own_verb(tool: str, tool_input: Any) -> str | None:
     """Return the verb of a command line that runs `mem`, by name or from beside our interpreter, and nothing else."""
-    command = tool_input.get("command") if tool == "Bash" and isinstance(tool_input, dict) else None
+    command = None
+    if tool_named(tool).action == "run" and isinstance(tool_input, dict):
+        command = tool_input.get("command")
     if not isinstance(command, str) or "mem " not in command:
         return None
     found = _COMMAND.fullmatch(command.strip())

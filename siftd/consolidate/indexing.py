@@ -14,7 +14,7 @@ from siftd.embed.words import index_words
 from siftd.errors import StoreCorrupt
 from siftd.store import facets
 from siftd.store.connection import SET_ASIDE
-from siftd.store.facets import Facets
+from siftd.store.facets import Captured, Facets
 from siftd.store.payload import find_object, texts_of
 
 BATCH = 64
@@ -25,8 +25,8 @@ ANSWER_CHARS_MAX = 1_024
 _PATH_KEYS = ("file_path", "notebook_path", "path")
 _NOT_CONTENT = ("_source", "_branch", "symbols")
 _ANSWER_KEYS = ("tool_response", "error")
-_LOOKS = ("Read", "Grep", "Glob", "LS", "NotebookRead")
-"""Tools whose answer is what the work tree holds, not what was done: half the words, and none of the meaning."""
+_LOOKS = ("read", "search")
+"""Actions whose answer is what the work tree holds, not what was done: half the words, and none of the meaning."""
 _REPEATS = ("structuredPatch", "originalFile", "oldString", "newString", "oldTodos", "newTodos", "filePath", "content")
 """What an answer repeats of its input."""
 
@@ -85,23 +85,25 @@ def _rows(connection: sqlite3.Connection, ids: list[int]) -> list[Facets]:
     found = [(each, facets.find_payload(connection, each)) for each in ids]
     return [
         Facets(each, "", [], [])
-        if event.tool == "Stop" and is_own_turn(connection, event.session_id, each)
-        else Facets(each, *facets_of(event.tool, event.payload_json))
+        if event.kind == "turn_end" and is_own_turn(connection, event.session_id, each)
+        else Facets(each, *facets_of(event))
         for each, event in found
         if event is not None
     ]
 
 
-def facets_of(tool: str, payload_json: str) -> tuple[str, list[str], list[str]]:
+def facets_of(event: Captured) -> tuple[str, list[str], list[str]]:
     """Return (index words, files, symbols) of an event."""
-    payload = find_object(payload_json)
+    payload = find_object(event.payload_json)
     if payload is None:
-        return index_words(payload_json[:TEXT_CHARS_MAX]), [], []
-    if is_own_traffic(tool, payload):
+        return index_words(event.payload_json[:TEXT_CHARS_MAX]), [], []
+    if is_own_traffic(event.kind, event.tool, payload):
         return "", [], []
     stamped = payload.get("symbols")
     symbols = [each for each in stamped if isinstance(each, str)] if isinstance(stamped, list) else []
-    text = "\n".join([tool, " ".join(symbols), *_told(payload), *([] if tool in _LOOKS else _answered(payload))])
+    text = "\n".join(
+        [event.tool, " ".join(symbols), *_told(payload), *([] if event.action in _LOOKS else _answered(payload))]
+    )
     return index_words(text), sorted(set(_files(payload))), symbols
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from siftd.clients.own import is_own_prompt, is_own_traffic
-from siftd.clients.said_by import PROMPT
+from siftd.clients.tools import tool_named
 from siftd.store import rewriting, stories, summaries
 from siftd.store.payload import find_object
 from siftd.store.stories import StoryEvent
@@ -50,9 +50,9 @@ def plan_events(
 
 
 def _is_own(connection: sqlite3.Connection, raw: RawEvent) -> bool:
-    if raw.tool == "Stop":
+    if raw.kind == "turn_end":
         return is_own_turn(connection, raw.session_id, raw.id)
-    return is_own_traffic(raw.tool, find_object(raw.payload_json) or {})
+    return is_own_traffic(raw.kind, raw.tool, find_object(raw.payload_json) or {})
 
 
 def is_own_turn(connection: sqlite3.Connection, session_id: str, stop_id: int) -> bool:
@@ -104,20 +104,20 @@ def _without_own(story: Sequence[StoryEvent]) -> list[StoryEvent]:
     prompts: list[bool] = []
     """Of the turn so far, whether each was said to us."""
     for event in story:
-        is_own = is_own_traffic(event.tool, find_object(event.payload_json) or {})
-        if event.tool == PROMPT:
+        is_own = is_own_traffic(event.kind, event.tool, find_object(event.payload_json) or {})
+        if event.kind == "prompt":
             prompts.append(is_own)
-        if not (is_own or (event.tool == "Stop" and prompts and all(prompts))):
+        if not (is_own or (event.kind == "turn_end" and prompts and all(prompts))):
             kept.append(event)
-        if event.tool == "Stop":
+        if event.kind == "turn_end":
             prompts.clear()
     return kept
 
 
 def _item(connection: sqlite3.Connection, raw: RawEvent, backend: Backend) -> Item:
-    if raw.tool == "TaskUpdate" and backend.is_free:
+    if tool_named(raw.tool).operation == "task_update" and backend.is_free:
         return _task_item(connection, raw)
-    if raw.tool != "Stop":
+    if raw.kind != "turn_end":
         return as_item(raw) if backend.is_free else _for_a_model(connection, raw)
     return as_item(raw, "turn", _without_own(stories.list_turn(connection, raw.session_id, raw.id, is_telling)))
 

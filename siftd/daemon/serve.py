@@ -126,7 +126,7 @@ def _load() -> tuple[type[Workshop], type[Handlers]]:
 def _ends_something(captured: Captured) -> bool:
     """Whether the agent has said all of something: of a turn, a subagent's work, a session, what is compacted."""
     if isinstance(captured, RedactedEvent):
-        return captured.tool in ("Stop", "SubagentStop")
+        return captured.event_kind in ("turn_end", "subagent_end")
     return captured.change in ("end", "compact")
 
 
@@ -295,7 +295,7 @@ class Daemon:
             self._kept_early.append(captured)
             return
         shop.consolidator.note_capture()
-        if isinstance(captured, RedactedEvent) and captured.tool == "Stop":
+        if isinstance(captured, RedactedEvent) and captured.event_kind == "turn_end":
             shop.telling.note_change()
         if _ends_something(captured):
             self._tasks.start_soon(shop.read_transcripts)

@@ -78,7 +78,7 @@ class Telling:
         try:
             read = partial(self._stock.intake.from_hook, message, is_asking=True)
             captured = read() if len(message) <= LARGE_BYTES else await asyncio.to_thread(read)
-            if isinstance(captured, RedactedEvent) and captured.tool == PROMPT:
+            if isinstance(captured, RedactedEvent) and captured.event_kind == "prompt":
                 payload = msgspec.json.decode(captured.payload_json)
                 request = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)
                 given = await self._recall(request, is_told=True, branch=payload.get("_branch"))

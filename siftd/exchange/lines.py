@@ -2,7 +2,7 @@
 
     {"kind":"siftd-export","version":1,"store":"0b5c…","root":"/src/a","ts":…,"counts":{"events":2,"memories":1,…}}
     {"kind":"session","sessionId":"…","startedTs":…,"lastTs":…,"cwd":"/src/a","source":"claude-code"}
-    {"kind":"event","id":12,"ts":…,"sessionId":"…","tool":"Bash","payload":{…},"outcome":"ok","uid":"…",…}
+    {"kind":"event","id":12,"ts":…,"sessionId":"…","eventKind":"tool","tool":"Bash","action":"run","payload":{…},…}
     {"kind":"summary","id":7,"eventId":12,"ts":…,"model":"extractive:1","promptHash":"…","text":"…","confidence":0.7}
     {"kind":"supersede","newer":7,"older":5,"cosine":0.98,"ts":…}
     {"kind":"apart","a":12,"b":9}
@@ -61,7 +61,10 @@ class EventLine(Line, tag="event", frozen=True, kw_only=True):
     id: Number
     ts: Moment
     session_id: Name
+    event_kind: str | None = None
     tool: Name
+    action: str | None = None
+    """As `event_kind`, of one of ours (`siftd.model`); a file from before they were kept tells neither."""
     payload: Any
     """An object; when written, its canonical JSON as it is stored."""
     outcome: Outcome | None = None

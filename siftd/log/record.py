@@ -1,7 +1,7 @@
 """Records of the log: one line of JSON each, so that grep and a text editor can read them.
 
-    {"seq":12,"kind":"capture","uid":"…","frameUid":"…","ts":1795219305436,"sessionId":"…","tool":"Bash",
-     "inputHash":"…","tokensEst":41,"client":"claude-code",…,"payload":{…},"crc":"9a3f01bc"}\\n
+    {"seq":12,"kind":"capture","uid":"…","frameUid":"…","ts":1795219305436,"sessionId":"…","eventKind":"tool",
+     "tool":"Bash","action":"run","inputHash":"…","tokensEst":41,"client":"claude-code",…,"payload":{…},"crc":"9a3f01bc"}\\n
 
 (on one line). The crc is CRC-32 over the bytes before `,"crc":`, in eight lower hex digits. `payload` is the
 canonical JSON that `inputHash` is the SHA-256 of, byte for byte. A line without its newline, or whose crc does not
@@ -14,8 +14,8 @@ Kinds: `segment` begins every segment and names the format's version, the store 
 `session` is a session's start, end or compaction; the others are intents (`siftd.store.intents`: what was asked
 for by a person or an agent), their `payload` says what. Readers skip kinds and fields that they do not know.
 
-Version 1. `saidBy` of a capture (whose words it brings) was added later: of a record without it, its tool and the way
-it came decide (`siftd.clients.said_by`).
+Version 1. Of a capture were added later: `saidBy` (whose words it brings), `eventKind` and `action` (`siftd.model`).
+Of a record without them, its tool and the way it came decide (`siftd.clients.older`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from siftd.admission import Redacted, RedactedIntent, RedactedSessionChange
+from siftd.admission import Redacted, RedactedEvent, RedactedIntent, RedactedSessionChange
 
 VERSION = 1
 _CRC_MARK = b',"crc":"'
@@ -41,7 +41,9 @@ class Record(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, f
     frame_uid: str | None = None
     ts: int = 0
     session_id: str = ""
+    event_kind: str | None = None
     tool: str = ""
+    action: str | None = None
     input_hash: str = ""
     tokens_est: int = 0
     client: str = ""
@@ -61,6 +63,9 @@ class Record(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, f
     payload: msgspec.Raw = msgspec.Raw(b"")
 
 
+_OF_AN_EVENT = tuple(
+    name for name in RedactedEvent.__struct_fields__ if name in Record.__struct_fields__ and name != "uid"
+)
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Record)
 
@@ -92,27 +97,8 @@ def record_of(event: Redacted, seq: int, uid: str | None) -> Record:
             session_id=event.session_id,
             payload=msgspec.Raw(event.payload_json),
         )
-    return Record(
-        seq=seq,
-        kind="capture",
-        uid=uid,
-        frame_uid=event.frame_uid,
-        ts=event.ts,
-        session_id=event.session_id,
-        tool=event.tool,
-        input_hash=event.input_hash,
-        tokens_est=event.tokens_est,
-        client=event.client,
-        outcome=event.outcome,
-        cwd=event.cwd,
-        native_key=event.native_key,
-        input_key=event.input_key,
-        prompt_id=event.prompt_id,
-        agent_id=event.agent_id,
-        spawned_agent_id=event.spawned_agent_id,
-        said_by=event.said_by,
-        payload=msgspec.Raw(event.payload_json),
-    )
+    told = {name: getattr(event, name) for name in _OF_AN_EVENT}
+    return Record(seq=seq, kind="capture", uid=uid, payload=msgspec.Raw(event.payload_json), **told)
 
 
 def encode(record: Record) -> bytes:

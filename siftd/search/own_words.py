@@ -11,11 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from siftd.clients.said_by import ACCOUNT, TEXT
 from siftd.harmless import visible
 from siftd.store.summaries import RawEvent
-from siftd.summarise.extractive import RENDERERS, shell
-from siftd.summarise.extractive.story import CHANGING
+from siftd.summarise.extractive import shell
 from siftd.summarise.extractive.text import relative
 
 NAME_CHARS_MAX = 80
@@ -31,14 +29,14 @@ _TOKEN = re.compile(r"""(?:[^\s"']|"[^"]*(?:"|$)|'[^']*(?:'|$))+""")
 _HARMLESS_WORD = re.compile(r"[\w./:=@+,~-]+")
 _OPERATORS = frozenset(("&&", "||", "|", ";", ">", ">>", "<"))
 _CONCLUSIONS = {
-    "SubagentStop": "a subagent's report",
-    "Agent": "a subagent's report",
-    "Task": "a subagent's report",
-    TEXT: "the agent's words on something it had read",
-    ACCOUNT: "the client's account of a session",
-    "AskUserQuestion": "a question to the person",
-    "ExitPlanMode": "a plan",
+    "subagent_end": "a subagent's report",
+    "assistant_text": "the agent's words on something it had read",
+    "compaction": "the client's account of a session",
+    "agent": "a subagent's report",
+    "ask": "a question to the person",
+    "plan": "a plan",
 }
+"""By an event's kind, a call's by its action."""
 
 
 def name_of(path: str, cwd: str | None = None) -> str:
@@ -77,12 +75,12 @@ def command_words(command: str, *, with_folder: bool = False) -> str:
 
 def fact_of(event: RawEvent) -> str:
     """Return what an event is that concludes something, without a word of what anybody said in it."""
-    return _CONCLUSIONS.get(event.tool, f"a call of {name_of(event.tool)}")
+    return _CONCLUSIONS.get(event.action or event.kind, f"a call of {name_of(event.tool)}")
 
 
 def changed_files(names: Sequence[tuple[str, str]], cwd: str | None) -> str:
-    """Return the files, of (tool, path), that a story changed, the last ones first."""
-    changed = [name_of(path, cwd) for tool, path in reversed(names) if RENDERERS.get(tool.lower()) in CHANGING]
+    """Return the files, of (action, path), that a story changed, the last ones first."""
+    changed = [name_of(path, cwd) for action, path in reversed(names) if action == "edit"]
     told = list(dict.fromkeys(changed))
     more = f" and {len(told) - _NAMES_MAX} more" if len(told) > _NAMES_MAX else ""
     return f"changed {', '.join(told[:_NAMES_MAX])}{more}" if told else ""

@@ -44,9 +44,9 @@ class Pool:
         self.events, at = np.unique(events[is_there], return_inverse=True)
         facts = rows.events(self.events)
         self.ts: Ids = facts["ts"]
-        kinds = rows.kinds(facts["tool"])
+        kinds = rows.kinds(facts["sort"])
         self.is_prompt: NDArray[np.bool_] = kinds == PROMPT
-        self.concludes: NDArray[np.bool_] = rows.concludes(facts["tool"])
+        self.concludes: NDArray[np.bool_] = rows.concludes(facts["sort"])
         self.is_text: NDArray[np.bool_] = kinds == TEXT
         self._places = np.full((len(legs), len(self.events)), -1)
         self._places[leg_of, at] = place

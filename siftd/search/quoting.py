@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from siftd.clients.said_by import TEXT
 from siftd.harmless import harmless
 from siftd.search.own_words import changed_files, command_words, fact_of, name_of
 from siftd.shorten import LEFT_OUT
@@ -39,13 +38,13 @@ def words_of(connection: sqlite3.Connection, hit: dict[str, Any]) -> str:
     event = summaries.find_event(connection, hit["eventId"])
     if event is None:
         return f"`show {hit['id']}`"
-    if event.tool == "UserPromptSubmit" and hit["scope"] == "event":
+    if event.kind == "prompt" and hit["scope"] == "event":
         return _asked(str((find_object(event.payload_json) or {}).get("prompt", "")), event.said_by) or _more(
             "a prompt that no hook of ours told", hit["id"], "it"
         )
-    if event.tool == "Stop" or hit["scope"] == "session":
+    if event.kind == "turn_end" or hit["scope"] == "session":
         return _story(connection, event, hit)
-    if event.tool == TEXT and (hit["saidBy"] in _QUOTED or _is_own_wording(connection, event)):
+    if event.kind == "assistant_text" and (hit["saidBy"] in _QUOTED or _is_own_wording(connection, event)):
         return f"the agent said: «{harmless(hit.get('passage') or hit['text'], CLOSING_CHARS_MAX)}»"
     if hit["saidBy"] in _QUOTED:
         return f"the agent noted: «{harmless(hit['text'], CLOSING_CHARS_MAX)}»"

@@ -19,7 +19,7 @@ from siftd.search.engine import SearchEngine
 from siftd.search.query import Question
 from siftd.search.quoting import on_branch, words_of
 from siftd.search.relevance import Relevance, answered
-from siftd.search.rows import CONCLUDING
+from siftd.search.rows import concludes
 from siftd.store.ledger import SessionState
 from siftd.summarise.extractive.words import is_filler
 
@@ -82,9 +82,9 @@ def _concludes(hit: dict[str, Any]) -> bool:
     """Whether a hit says what came of something, and is told by now: what happened a moment ago its session knows."""
     if hit["kind"] != "summary":
         return bool(hit["kind"] == "memory")
-    if hit["tool"] == "AssistantText":
+    if hit["eventKind"] == "assistant_text":
         return not is_filler(hit["text"])
-    return hit["tool"] in CONCLUDING or hit["scope"] == "session"
+    return concludes(hit["eventKind"], hit["action"]) or hit["scope"] == "session"
 
 
 def _is_relevant(relevance: Relevance, hit: dict[str, Any]) -> bool:

@@ -1,6 +1,6 @@
 """What ranking has to know of a row beside its score, as arrays by id, and which rows are hidden.
 
-An event's session, tool and time and a summary's event change by a person's hand only, and then these arrays are made
+An event's session, sort and time and a summary's event change by a person's hand only, and then these arrays are made
 anew (`Searching.forget`). A row is read when a leg first finds it, at 0.01 ms, or ahead, newest first, at a fourth of
 that; and kept. What is hidden does change: it is looked after whenever anything was written.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,32 +28,38 @@ _TOP = 2**63 - 1
 """Every id is below it."""
 PROMPT, TEXT = 1, 6
 _KINDS_OF_WORK = {
-    b"UserPromptSubmit": PROMPT,
-    b"Stop": 2,
-    b"SubagentStop": 2,
-    b"Edit": 3,
-    b"MultiEdit": 3,
-    b"Write": 3,
-    b"NotebookEdit": 3,
-    b"apply_patch": 3,
-    b"Bash": 4,
-    b"shell": 4,
-    b"Read": 5,
-    b"Grep": 5,
-    b"Glob": 5,
-    b"LS": 5,
-    b"WebFetch": 5,
-    b"WebSearch": 5,
-    b"AssistantText": TEXT,
-    b"CompactSummary": TEXT,
+    "prompt": PROMPT,
+    "turn_end": 2,
+    "subagent_end": 2,
+    "edit": 3,
+    "run": 4,
+    "read": 5,
+    "search": 5,
+    "web": 5,
+    "assistant_text": TEXT,
+    "compaction": TEXT,
 }
-"""What was asked, told at the end, changed, run, looked at, said on the way. Plans, tasks and tools of servers are one
-more kind."""
+"""What was asked, told at the end, changed, run, looked at, said on the way: by an event's kind, a call's by its
+action. Plans, tasks and tools of servers are one more kind."""
 KINDS = 7
-CONCLUDING = frozenset(
-    ("Stop", "SubagentStop", "AssistantText", "CompactSummary", "Agent", "Task", "AskUserQuestion", "ExitPlanMode")
-)
-"""What came of something, or was found and chosen on the way."""
+_CONCLUDING = frozenset(("turn_end", "subagent_end", "assistant_text", "compaction", "agent", "ask", "plan"))
+
+
+def concludes(kind: str, action: str | None) -> bool:
+    """Whether such an event says what came of something, or was found and chosen on the way."""
+    return (action or kind) in _CONCLUDING
+
+
+class Sort(NamedTuple):
+    """What is the same of many events, and kept once: texts as the database has them, as bytes."""
+
+    tool: bytes
+    kind: bytes
+    action: bytes | None
+
+    @property
+    def work(self) -> str:
+        return (self.action or self.kind).decode("utf-8", "replace")
 
 
 class Rows:
@@ -64,43 +70,43 @@ class Rows:
         self._numbers: dict[bytes, int] = {}
         self._names = [b""]
         """By number; nothing has 0."""
-        self._tool_numbers: dict[bytes, int] = {}
-        self._tools: list[bytes] = []
+        self._sort_numbers: dict[tuple[Any, ...], int] = {}
+        self._sorts: list[Sort] = []
         self._kinds = np.empty(0, dtype=np.int8)
         self._concludes: NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
-        """By a tool's number."""
+        """By a sort's number."""
         self._version: int | None = None
         self._supersedes = Supersedes(0, 0, None)
         self._superseded = self._doubted = np.empty(0, dtype=np.int64)
         self._events_from: tuple[int, int] | None = (_TOP, _TOP)
         self._summaries_from: int | None = _TOP
         """Where reading ahead goes on; None when it is done."""
-        self._events = _Kept(("session", np.int32), ("tool", np.int32), ("ts", np.int64), ("size", np.float64))
+        self._events = _Kept(("session", np.int32), ("sort", np.int32), ("ts", np.int64), ("size", np.float64))
         self._summaries = _Kept(("event", np.int64), ("confidence", np.float64), ("size", np.float64))
 
     def events(self, ids: Ids) -> dict[str, NDArray[Any]]:
-        """Return `session` and `tool` (numbers), `ts` and `size` (words) of events."""
+        """Return `session` and `sort` (numbers), `ts` and `size` (words) of events."""
         return self._events.take(ids, self._read_events)
 
-    def concludes(self, tools: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return which of these tools say what came of something."""
-        says: NDArray[np.bool_] = self._concludes[tools]
+    def concludes(self, sorts: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return which of these sorts of events say what came of something."""
+        says: NDArray[np.bool_] = self._concludes[sorts]
         return says
 
-    def kinds(self, tools: NDArray[np.int32]) -> NDArray[np.int8]:
-        """Return the kind of work that each of these tools does."""
-        kinds: NDArray[np.int8] = self._kinds[tools]
+    def kinds(self, sorts: NDArray[np.int32]) -> NDArray[np.int8]:
+        """Return the kind of work that each of these sorts of events is."""
+        kinds: NDArray[np.int8] = self._kinds[sorts]
         return kinds
 
     def are_within(self, ids: Ids, columns: Columns) -> NDArray[np.bool_]:
-        """Return which of these events are there, and are of a tool, a session and a time that are asked for."""
+        """Return which of these events are there, and are of a tool, kind, session and time that are asked for."""
         facts = self.events(ids)
-        tools = np.array([columns.allows_tool(each) for each in self._tools], dtype=np.bool_)
+        sorts = np.array([columns.allows(each.tool, each.kind) for each in self._sorts], dtype=np.bool_)
         sessions = np.array([False, *map(columns.allows_session, self._names[1:])])
         within: NDArray[np.bool_] = sessions[facts["session"]]
         within &= (facts["ts"] >= columns.since) & (facts["ts"] <= columns.until)
-        if len(tools):
-            within &= tools[facts["tool"]]
+        if len(sorts):
+            within &= sorts[facts["sort"]]
         return within
 
     def summaries(self, ids: Ids) -> dict[str, NDArray[Any]]:
@@ -153,20 +159,17 @@ class Rows:
     def _read_events(self, new: Iterable[int]) -> list[tuple[Any, ...]]:
         return self._numbered(candidates.event_rows(self._connection, new))
 
-    def _numbered(self, found: Sequence[tuple[int, bytes, bytes, int, int]]) -> list[tuple[Any, ...]]:
-        """Return the rows of events with numbers for the session and the tool."""
+    def _numbered(self, found: Sequence[candidates.EventRow]) -> list[tuple[Any, ...]]:
+        """Return the rows of events with numbers for the session and the sort."""
         for session in {row[1] for row in found} - self._numbers.keys():
             self._numbers[session] = len(self._names)
             self._names.append(session)
-        for tool in {row[2] for row in found} - self._tool_numbers.keys():
-            self._tool_numbers[tool] = len(self._tools)
-            self._tools.append(tool)
-            self._kinds = np.append(self._kinds, np.int8(_KINDS_OF_WORK.get(tool, 0)))
-            self._concludes = np.append(self._concludes, tool.decode() in CONCLUDING)
-        return [
-            (event_id, self._numbers[session], self._tool_numbers[tool], ts, size)
-            for event_id, session, tool, ts, size in found
-        ]
+        for sort in (Sort(*each) for each in {row[2:5] for row in found} - self._sort_numbers.keys()):
+            self._sort_numbers[sort] = len(self._sorts)
+            self._sorts.append(sort)
+            self._kinds = np.append(self._kinds, np.int8(_KINDS_OF_WORK.get(sort.work, 0)))
+            self._concludes = np.append(self._concludes, sort.work in _CONCLUDING)
+        return [(row[0], self._numbers[row[1]], self._sort_numbers[row[2:5]], *row[5:]) for row in found]
 
 
 class _Kept:

@@ -79,7 +79,7 @@ def list_said(
     kept = {_key(text) for text in memories.list_live_texts(connection, now_ms)}
     found: dict[str, Said] = {}
     for row in typed.list_typed(connection, since_event, said_by, REFUSED, limit):  # oldest first
-        for text in _sentences(_typed(row.tool, row.payload_json)):
+        for text in _sentences(_typed(row.kind, row.payload_json)):
             key = _key(text)
             if key in kept:
                 continue
@@ -93,10 +93,10 @@ def _key(text: str) -> str:
     return " ".join(_WORD.findall(text.casefold()))
 
 
-def _typed(tool: str, payload_json: str) -> str:
+def _typed(kind: str, payload_json: str) -> str:
     """Return what a person typed: the prompt, or the reason behind a refusal."""
     payload = find_object(payload_json) or {}
-    if tool == typed.PROMPT:
+    if kind == "prompt":
         return str(payload.get("prompt", ""))
     return str(payload.get("error", "")).partition(REFUSED)[2]
 

@@ -15,11 +15,11 @@ from siftd.store.summaries import as_rows
 _RECENT = 2_000
 """Events that are looked through for the end of the last session. Arbitrary: a brief must not read a whole store."""
 _LAST = """
-SELECT id, session_id, tool, ts FROM
-(SELECT id, session_id, tool, ts FROM events ORDER BY ts DESC, id DESC LIMIT ?2)
+SELECT id, session_id, kind, ts FROM
+(SELECT id, session_id, kind, ts FROM events ORDER BY ts DESC, id DESC LIMIT ?2)
 WHERE ?1 IS NULL OR session_id <> ?1
 """
-_PROMPTS = "SELECT count(*) FROM events WHERE session_id = ? AND tool = 'UserPromptSubmit'"
+_PROMPTS = "SELECT count(*) FROM events WHERE session_id = ? AND kind = 'prompt'"
 _FOLDER = "SELECT cwd FROM sessions WHERE session_id = ?"
 _HEAD = "SELECT substr(payload_json, 1, ?2) FROM events WHERE id = ?1"
 _STORY = """
@@ -30,7 +30,7 @@ ORDER BY e.id DESC LIMIT 1
 _COMMANDS = """
 SELECT id, outcome, json_extract(payload_json, '$.tool_input.command') AS command FROM
 (SELECT * FROM events WHERE ts >= ?1 ORDER BY ts DESC, id DESC LIMIT ?3)
-WHERE tool = 'Bash' AND outcome IN ('ok', 'failed') AND json_valid(payload_json) AND (?2 IS NULL OR session_id <> ?2)
+WHERE action = 'run' AND outcome IN ('ok', 'failed') AND json_valid(payload_json) AND (?2 IS NULL OR session_id <> ?2)
 ORDER BY ts DESC, id DESC
 """
 _FAILURES_DAYS = 7
@@ -65,7 +65,7 @@ def list_endings(connection: sqlite3.Connection, except_session: str | None, lim
 
 
 def _ending(connection: sqlite3.Connection, session: str, rows: list[Any]) -> Ending:
-    last = next((row for row in rows if row[1] == session and row[2] == "Stop"), None)
+    last = next((row for row in rows if row[1] == session and row[2] == "turn_end"), None)
     last = last or next(row for row in rows if row[1] == session)
     story = connection.execute(_STORY, (session,)).fetchone()
     folder = connection.execute(_FOLDER, (session,)).fetchone()

@@ -27,9 +27,11 @@ def live_events(connection: sqlite3.Connection, ids: Iterable[int], scope: Scope
 
 
 _SUMMARY_ROW = "SELECT s.id, s.event_id, coalesce(s.confidence, 0.5), d.sz FROM"
-_EVENT_ROW = "SELECT e.id, CAST(e.session_id AS BLOB), CAST(e.tool AS BLOB), e.ts, d.sz FROM"
+_EVENT_ROW = """
+SELECT e.id, CAST(e.session_id AS BLOB), CAST(e.tool AS BLOB), CAST(e.kind AS BLOB), CAST(e.action AS BLOB), e.ts, d.sz
+FROM"""
 _SummaryRow = tuple[int, int, float, int]
-_EventRow = tuple[int, bytes, bytes, int, int]
+EventRow = tuple[int, bytes, bytes, bytes, bytes | None, int, int]
 
 
 def summary_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[_SummaryRow]:
@@ -50,21 +52,21 @@ def summary_rows_before(connection: sqlite3.Connection, below: int, limit: int) 
     return [(*row[:3], _size(row[3])) for row in connection.execute(sql, (below, limit))]
 
 
-def event_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[_EventRow]:
-    """Return (event id, session, tool, time, words that the index holds of it); texts as bytes: quicker."""
+def event_rows(connection: sqlite3.Connection, ids: Iterable[int]) -> list[EventRow]:
+    """Return (event id, session, tool, kind, action, time, words that the index holds of it); texts as bytes."""
     sql = f"""
         {_EVENT_ROW} json_each(?) j CROSS JOIN events e ON e.id = j.value LEFT JOIN events_fts_docsize d ON d.id = e.id
     """
-    return [(*row[:4], _size(row[4])) for row in connection.execute(sql, (_array(ids),))]
+    return [(*row[:6], _size(row[6])) for row in connection.execute(sql, (_array(ids),))]
 
 
-def event_rows_before(connection: sqlite3.Connection, ts: int, event_id: int, limit: int) -> list[_EventRow]:
+def event_rows_before(connection: sqlite3.Connection, ts: int, event_id: int, limit: int) -> list[EventRow]:
     """Return the same of events before a time and an id that the index holds, newest first, by an index alone."""
     sql = f"""
         {_EVENT_ROW} events e CROSS JOIN events_fts_docsize d ON d.id = e.id
         WHERE (e.ts, e.id) < (?, ?) ORDER BY e.ts DESC, e.id DESC LIMIT ?
     """
-    return [(*row[:4], _size(row[4])) for row in connection.execute(sql, (ts, event_id, limit))]
+    return [(*row[:6], _size(row[6])) for row in connection.execute(sql, (ts, event_id, limit))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ SELECT k.session_id AS id, c.title, c.parent_id, c.relation, c.branches_from, c.
        (SELECT count(*) FROM memories m WHERE m.session_id = k.session_id) AS memories,
        (SELECT count(*) FROM events e WHERE e.session_id = k.session_id) AS events,
        (SELECT substr(json_extract(e.payload_json, '$.prompt'), 1, 200) FROM events e
-        WHERE e.session_id = k.session_id AND e.tool = 'UserPromptSubmit' ORDER BY e.id LIMIT 1) AS asked
+        WHERE e.session_id = k.session_id AND e.kind = 'prompt' ORDER BY e.id LIMIT 1) AS asked
 FROM ({_KNOWN}) k LEFT JOIN conversations c USING (session_id) LEFT JOIN sessions s USING (session_id)
 """  # noqa: S608 - constants only
 _THREADS = f"""

@@ -12,22 +12,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import get_args
+from operator import attrgetter
 
 from siftd.admission import KEY_CHARS
-from siftd.clients.said_by import said_by_then
+from siftd.clients.older import kind_and_action, said_by
 from siftd.errors import is_transient
 from siftd.log.record import Record
-from siftd.model import SaidBy
 from siftd.store import meta
 from siftd.store.ids import last_id
 from siftd.store.intents import apply_intent, apply_summaries
 
-_INSERT = """
-INSERT INTO events (id, ts, session_id, tool, input_hash, payload_json, tokens_est, uid, frame_uid, outcome,
-                    native_key, input_key, prompt_id, agent_id, spawned_agent_id, said_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
+_AS_TOLD = (
+    "ts", "session_id", "tool", "input_hash", "tokens_est", "uid", "frame_uid", "outcome", "native_key", "input_key",
+    "prompt_id", "agent_id", "spawned_agent_id",
+)  # fmt: skip
+"""Columns that a record fills as it is."""
+_COLUMNS = ("id", "payload_json", "kind", "action", "said_by", *_AS_TOLD)
+_INSERT = f"INSERT INTO events ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
+_told = attrgetter(*_AS_TOLD)
 _TOUCH_SESSION = """
 INSERT INTO sessions (session_id, cwd, started_ts, last_ts, ended_ts, source, compacted_ts)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, CASE WHEN ?7 = 'compact' THEN ?4 END)
@@ -37,7 +39,6 @@ ON CONFLICT (session_id) DO UPDATE SET
     ended_ts = CASE WHEN ?7 = 'end' THEN ?4 WHEN ?7 = 'start' AND ?3 >= ended_ts THEN NULL ELSE ended_ts END,
     compacted_ts = coalesce(max(compacted_ts, excluded.compacted_ts), excluded.compacted_ts, compacted_ts)
 """
-SAID_BY = frozenset(get_args(SaidBy))
 _REDACTED = b"[REDACTED:"
 _PLACEHOLDER = re.compile(rb"\[REDACTED:([a-z0-9-]{1,40})(?::[0-9a-f]{4})?\]")
 _COUNT = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value"
@@ -207,32 +208,10 @@ def _is_stored(connection: sqlite3.Connection, record: Record) -> bool:
 
 
 def _row(record: Record) -> tuple[object, ...]:
-    return (
-        record.seq,
-        record.ts,
-        record.session_id,
-        record.tool,
-        record.input_hash,
-        bytes(record.payload).decode(),
-        record.tokens_est,
-        record.uid,
-        record.frame_uid,
-        record.outcome,
-        record.native_key,
-        record.input_key,
-        record.prompt_id,
-        record.agent_id,
-        record.spawned_agent_id,
-        _said_by(record),
-    )
-
-
-def _said_by(record: Record) -> str:
-    """Return whose words a record brings; of one from before that was kept, by what it holds."""
-    if record.said_by is None:
-        is_hooked, is_native = record.frame_uid is not None, record.native_key is not None
-        return said_by_then(record.tool, is_hooked=is_hooked, is_native=is_native)
-    return record.said_by if record.said_by in SAID_BY else "outside"
+    kind, action = kind_and_action(record.event_kind, record.action, record.tool)
+    is_hooked, is_native = record.frame_uid is not None, record.native_key is not None
+    whose = said_by(record.said_by, record.tool, is_hooked=is_hooked, is_native=is_native)
+    return record.seq, bytes(record.payload).decode(), kind, action, whose, *_told(record)
 
 
 def _make_way(connection: sqlite3.Connection, seq: int) -> None:

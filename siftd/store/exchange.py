@@ -18,8 +18,8 @@ from siftd.store.rows import insert_rows
 from siftd.store.stories import cite
 
 _ROWS = {
-    "events": "SELECT id, ts, session_id, tool, payload_json, outcome, uid, frame_uid, native_key, input_key,"
-    " prompt_id, agent_id, spawned_agent_id, said_by FROM events ORDER BY id",
+    "events": "SELECT id, ts, session_id, kind AS event_kind, tool, action, payload_json, outcome, uid, frame_uid,"
+    " native_key, input_key, prompt_id, agent_id, spawned_agent_id, said_by FROM events ORDER BY id",
     "sessions": "SELECT session_id, started_ts, last_ts, ended_ts, cwd, source FROM sessions ORDER BY started_ts",
     "summaries": "SELECT id, event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, scope,"
     " (SELECT json_group_array(dst_id) FROM provenance_edges p WHERE p.src_kind = 'summary' AND p.src_id = s.id"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from siftd.model import Action, Kind
 from siftd.store.ids import ID_MAX
 from siftd.store.rows import insert_rows
 
@@ -66,13 +67,16 @@ class Captured(NamedTuple):
     """An event as far as its index rows need it."""
 
     session_id: str
+    kind: Kind
     tool: str
+    action: Action | None
     payload_json: str
 
 
 def find_payload(connection: sqlite3.Connection, event_id: int) -> Captured | None:
-    row = connection.execute("SELECT session_id, tool, payload_json FROM events WHERE id = ?", (event_id,)).fetchone()
-    return Captured(*map(str, row)) if row else None
+    sql = "SELECT session_id, kind, tool, action, payload_json FROM events WHERE id = ?"
+    row = connection.execute(sql, (event_id,)).fetchone()
+    return Captured(row[0], row[1], row[2], row[3], str(row[4])) if row else None
 
 
 def insert(connection: sqlite3.Connection, rows: Iterable[Facets]) -> None:

@@ -24,16 +24,16 @@ _SIGNATURE_CHARS = (15, 160)
 _FAILED = """
 SELECT id, session_id, agent_id, json_extract(payload_json, '$.tool_input.command'),
        substr(json_extract(payload_json, '$.error'), 1, ?3)
-FROM events WHERE outcome = 'failed' AND tool = 'Bash' AND session_id <> ?1 AND json_valid(payload_json)
+FROM events WHERE outcome = 'failed' AND action = 'run' AND session_id <> ?1 AND json_valid(payload_json)
 ORDER BY ts DESC, id DESC LIMIT ?2
 """
 _NEXT = """
-SELECT id, tool, outcome, CASE tool WHEN 'Bash' THEN json_extract(payload_json, '$.tool_input.command') END,
+SELECT id, action, outcome, CASE action WHEN 'run' THEN json_extract(payload_json, '$.tool_input.command') END,
        EXISTS (SELECT 1 FROM event_facets f WHERE f.event_id = e.id AND f.facet = 'file')
 FROM events e WHERE session_id = ? AND id > ? AND agent_id IS ? AND json_valid(payload_json)
-AND tool NOT IN ('AssistantText', 'UserPromptSubmit', 'Stop', 'SubagentStop') ORDER BY id LIMIT ?
+AND kind = 'tool' ORDER BY id LIMIT ?
 """
-_LOOKS = ("Read", "Grep", "Glob", "LS")
+_LOOKS = ("read", "search")
 _TELLS_OF_AN_ERROR = re.compile(
     r"error|fail|fatal|cannot|can't|could not|no such|denied|undefined|unexpected|panic|exception|invalid|missing"
     r"|refused|unable|does not|not found|not allowed|not supported|conflict|unknown",
@@ -92,9 +92,9 @@ def _way_out(
     connection: sqlite3.Connection, failed: int, session: str, agent: str | None, command: str
 ) -> WayOut | None:
     ran: list[str] = []
-    for event_id, tool, outcome, theirs, is_of_file in connection.execute(_NEXT, (session, failed, agent, CALLS_MAX)):
+    for event_id, action, outcome, theirs, is_of_file in connection.execute(_NEXT, (session, failed, agent, CALLS_MAX)):
         if not isinstance(theirs, str):
-            if is_of_file and tool not in _LOOKS:
+            if is_of_file and action not in _LOOKS:
                 return None
             continue
         if outcome != "ok" or not command_key(theirs) or _same(theirs) == "pwd" or _FILTERED.search(theirs):

@@ -17,7 +17,7 @@ from unicodedata import normalize
 
 import msgspec
 
-from siftd.clients.said_by import ACCOUNT, TEXT
+from siftd.clients.older import kind_and_action
 from siftd.log.record import Record
 from siftd.store import meta
 from siftd.store.payload import find_object
@@ -25,17 +25,17 @@ from siftd.store.tombstones import Keys, paths_of
 
 EVENTS_PER_RECORD = 500
 """What one `forget` record names at most: the writer sets its tombstones between two groups of captures."""
-_STOPS = ("Stop", "SubagentStop")
+_STOPS = ("turn_end", "subagent_end")
 _EVENTS = """
-SELECT id, uid, frame_uid, native_key, input_key, session_id, ts, tool, input_hash, prompt_id, agent_id,
+SELECT id, uid, frame_uid, native_key, input_key, session_id, ts, kind, tool, input_hash, prompt_id, agent_id,
        spawned_agent_id, payload_json FROM events
 """
 _BY_IDS = f"{_EVENTS} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"  # noqa: S608 - constants only
 _BY_SESSION = f"{_EVENTS} WHERE session_id = ? ORDER BY id"
-_TELLING = (*_STOPS, TEXT, ACCOUNT)
+_TELLING = (*_STOPS, "assistant_text", "compaction")
 """What an agent says of its work, which may be of what is forgotten."""
 _CLOSING = f"""{_EVENTS} WHERE session_id IN (SELECT value FROM json_each(?))
-AND (tool IN {_TELLING} OR spawned_agent_id IS NOT NULL) ORDER BY id
+AND (kind IN {_TELLING} OR spawned_agent_id IS NOT NULL) ORDER BY id
 """  # noqa: S608 - constants only
 _SUMMARIES_OF = "SELECT event_id, text FROM summaries WHERE event_id IN (SELECT value FROM json_each(?))"
 _SUMMARIES = "SELECT event_id, text FROM summaries"
@@ -79,6 +79,7 @@ class Fact:
     input_key: str | None
     session_id: str
     ts: int
+    kind: str
     tool: str
     input_hash: str
     prompt_id: str | None
@@ -104,8 +105,8 @@ class Matched:
 
     def by_kind(self) -> dict[str, int]:
         """Return the counts that a person is shown."""
-        stops = sum(fact.tool in _STOPS for fact in self.facts.values())
-        prompts = sum(fact.tool == "UserPromptSubmit" for fact in self.facts.values())
+        stops = sum(fact.kind in _STOPS for fact in self.facts.values())
+        prompts = sum(fact.kind == "prompt" for fact in self.facts.values())
         return {
             "tool": len(self.facts) - stops - prompts,
             "prompt": prompts,
@@ -256,7 +257,7 @@ class _Matching:
             self._turns.add((fact.session_id, fact.prompt_id))
             if fact.agent_id:
                 self._agents.add((fact.session_id, fact.agent_id))
-        elif fact.tool in _TELLING or fact.spawned_agent_id:
+        elif fact.kind in _TELLING or fact.spawned_agent_id:
             self._closing.append(fact)
 
     def _is_wanted(self, fact: Fact, payload_json: str) -> bool:
@@ -344,9 +345,9 @@ class _Matching:
         in an account of its session."""
         if fact.spawned_agent_id:
             return (fact.session_id, fact.spawned_agent_id) in self._agents
-        if fact.tool == "SubagentStop" or (fact.tool == TEXT and fact.agent_id):
+        if fact.kind == "subagent_end" or (fact.kind == "assistant_text" and fact.agent_id):
             return (fact.session_id, fact.agent_id) in self._agents
-        if fact.tool == ACCOUNT:
+        if fact.kind == "compaction":
             return any(session_id == fact.session_id for session_id, _ in self._turns)
         return fact.prompt_id is not None and (fact.session_id, fact.prompt_id) in self._turns
 
@@ -376,6 +377,7 @@ def _fact_of(record: Record) -> Fact:
         record.input_key,
         record.session_id,
         record.ts,
+        kind_and_action(record.event_kind, record.action, record.tool)[0],
         record.tool,
         record.input_hash,
         record.prompt_id,

@@ -27,21 +27,23 @@ WITH wanted AS (
            (SELECT s.id FROM summaries s WHERE s.id = w.summary_id) AS found
     FROM wanted w
 )
-SELECT e.id AS event_id, e.session_id, e.tool, e.ts, e.outcome, s.id AS summary_id, s.text, s.scope,
+SELECT e.id AS event_id, e.session_id, e.kind AS event_kind, e.tool, e.action, e.ts, e.outcome,
+       s.id AS summary_id, s.text, s.scope,
        coalesce(s.said_by, e.said_by) AS said_by, substr(e.payload_json, 1, 300) AS payload_head
 FROM chosen c CROSS JOIN events e ON e.id = c.event_id
 LEFT JOIN summaries s ON s.id = CASE WHEN ?2 THEN coalesce(c.found, c.best) ELSE coalesce(c.best, c.found) END
 ORDER BY c.place
 """
 _LINE = f"""
-SELECT e.id AS event_id, e.session_id, e.tool, e.ts, e.outcome, e.status, {_BEST} AS text, e.said_by,
+SELECT e.id AS event_id, e.session_id, e.kind AS event_kind, e.tool, e.action, e.ts, e.outcome, e.status,
+       {_BEST} AS text, e.said_by,
        substr(e.payload_json, 1, 300) AS payload_head FROM events e
 """  # noqa: S608 - constants only
 _SESSIONS = """
 SELECT s.session_id, s.cwd, s.started_ts, s.last_ts, s.ended_ts, s.source,
        (SELECT count(*) FROM events e WHERE e.session_id = s.session_id) AS events,
        (SELECT substr(json_extract(e.payload_json, '$.prompt'), 1, 200) FROM events e
-        WHERE e.session_id = s.session_id AND e.tool = 'UserPromptSubmit' ORDER BY e.id LIMIT 1) AS asked,
+        WHERE e.session_id = s.session_id AND e.kind = 'prompt' ORDER BY e.id LIMIT 1) AS asked,
        (SELECT x.text FROM summaries x JOIN events e ON e.id = x.event_id
         WHERE e.session_id = s.session_id AND x.scope = 'session' ORDER BY x.id DESC LIMIT 1) AS summary
 FROM sessions s ORDER BY s.last_ts DESC LIMIT ?
@@ -117,6 +119,7 @@ def find_event(connection: sqlite3.Connection, event_id: int) -> dict[str, Any] 
     if not rows:
         return None
     event = rows[0]
+    event["event_kind"] = event.pop("kind")
     payload_json = event.pop("payload_json")
     payload = find_object(payload_json)
     event["payload"] = payload_json if payload is None else payload

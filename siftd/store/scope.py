@@ -1,15 +1,14 @@
 """What a search may see: its filters as SQL over `e` (events), and what of them an event's own columns tell.
 
-SQL says it all. What ranking keeps of rows answers the same for thousands of rows at once, as far as it goes: the tool,
-the session and the time. Files, symbols and outcomes are asked of the database once, as a list of events.
+SQL says it all. What ranking keeps of rows answers the same for thousands of rows at once, as far as it goes: tool,
+kind, session and time. Files, symbols and outcomes are asked of the database once, as a list of events.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from siftd.clients.said_by import ACCOUNT, PROMPT, TEXT
 from siftd.messages import Filters
 
 _TRUE = "1"
@@ -30,45 +29,42 @@ _SHOWN = """
 (NOT EXISTS (SELECT 1 FROM summaries s WHERE s.event_id = e.id)
  OR EXISTS (SELECT 1 FROM summaries s WHERE s.event_id = e.id AND {live}))
 """
-_NO_CALLS = (PROMPT, "Stop", "SubagentStop", TEXT, ACCOUNT)
-_TOOL_EVENT = f"e.tool NOT IN {_NO_CALLS}"
+_KINDS_OF_EVENTS = {
+    "tool": ("tool",),
+    "prompt": ("prompt",),
+    "stop": ("turn_end", "subagent_end"),
+    "text": ("assistant_text", "compaction"),
+}
+"""The kinds to be asked for that an event's own kind tells alone."""
 _KINDS = {
     "summary": "EXISTS (SELECT 1 FROM summaries k WHERE k.event_id = e.id)",
     "event": "NOT EXISTS (SELECT 1 FROM summaries k WHERE k.event_id = e.id)",
-    "tool": _TOOL_EVENT,
-    "prompt": "e.tool = 'UserPromptSubmit' COLLATE NOCASE",
-    "stop": "e.tool COLLATE NOCASE IN ('Stop', 'SubagentStop')",
-    "text": f"e.tool IN {(TEXT, ACCOUNT)}",
+    **{
+        asked: f"e.kind IN ({', '.join(repr(each) for each in kinds)}) AND e.kind <> 'tool'"  # for the partial index
+        for asked, kinds in _KINDS_OF_EVENTS.items()
+    },
+    "tool": "e.kind = 'tool'",
     "failure": "e.outcome = 'failed'",
     "memory": "0",  # no event is one: see `memories`
 }
 KINDS = tuple(_KINDS)
 BEGINNING, END = -(2**63), 2**63 - 1
-
-
-_TOOLS_OF_KINDS: dict[str, Callable[[bytes], bool]] = {
-    "prompt": lambda tool: tool.lower() == b"userpromptsubmit",
-    "stop": lambda tool: tool.lower() in (b"stop", b"subagentstop"),
-    "text": lambda tool: tool in (TEXT.encode(), ACCOUNT.encode()),
-    "tool": lambda tool: tool.decode("utf-8", "replace") not in _NO_CALLS,
-}
-"""The kinds that an event's tool tells alone."""
 _HAS_SUMMARY = {"summary": True, "event": False}
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What a scope asks of an event's own tool, session and time: the same as its SQL does."""
+    """What a scope asks of an event's own tool, kind, session and time: the same as its SQL does."""
 
     tool: bytes | None = None
-    kind: str | None = None
+    kinds: tuple[bytes, ...] | None = None
     session: bytes = b""
     since: int = BEGINNING
     until: int = END
 
-    def allows_tool(self, tool: bytes) -> bool:
+    def allows(self, tool: bytes, kind: bytes) -> bool:
         is_tool = self.tool is None or tool.lower() == self.tool.lower()
-        return is_tool and (self.kind is None or _TOOLS_OF_KINDS[self.kind](tool))
+        return is_tool and (self.kinds is None or kind in self.kinds)
 
     def allows_session(self, session: bytes) -> bool:
         return session.startswith(self.session)
@@ -101,7 +97,7 @@ class Scope:
     live: str
     """Of a summary `s`: whether nothing hides it, at the time that is asked about."""
     columns: Columns
-    """What an event's own tool, session and time tell."""
+    """What an event's own tool, kind, session and time tell."""
     has_failed: bool
     """Whether only events that failed are asked for."""
     has_summary: bool | None
@@ -176,9 +172,10 @@ class Scope:
 
 def _columns(filters: Filters) -> Columns:
     untils = (filters.until, filters.as_of)
+    kinds = _KINDS_OF_EVENTS.get(filters.kind or "")
     return Columns(
         tool=None if filters.tool is None else filters.tool.encode(),
-        kind=filters.kind if filters.kind in _TOOLS_OF_KINDS else None,
+        kinds=None if kinds is None else tuple(each.encode() for each in kinds),
         session=(filters.session or "").encode(),
         since=BEGINNING if filters.since is None else filters.since,
         until=min((until for until in untils if until is not None), default=END),

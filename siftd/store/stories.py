@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from siftd.clients.said_by import ACCOUNT, PROMPT, TEXT
-from siftd.model import Scope
+from siftd.model import Action, Kind, Scope
 from siftd.store.payload import find_object
 
 if TYPE_CHECKING:
@@ -26,46 +25,48 @@ _FIRST_EVENTS = 40
 MAX_BYTES = 4_000_000
 _COMMANDS_MAX = 12
 _FILES = """
-SELECT e.tool, f.value FROM events e JOIN event_facets f ON f.event_id = e.id AND f.facet = 'file'
+SELECT e.action, f.value FROM events e JOIN event_facets f ON f.event_id = e.id AND f.facet = 'file'
 WHERE e.session_id = ? AND e.id > ? AND e.id <= ? AND e.outcome IS NOT 'failed' ORDER BY e.id
 """
 _COMMANDS = """
-SELECT id FROM events WHERE session_id = ? AND id > ? AND id <= ? AND tool = 'Bash' ORDER BY id DESC LIMIT ?
+SELECT id FROM events WHERE session_id = ? AND id > ? AND id <= ? AND action = 'run' ORDER BY id DESC LIMIT ?
 """
 _PROMPTS = """
 SELECT json_extract(payload_json, '$.prompt') FROM events WHERE session_id = ? AND id > ? AND id <= ?
-AND tool = 'UserPromptSubmit' AND json_valid(payload_json) ORDER BY id
+AND kind = 'prompt' AND json_valid(payload_json) ORDER BY id
 """
 _PROMPT = """
 SELECT json_extract(payload_json, '$.prompt'), said_by FROM events WHERE session_id = ? AND id > ? AND id <= ?
-AND tool = 'UserPromptSubmit' AND json_valid(payload_json) ORDER BY id LIMIT 1
+AND kind = 'prompt' AND json_valid(payload_json) ORDER BY id LIMIT 1
 """
 _TASK = """
-SELECT id FROM events WHERE session_id = ?1 AND id < ?2 AND tool = 'TaskCreate' AND json_valid(payload_json)
+SELECT id FROM events WHERE session_id = ?1 AND id < ?2 AND action = 'todo' AND json_valid(payload_json)
+AND json_extract(payload_json, '$.tool_input.subject') IS NOT NULL
 AND CAST(json_extract(payload_json, '$.tool_response.task.id') AS TEXT) = ?3 ORDER BY id DESC LIMIT 1
 """
 _TURN_END = """
-SELECT s.id FROM events p JOIN events s ON s.session_id = p.session_id AND s.tool = 'Stop' AND s.id > p.id
+SELECT s.id FROM events p JOIN events s ON s.session_id = p.session_id AND s.kind = 'turn_end' AND s.id > p.id
 WHERE p.id = ?1 AND (s.status <> 'summarized' OR EXISTS (SELECT 1 FROM summaries x WHERE x.event_id = s.id
     AND NOT EXISTS (SELECT 1 FROM summary_supersedes o WHERE o.older_id = x.id)))
 ORDER BY s.prompt_id IS p.prompt_id DESC, s.id LIMIT 1
 """
 _STORIES_OF_TURNS = """
 SELECT e.id, s.text FROM events e JOIN summaries s ON s.event_id = e.id AND s.scope = 'turn'
-WHERE e.session_id = ? AND e.tool = 'Stop'
+WHERE e.session_id = ? AND e.kind = 'turn_end'
 AND NOT EXISTS (SELECT 1 FROM summary_supersedes o WHERE o.older_id = s.id)
 GROUP BY e.id HAVING s.id = max(s.id) ORDER BY e.id
 """
-_TURN_BEFORE = "SELECT id FROM events WHERE session_id = ? AND id < ? AND tool = 'Stop' ORDER BY id DESC LIMIT 1"
-_OWN_TEXT = f"NOT (tool = '{TEXT}' AND agent_id IS NOT NULL)"
+_TURN_BEFORE = "SELECT id FROM events WHERE session_id = ? AND id < ? AND kind = 'turn_end' ORDER BY id DESC LIMIT 1"
+_OWN_TEXT = "NOT (kind = 'assistant_text' AND agent_id IS NOT NULL)"
 _TOOLS = f"""
-SELECT id, tool FROM events WHERE session_id = ?1 AND (id <= ?2 OR tool = '{TEXT}') AND {_OWN_TEXT} ORDER BY id
+SELECT id, kind, action FROM events
+WHERE session_id = ?1 AND (id <= ?2 OR kind = 'assistant_text') AND {_OWN_TEXT} ORDER BY id
 """  # noqa: S608 - constants only
 _TOOLS_OF_TURN = f"""
-SELECT id, tool FROM events WHERE session_id = ?1 AND {_OWN_TEXT}
-AND CASE WHEN tool = '{TEXT}' THEN ts > ?4 AND ts <= ?5 ELSE id > ?2 AND id < ?3 END ORDER BY ts, id
+SELECT id, kind, action FROM events WHERE session_id = ?1 AND {_OWN_TEXT}
+AND CASE WHEN kind = 'assistant_text' THEN ts > ?4 AND ts <= ?5 ELSE id > ?2 AND id < ?3 END ORDER BY ts, id
 """  # noqa: S608 - constants only
-_STOP_BEFORE = "SELECT max(ts) FROM events WHERE session_id = ? AND tool = 'Stop' AND ts < ?"
+_STOP_BEFORE = "SELECT max(ts) FROM events WHERE session_id = ? AND kind = 'turn_end' AND ts < ?"
 _SAID_BEFORE = "SELECT DISTINCT said_by FROM events WHERE session_id = ? AND ts > ? AND ts <= ?"
 _READ_BEFORE = """
 SELECT said_by, payload_json FROM events
@@ -75,18 +76,18 @@ _TS = "SELECT ts FROM events WHERE id = ?"
 _SAID = "SELECT DISTINCT said_by FROM events WHERE session_id = ? AND id > ? AND id <= ?"
 _SAID_TO_AGENT = "SELECT DISTINCT said_by FROM events WHERE session_id = ? AND agent_id = ?"
 _WORST_FIRST = ("outside", "output", "agent", "person")
-_EVENT = "SELECT id, ts, tool, payload_json, input_hash, outcome FROM events WHERE id = ?"
-_SESSIONS_DUE = f"""
+_EVENT = "SELECT id, ts, kind, tool, action, payload_json, input_hash, outcome FROM events WHERE id = ?"
+_SESSIONS_DUE = """
 WITH last (session_id, id) AS (
     SELECT s.session_id, (SELECT e.id FROM events e WHERE e.session_id = s.session_id
-        AND e.tool NOT IN {(TEXT, ACCOUNT)} ORDER BY e.id DESC LIMIT 1) FROM sessions s
+        AND e.kind NOT IN ('assistant_text', 'compaction') ORDER BY e.id DESC LIMIT 1) FROM sessions s
     WHERE s.last_ts < ?1 OR s.ended_ts >= s.last_ts)
 SELECT id FROM last
-WHERE EXISTS (SELECT 1 FROM events p WHERE p.session_id = last.session_id AND p.tool = 'UserPromptSubmit')
+WHERE EXISTS (SELECT 1 FROM events p WHERE p.session_id = last.session_id AND p.kind = 'prompt')
 AND NOT EXISTS (SELECT 1 FROM summaries x WHERE x.event_id = last.id AND x.scope = 'session')
 AND NOT EXISTS (SELECT 1 FROM events r WHERE r.session_id = last.session_id AND r.status = 'raw')
 ORDER BY id DESC LIMIT ?2
-"""  # noqa: S608 - constants only
+"""
 _SUPERSEDE_EARLIER = """
 INSERT OR IGNORE INTO summary_supersedes (newer_id, older_id, cosine, ts)
 SELECT ?1, x.id, NULL, ?3 FROM summaries x JOIN events e ON e.id = x.event_id
@@ -99,21 +100,25 @@ VALUES ('summary', ?, 'event', ?, 'derives_from', ?)
 """
 
 
+IsTelling = Callable[[Kind, "Action | None"], bool]
+"""Whether events of a kind, calls with an action, are what a story is made of."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoryEvent:
     """One event of a story."""
 
     id: int
     ts: int
+    kind: Kind
     tool: str
+    action: Action | None
     payload_json: str
     input_hash: str
     outcome: str | None
 
 
-def list_turn(
-    connection: sqlite3.Connection, session_id: str, stop_id: int, is_telling: Callable[[str], bool]
-) -> list[StoryEvent]:
+def list_turn(connection: sqlite3.Connection, session_id: str, stop_id: int, is_telling: IsTelling) -> list[StoryEvent]:
     """Return the telling events of the turn that event `stop_id` ends, oldest first, without that event.
 
     What the agent said on the way is read from its transcript, often after the turn's end was told: its time says in
@@ -149,15 +154,15 @@ def said_of(connection: sqlite3.Connection, event: RawEvent, scope: Scope) -> st
     What a subagent brings back is as bad as the worst that it read; a plan or a list of the agent's, which may hold
     what it was told to write there, as the worst that its turn had read by then.
     """
-    if event.tool in (TEXT, ACCOUNT):
+    if event.kind in ("assistant_text", "compaction"):
         row = connection.execute(_STOP_BEFORE, (event.session_id, event.ts)).fetchone()
-        since = 0 if row[0] is None or event.tool == ACCOUNT else row[0]
+        since = 0 if row[0] is None or event.kind == "compaction" else row[0]
         return _worst(event.said_by, connection.execute(_SAID_BEFORE, (event.session_id, since, event.ts)))
-    is_own = event.said_by == "agent" and event.tool != PROMPT
+    is_own = event.said_by == "agent" and event.kind != "prompt"
     if scope != "event" or is_own:
         after = 0 if scope == "session" else turn_before(connection, event.session_id, event.id)
         return _worst(event.said_by, connection.execute(_SAID, (event.session_id, after, event.id)))
-    agent_id = event.spawned_agent_id or (event.agent_id if event.tool == "SubagentStop" else None)
+    agent_id = event.spawned_agent_id or (event.agent_id if event.kind == "subagent_end" else None)
     if agent_id is None:
         return event.said_by
     return _worst(event.said_by, connection.execute(_SAID_TO_AGENT, (event.session_id, agent_id)))
@@ -216,7 +221,7 @@ def list_prompts(connection: sqlite3.Connection, session_id: str, after: int, up
 
 
 def list_session(
-    connection: sqlite3.Connection, session_id: str, last_id: int, is_telling: Callable[[str], bool]
+    connection: sqlite3.Connection, session_id: str, last_id: int, is_telling: IsTelling
 ) -> list[StoryEvent]:
     """Return the telling events of a session up to event `last_id`, oldest first; that one always."""
     rows = connection.execute(_TOOLS, (session_id, last_id)).fetchall()
@@ -254,9 +259,9 @@ def _ts(connection: sqlite3.Connection, event_id: int) -> int:
 
 
 def _chosen(
-    connection: sqlite3.Connection, rows: Sequence[tuple[int, str]], is_telling: Callable[[str], bool]
+    connection: sqlite3.Connection, rows: Sequence[tuple[int, Kind, Action | None]], is_telling: IsTelling
 ) -> list[StoryEvent]:
-    ids = [int(event_id) for event_id, tool in rows if is_telling(tool)]
+    ids = [int(event_id) for event_id, kind, action in rows if is_telling(kind, action)]
     if len(ids) > MAX_EVENTS:
         ids = ids[:_FIRST_EVENTS] + ids[_FIRST_EVENTS - MAX_EVENTS :]
     return _events(connection, ids)

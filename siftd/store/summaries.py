@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from siftd.model import Action, Kind
 from siftd.store.rows import insert_rows
 from siftd.store.stories import cite
 
@@ -24,11 +25,11 @@ ORDER BY moment DESC, 2, 3
 """
 _RAW_OF_SESSION = "SELECT id FROM events WHERE session_id = ? AND status = 'raw' ORDER BY id LIMIT ?"
 _EVENTS = """
-SELECT e.id, e.ts, e.session_id, e.tool, e.payload_json, e.input_hash, e.outcome, e.agent_id, e.spawned_agent_id,
-       e.attempts, s.cwd, e.prompt_id, p.payload_json, p.id, e.said_by
+SELECT e.id, e.ts, e.session_id, e.kind, e.tool, e.action, e.payload_json, e.input_hash, e.outcome, e.agent_id,
+       e.spawned_agent_id, e.attempts, s.cwd, e.prompt_id, p.payload_json, p.id, e.said_by
 FROM json_each(?) j CROSS JOIN events e ON e.id = j.value LEFT JOIN sessions s ON s.session_id = e.session_id
 LEFT JOIN events p ON p.id = (SELECT q.id FROM events q WHERE q.session_id = e.session_id
-    AND q.prompt_id = e.prompt_id AND q.tool = 'UserPromptSubmit' AND q.id <> e.id LIMIT 1)
+    AND q.prompt_id = e.prompt_id AND q.kind = 'prompt' AND q.id <> e.id LIMIT 1)
 """
 _INSERT = """
 INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, words, scope,
@@ -63,7 +64,9 @@ class RawEvent:
     id: int
     ts: int
     session_id: str
+    kind: Kind
     tool: str
+    action: Action | None
     payload_json: str
     input_hash: str
     outcome: str | None

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sqlite3
 from typing import NamedTuple
 
-PROMPT = "UserPromptSubmit"
 _TYPED = """
-SELECT id, ts, session_id, tool, payload_json FROM events
+SELECT id, ts, session_id, kind, payload_json FROM events
 WHERE id > ?1
-AND (tool = 'UserPromptSubmit' AND said_by = ?2 OR outcome = 'interrupted' AND instr(payload_json, ?3) > 0)
+AND (kind = 'prompt' AND said_by = ?2 OR outcome = 'interrupted' AND instr(payload_json, ?3) > 0)
 AND json_valid(payload_json) ORDER BY id DESC LIMIT ?4
 """
 
@@ -20,7 +19,7 @@ class Typed(NamedTuple):
     event_id: int
     ts: int
     session_id: str
-    tool: str
+    kind: str
     payload_json: str
 
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
-from siftd.model import Scope
+from siftd.model import Action, Kind, Scope
 
 MAX_SUMMARY_CHARS = 400
 
@@ -26,7 +26,9 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     """One event as a backend sees it."""
 
     event_id: int
+    kind: Kind
     tool: str
+    action: Action | None = None
     payload: dict[str, Any]
     """The stored payload, parsed: `tool_input` with `tool_response` or `error`; `prompt`; `last_assistant_message`."""
     outcome: str | None = None

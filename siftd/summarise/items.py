@@ -17,7 +17,9 @@ def as_item(raw: RawEvent, scope: Scope = "event", story: Sequence[StoryEvent] =
     prompt = (find_object(raw.prompt_json) or {}).get("prompt") if raw.prompt_json else None
     return Item(
         event_id=raw.id,
+        kind=raw.kind,
         tool=raw.tool,
+        action=raw.action,
         payload=find_object(raw.payload_json) or {},
         outcome=raw.outcome,
         ts=raw.ts,
@@ -32,7 +34,9 @@ def as_item(raw: RawEvent, scope: Scope = "event", story: Sequence[StoryEvent] =
 def _told(event: StoryEvent, cwd: str | None) -> Item:
     return Item(
         event_id=event.id,
+        kind=event.kind,
         tool=event.tool,
+        action=event.action,
         payload=find_object(event.payload_json) or {},
         outcome=event.outcome,
         ts=event.ts,

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 
-from siftd.clients.said_by import TEXT
 from siftd.summarise.contract import Item
-from siftd.summarise.extractive import RENDERERS, lookups, planning, shell
+from siftd.summarise.extractive import lookups, planning, renderer_of, shell
 from siftd.summarise.extractive.text import call_of, mapping, printed, string
 
 SHORT_PROMPT_CHARS = 300
@@ -32,20 +31,20 @@ def trivial_because(item: Item) -> str | None:
     """Return the rule by which no model is asked about an event; None for one that is worth it."""
     if item.scope != "event" or item.outcome == "failed" or "error" in item.payload:
         return None
-    if item.tool == "UserPromptSubmit":
+    if item.kind == "prompt":
         is_short = len(string(item.payload.get("prompt"))) <= SHORT_PROMPT_CHARS
         return "a prompt short enough to stand for itself" if is_short else None
-    if item.tool == TEXT:
+    if item.kind == "assistant_text":
         is_short = len(string(item.payload.get("text"))) <= SHORT_PROMPT_CHARS
         return "words short enough to stand for themselves" if is_short else None
-    if item.tool in ("Stop", "SubagentStop"):
+    if item.kind in ("turn_end", "subagent_end"):
         return None if string(item.payload.get("last_assistant_message")).strip() else "an end without words"
     return "the same call with the same result as before" if item.is_repeat else _trivial_call(item)
 
 
 def _trivial_call(item: Item) -> str | None:
     call = call_of(item)
-    renderer = RENDERERS.get(item.tool.lower())
+    renderer = renderer_of(item)
     if renderer in _LOOK_UPS:
         return _LOOK_UPS[renderer]
     if renderer is shell.shell:

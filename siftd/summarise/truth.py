@@ -43,7 +43,7 @@ class Source:
         parts = [spoken, item.tool, item.outcome or "", item.request or "", item.cwd or ""]
         _flatten(item.payload, parts)
         if item.story:
-            parts.append(str(sum(told.tool == "UserPromptSubmit" for told in item.story)))
+            parts.append(str(sum(told.kind == "prompt" for told in item.story)))
             for told in item.story:
                 parts += [told.tool, told.outcome or ""]
                 _flatten(told.payload, parts, len(parts) + _MAX_PARTS)

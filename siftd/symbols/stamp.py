@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from siftd.clients.tools import Operation, tool_named
 from siftd.symbols.definitions import find_pattern
 
 SYMBOLS_MAX = 32
@@ -48,7 +49,8 @@ def symbols_of(tool: str, payload: dict[str, Any]) -> list[str]:
     Whatever is no write to a code file has none; odd shapes are read as far as they make sense, never refused.
     When there are too many, the definitions around changes go first, then those in the order of the text.
     """
-    read = _READERS.get(tool)
+    operation = tool_named(tool).operation
+    read = _READERS.get(operation) if operation else None
     if read is None:
         return []
     tool_input, response = payload.get("tool_input"), payload.get("tool_response")
@@ -113,12 +115,12 @@ def _read_patch(tool_input: dict[str, Any], _response: dict[str, Any]) -> _Writt
     return _Written(hunks, texts)
 
 
-_READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], _Written]] = {
-    "Edit": _read_file_write,
-    "MultiEdit": _read_file_write,
-    "Write": _read_file_write,
-    "NotebookEdit": _read_notebook_edit,
-    "apply_patch": _read_patch,
+_READERS: dict[Operation, Callable[[dict[str, Any], dict[str, Any]], _Written]] = {
+    "edit": _read_file_write,
+    "multi_edit": _read_file_write,
+    "write": _read_file_write,
+    "notebook_edit": _read_notebook_edit,
+    "patch": _read_patch,
 }
 
 

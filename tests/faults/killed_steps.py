@@ -115,7 +115,9 @@ def capture(paths: WorkspacePaths) -> None:
                 event = Event(
                     client="api",
                     session_id="s",
+                    kind="tool",
                     tool="Bash",
+                    action="run",
                     payload={"tool_input": {"command": f"captured {number}"}},
                     ts=1_760_000_000_000 + number,
                     identity=("uid", f"captured {number}"),

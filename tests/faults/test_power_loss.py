@@ -140,7 +140,9 @@ def call(number: int) -> Event:
     return Event(
         client="claude-code",
         session_id="s",
+        kind="tool",
         tool="Bash",
+        action="run",
         payload={"tool_input": {"command": f"make part{number}"}},
         ts=NOW + number,
         identity=("tool", f"t{number}"),

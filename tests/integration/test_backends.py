@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from known_kinds import item_of
 from model_server import KINDS, Kind, Reply, anthropic_reply, needs_library, openai_reply, running, said
 
 from siftd.config import is_loopback
@@ -25,7 +26,7 @@ from siftd.summarise.prompt import RULES, SCHEMA
 from siftd.summarise.sampling import SamplingServer
 
 GOOD = "validate_token in src/auth.py now raises ValueError for expired tokens."
-ITEM = Item(
+ITEM = item_of(
     event_id=1,
     tool="Edit",
     payload={
@@ -248,7 +249,7 @@ async def test_a_name_invented_twice_gives_the_extractive_text_under_its_own_nam
 
 def of_one_turn(*commands: str) -> list[Item]:
     return [
-        Item(event_id=n, tool="Bash", payload={"tool_input": {"command": each}}, outcome="ok", turn_id="s/p")
+        item_of(event_id=n, tool="Bash", payload={"tool_input": {"command": each}}, outcome="ok", turn_id="s/p")
         for n, each in enumerate(commands)
     ]
 

@@ -179,7 +179,9 @@ class Readers:
             Event(
                 client="claude-code",
                 session_id="s",
+                kind="tool",
                 tool="Bash",
+                action="run",
                 payload={"tool_input": {"command": "ls"}},
                 ts=1,
                 identity=("tool", "t1"),

@@ -42,7 +42,9 @@ def said(number: int, text: str, names: bool) -> Event:
     return Event(
         client="claude-code",
         session_id="s",
+        kind="tool",
         tool="Bash",
+        action="run",
         payload=payload,
         ts=number,
         native_id=f"t{number}",

@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from known_kinds import ONE_OF_EACH, captured, item_of
 
 from siftd.admission import Admission, encode_canonical
 from siftd.cli import output
@@ -56,7 +57,7 @@ from siftd.store.payload import find_object
 from siftd.store.tombstones import paths_of
 from siftd.summarise.answer import checked_text, read_answer, read_answers
 from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item
-from siftd.summarise.extractive import RENDERERS, render
+from siftd.summarise.extractive import render
 from siftd.summarise.prompt import prompt_for, prompt_for_all
 from siftd.summarise.salience import trivial_because
 from siftd.summarise.truth import Source, unsupported_claims
@@ -266,24 +267,24 @@ def payload_of(text: str) -> dict[str, Any]:
 
 def item(tool: str, text: str, outcome: str = "ok") -> Item:
     if tool == "UserPromptSubmit":
-        return Item(event_id=1, tool=tool, payload={"prompt": text})
+        return item_of(event_id=1, tool=tool, payload={"prompt": text})
     if tool in ("Stop", "SubagentStop"):
-        return Item(event_id=1, tool=tool, payload={"last_assistant_message": text}, request=text)
+        return item_of(event_id=1, tool=tool, payload={"last_assistant_message": text}, request=text)
     payload = payload_of(text)
     if outcome == "failed":
         payload = {"tool_input": payload["tool_input"], "error": text}
-    return Item(event_id=1, tool=tool, payload=payload, outcome=outcome, request=text, cwd="/a")
+    return item_of(event_id=1, tool=tool, payload=payload, outcome=outcome, request=text, cwd="/a")
 
 
 def story(scope: Any, text: str) -> Item:
     told = tuple(item(tool, text) for tool in ("UserPromptSubmit", "Edit", "Bash", "Stop"))
-    return Item(event_id=9, tool="Stop", payload={"last_assistant_message": text}, scope=scope, story=told)
+    return item_of(event_id=9, tool="Stop", payload={"last_assistant_message": text}, scope=scope, story=told)
 
 
 def admit(text: str) -> None:
     told = {"tool_input": {"command": text}, "tool_response": {"stdout": text}}
     event = Event(
-        client="claude-code", session_id="s", tool="Bash", payload=told, ts=1, identity=("tool", "t"),
+        client="claude-code", session_id="s", kind="tool", tool="Bash", payload=told, ts=1, identity=("tool", "t"),
         native_id="t",
     )  # fmt: skip
     ADMISSION.admit(event, raw_bytes=1)
@@ -365,7 +366,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "exchange.decode": lambda text: decode_exchange(utf8(text)),
     "log.iter_segment": lambda text: list(iter_segment(utf8(text))),
     "payload.find_object": find_object,
-    "indexing.facets_of": lambda text: facets_of("Bash", encode_canonical(payload_of(text)).decode()),
+    "indexing.facets_of": lambda text: facets_of(captured("Bash", encode_canonical(payload_of(text)).decode())),
     "tombstones.paths_of": lambda text: paths_of(encode_canonical({"tool_input": {"file_path": text}})),
     "commands.command_key": command_key,
     "ledger.first_named": lambda text: _first_named(text, [("/a/password", 1), ("redis.py", 2), ("aaaa", 3)]),
@@ -376,7 +377,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     # Summaries
     **{
         f"render {tool}": lambda text, tool=tool: render(item(tool, text))
-        for tool in (*{each: tool for tool, each in RENDERERS.items()}.values(), "UserPromptSubmit", "Stop", "Unheard")
+        for tool in (*ONE_OF_EACH, "UserPromptSubmit", "Stop", "Unheard")
     },
     **{
         f"render failed {tool}": lambda text, tool=tool: render(item(tool, text, "failed")) for tool in ("Bash", "Edit")

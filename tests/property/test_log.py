@@ -59,7 +59,9 @@ def admitted(step: tuple[str, str, int | str, str], ts: int) -> Redacted:
         Event(
             client="c",
             session_id=session,
+            kind="tool",
             tool="Bash",
+            action="run",
             payload={"tool_input": {"command": text}},
             ts=ts,
             identity=("tool", f"t{what}"),

@@ -24,7 +24,9 @@ def admitted(payload: Any, *, limit: int, raw_bytes: int = 0, path: str = "/src/
     event = Event(
         client="c",
         session_id="s",
+        kind="tool",
         tool="Bash",
+        action="run",
         payload={"tool_input": {"file_path": path}, "tool_response": payload},
         ts=1,
         identity=(),

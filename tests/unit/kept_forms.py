@@ -42,7 +42,9 @@ def admitted() -> list[Captured]:
     call = Event(
         client="claude-code",
         session_id="5e551011-0000-4000-8000-000000000001",
+        kind="tool",
         tool="Bash",
+        action="run",
         payload={"tool_input": {"command": 'make "all"'}, "tool_response": {"stdout": "ü 漢\n", "stderr": ""}},
         ts=1_795_219_305_436,
         identity=("tool", "toolu_1"),

@@ -44,7 +44,9 @@ def event(**fields: Any) -> Event:
     values: dict[str, Any] = {
         "client": "claude-code",
         "session_id": "s1",
+        "kind": "tool",
         "tool": "Bash",
+        "action": "run",
         "payload": {"tool_input": {"command": "ls"}, "tool_response": {"stdout": "a"}},
         "ts": 1_795_219_305_436,
         "identity": ("tool", "t1"),

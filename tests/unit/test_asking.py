@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from known_kinds import item_of, named
 from opened_shop import opened, rebuilt
 from workbench import DAY_MS, Workbench, nobody, told
 
@@ -228,7 +229,7 @@ async def test_a_trivial_event_costs_no_call_and_show_names_the_rule(
     ],
 )  # fmt: skip
 def test_the_rules_look_at_the_event_alone(tool: str, payload: dict[str, Any], rule: str | None) -> None:
-    assert trivial_because(Item(event_id=1, tool=tool, payload=payload, outcome="ok")) == rule
+    assert trivial_because(item_of(event_id=1, tool=tool, payload=payload, outcome="ok")) == rule
 
 
 async def test_a_repeat_of_a_call_with_the_same_result_is_trivial_and_a_failure_never_is(bench: Workbench) -> None:
@@ -329,7 +330,7 @@ async def test_events_of_one_turn_carry_its_name_to_the_backend(bench: Workbench
     def call(number: int, prompt_id: str | None) -> Event:
         fields: dict[str, Any] = {"native_id": f"t{number}", "identity": ("tool", f"t{number}"), "outcome": "ok"}
         payload = {"tool_input": {"command": f"make {number}"}, "tool_response": {}}
-        base = {"client": "claude-code", "session_id": "s", "tool": "Bash", "payload": payload, "ts": 5}
+        base = {"client": "claude-code", "session_id": "s", **named("Bash"), "payload": payload, "ts": 5}
         return Event(**base, **fields, prompt_id=prompt_id)
 
     await bench.store.keep(call(1, "p1"), call(2, "p1"), call(3, "p2"), call(4, None))

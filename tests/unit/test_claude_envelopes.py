@@ -47,7 +47,9 @@ def test_a_finished_tool_call_is_an_event_with_the_clients_own_field_names() -> 
     assert event == Event(
         client="claude-code",
         session_id="s1",
+        kind="tool",
         tool="Bash",
+        action="run",
         payload={"tool_input": {"command": "true"}, "tool_response": {"stdout": "ok", "interrupted": False}},
         ts=7,
         identity=("tool", "toolu_1"),

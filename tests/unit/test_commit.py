@@ -64,7 +64,9 @@ def call(tool_use_id: str, command: str = "ls", *, session: str = "s1", transcri
     return Event(
         client="claude-code",
         session_id=session,
+        kind="tool",
         tool="Bash",
+        action="run",
         payload={"tool_input": {"command": command}, "tool_response": {"stdout": ""}},
         ts=1000,
         identity=("tool", tool_use_id),
@@ -80,6 +82,7 @@ def prompt(text: str, *, session: str = "s1", occurrence: int | None = None) -> 
     return Event(
         client="claude-code",
         session_id=session,
+        kind="prompt",
         tool="UserPromptSubmit",
         payload={"prompt": text},
         ts=1000,

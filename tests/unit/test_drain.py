@@ -341,6 +341,7 @@ async def test_a_call_is_linked_to_the_prompt_it_served_and_the_backend_is_told_
     prompt = Event(
         client="claude-code",
         session_id="s1",
+        kind="prompt",
         tool="UserPromptSubmit",
         payload={"prompt": "mend the parser"},
         ts=NOON_MS,

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from known_kinds import RENDERED, item_of
 
 from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item
-from siftd.summarise.extractive import RENDERERS, render
+from siftd.summarise.extractive import render
 from siftd.summarise.truth import Source, unsupported_claims
 
 CASES: list[tuple[str, dict[str, Any], Any, list[str]]] = [
@@ -146,7 +147,7 @@ CASES: list[tuple[str, dict[str, Any], Any, list[str]]] = [
 
 
 def item(tool: str, **payload: Any) -> Item:
-    return Item(event_id=1, tool=tool, payload=payload, outcome="failed" if "error" in payload else "ok", cwd="/w")
+    return item_of(event_id=1, tool=tool, payload=payload, outcome="failed" if "error" in payload else "ok", cwd="/w")
 
 
 @pytest.mark.parametrize(("tool", "tool_input", "response", "wanted"), CASES)
@@ -174,4 +175,4 @@ def test_a_call_that_failed_says_so_with_its_first_error(
 
 
 def test_no_renderer_is_left_out() -> None:
-    assert {tool.lower() for tool, *_ in CASES} == set(RENDERERS)
+    assert {tool.lower() for tool, *_ in CASES} == set(RENDERED)

@@ -9,9 +9,10 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known_kinds import ONE_OF_EACH, RENDERED, item_of
 
 from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item, Purse, Summary
-from siftd.summarise.extractive import RENDERERS, Extractive, render, shell
+from siftd.summarise.extractive import Extractive, render, shell
 from siftd.summarise.extractive.text import call_of
 from siftd.summarise.truth import Source, unsupported_claims
 
@@ -30,7 +31,7 @@ ANYTHING = st.recursive(
 )
 TOOLS = st.sampled_from(
     [
-        *RENDERERS,
+        *RENDERED,
         "UserPromptSubmit",
         "Stop",
         "SubagentStop",
@@ -45,13 +46,13 @@ TOOLS = st.sampled_from(
 
 
 def event(tool: str, given_input: Any, response: Any, **others: Any) -> Item:
-    return Item(
+    return item_of(
         event_id=1, tool=tool, payload={"tool_input": given_input, "tool_response": response}, outcome="ok", **others
     )
 
 
 def failure(tool: str, given_input: Any, error: Any) -> Item:
-    return Item(event_id=1, tool=tool, payload={"tool_input": given_input, "error": error}, outcome="failed")
+    return item_of(event_id=1, tool=tool, payload={"tool_input": given_input, "error": error}, outcome="failed")
 
 
 @settings(max_examples=150)
@@ -66,7 +67,7 @@ def test_any_shape_of_payload_gives_one_short_line_and_never_raises(
         {"text": left, "summary": right},
     )
     for payload in shapes:
-        line = render(Item(event_id=1, tool=tool, payload=payload, outcome=outcome, cwd="/w"))
+        line = render(item_of(event_id=1, tool=tool, payload=payload, outcome=outcome, cwd="/w"))
         assert 0 < len(line.text) <= MAX_SUMMARY_CHARS
         assert "\n" not in line.text
         assert 0 < line.confidence <= 1
@@ -117,9 +118,8 @@ def test_a_huge_hostile_text_costs_no_more_than_its_ends(text: str) -> None:
         "text": text,
         "summary": text,
     }
-    one_tool_each = {renderer: tool for tool, renderer in RENDERERS.items()}.values()
-    for tool in (*one_tool_each, "UserPromptSubmit", "Stop", "AssistantText", "CompactSummary", "Unheard"):
-        item = Item(event_id=1, tool=tool, payload=payload, outcome="ok")
+    for tool in (*ONE_OF_EACH, "UserPromptSubmit", "Stop", "AssistantText", "CompactSummary", "Unheard"):
+        item = item_of(event_id=1, tool=tool, payload=payload, outcome="ok")
         # Bounded work is milliseconds even here; a pattern that backtracks over 200 KB takes minutes, each time.
         assert any(seconds(item) < 0.2 for _ in range(5)), tool
 
@@ -150,7 +150,7 @@ def test_symbols_that_capture_stamped_name_the_place_of_an_edit() -> None:
         "tool_response": {},
         "symbols": ["Cart", "total"],
     }
-    line = render(Item(event_id=1, tool="Edit", payload=payload, outcome="ok", cwd="/w"))
+    line = render(item_of(event_id=1, tool="Edit", payload=payload, outcome="ok", cwd="/w"))
     assert line.text == "Edited a.py: Cart, total — return 1 → return 2"
 
 
@@ -249,7 +249,7 @@ def test_a_call_that_was_cancelled_with_another_says_that_it_did_not_run() -> No
 
 
 def said(text: str) -> Any:
-    return render(Item(event_id=1, tool="AssistantText", payload={"text": text}, outcome=None))
+    return render(item_of(event_id=1, tool="AssistantText", payload={"text": text}, outcome=None))
 
 
 def test_what_an_agent_says_is_told_without_its_announcements() -> None:
@@ -266,7 +266,7 @@ def test_a_table_is_read() -> None:
 def test_reasons_stand_before_what_was_done() -> None:
     deeds = "".join(f"Changed file{number}.py and updated the tests of module number {number}. " for number in range(9))
     reason = "We keep LIMIT at 10 so that the gateway does not ban us."
-    closing = Item(event_id=1, tool="Stop", payload={"last_assistant_message": f"{deeds}{reason}"}, outcome=None)
+    closing = item_of(event_id=1, tool="Stop", payload={"last_assistant_message": f"{deeds}{reason}"}, outcome=None)
     assert reason in render(closing).text
 
 
@@ -277,7 +277,7 @@ def test_an_account_tells_what_was_wanted_and_what_is_open() -> None:
         "2. Key Technical Concepts:\n   - JWKS\n\n"
         "7. Pending Tasks:\n   - Tell the mobile team.\n\n8. Current Work:\n   Writing the runbook.\n"
     )
-    line = render(Item(event_id=1, tool="CompactSummary", payload={"summary": text}, outcome=None))
+    line = render(item_of(event_id=1, tool="CompactSummary", payload={"summary": text}, outcome=None))
     assert line.text == (
         "Account of a session: Rotate the keys of the gateway.; then: Writing the runbook.; open: Tell the mobile team."
     )
@@ -296,7 +296,7 @@ def test_lsp_answers_name_the_place_asked_about() -> None:
 
 def test_long_code_with_dunder_names_is_quoted_as_it_is() -> None:
     words = "Moved the check to `src/__tests__/login.test.ts` because __init__ ran twice."
-    item = Item(event_id=1, tool="Stop", payload={"last_assistant_message": words})
+    item = item_of(event_id=1, tool="Stop", payload={"last_assistant_message": words})
     assert render(item).text == words
     assert unsupported_claims(render(item).text, Source.of(item)) == []
 
@@ -316,5 +316,5 @@ def test_the_prompt_hash_changes_with_what_decides_the_text_and_with_nothing_els
     assert backend.prompt_hash(same) == backend.prompt_hash(item)
     for other in ({"tool": "Write"}, {"outcome": "failed"}, {"cwd": "/x"}):
         assert backend.prompt_hash(msgspec.structs.replace(item, **other)) != backend.prompt_hash(item)
-    stop = Item(event_id=1, tool="Stop", payload={}, request="a")
+    stop = item_of(event_id=1, tool="Stop", payload={}, request="a")
     assert backend.prompt_hash(stop) != backend.prompt_hash(msgspec.structs.replace(stop, request="b"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from known_kinds import named
 from opened_shop import DAY, NOW, Hands, SetClock, Shop, opened, rebuilt
 from transcript_files import SessionFile
 
@@ -57,7 +58,7 @@ def event(text: str, *, session: str = "s1", tool: str = "Bash", **more: Any) ->
     }
     native = more.pop("native_id", text)
     told = {"ts": NOW - DAY, "identity": ("tool", native or text), "native_id": native, "outcome": "ok"} | more
-    return Event(client="claude-code", session_id=session, tool=tool, payload=payload, **told)
+    return Event(client="claude-code", session_id=session, **named(tool), payload=payload, **told)
 
 
 async def forget(shop: Shop, **wish: Any) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from siftd.clients.shown import as_text
 TURN = {
     "id": "s34",
     "kind": "summary",
+    "eventKind": "turn_end",
     "tool": "Stop",
+    "action": None,
     "scope": "turn",
     "sessionId": "d614c3b5-aaaa",
     "ts": 1_700_000_000_000,
@@ -21,7 +23,9 @@ TURN = {
 }
 SAID = TURN | {
     "id": "s35",
+    "eventKind": "assistant_text",
     "tool": "AssistantText",
+    "action": None,
     "scope": "event",
     "text": "I look at the queue.",
     "passage": "We retry seven times, because the broker drops its connections for half a minute after each failover.",

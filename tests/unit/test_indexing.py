@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from known_kinds import captured
 from workbench import Workbench
 
 from siftd.consolidate.indexing import BATCH, RawIndexer, facets_of
@@ -26,14 +27,17 @@ def payload(**fields: object) -> str:
 def test_words_are_those_of_what_was_asked_and_of_the_end_of_what_was_answered() -> None:
     """A command says at its end how it went."""
     words, _, _ = facets_of(
-        "Bash", payload(tool_response={"stdout": "zebra " + "x " * 5000 + "okapi"}, tool_input={"command": "giraffe"})
+        captured(
+            "Bash",
+            payload(tool_response={"stdout": "zebra " + "x " * 5000 + "okapi"}, tool_input={"command": "giraffe"}),
+        )
     )
     assert {"bash", "giraffe", "okapi"} <= set(words.split())
     assert "zebra" not in words
 
 
 def test_a_long_text_counts_as_far_as_there_is_room() -> None:
-    words, _, _ = facets_of("Write", payload(tool_input={"content": "giraffe " + "a " * 3000 + "okapi"}))
+    words, _, _ = facets_of(captured("Write", payload(tool_input={"content": "giraffe " + "a " * 3000 + "okapi"})))
     assert {"write", "giraffe", "a"} == set(words.split())
 
 
@@ -41,23 +45,25 @@ def test_what_is_read_or_listed_is_no_word_of_the_event() -> None:
     """It is what the work tree holds, and would be found before what was done with it."""
     answer = {"file": {"content": "okapi"}, "filenames": ["zebra.py"]}
     for tool in ("Read", "Grep", "Glob"):
-        words, _, _ = facets_of(tool, payload(tool_input={"pattern": "giraffe"}, tool_response=answer))
+        words, _, _ = facets_of(captured(tool, payload(tool_input={"pattern": "giraffe"}, tool_response=answer)))
         assert words.split() == [tool.lower(), "giraffe"]
 
 
 def test_stamps_and_what_an_edit_s_answer_repeats_are_no_content() -> None:
-    words, _, _ = facets_of("Edit", payload(tool_response={"originalFile": "okapi"}, symbols=["run_all"]))
+    words, _, _ = facets_of(captured("Edit", payload(tool_response={"originalFile": "okapi"}, symbols=["run_all"])))
     assert words.split() == ["edit", "run_all", "run", "all"]
 
 
 @pytest.mark.parametrize("key", ["file_path", "notebook_path", "path"])
 def test_the_files_are_those_of_the_input(key: str) -> None:
-    _, files, _ = facets_of("Edit", payload(tool_input={key: "/src/a.py"}, tool_response={"filePath": "/src/b.py"}))
+    _, files, _ = facets_of(
+        captured("Edit", payload(tool_input={key: "/src/a.py"}, tool_response={"filePath": "/src/b.py"}))
+    )
     assert files == ["/src/a.py"]
 
 
 def test_symbols_are_the_stamped_ones() -> None:
-    _, _, symbols = facets_of("Edit", payload(symbols=["a", "b", 3]))
+    _, _, symbols = facets_of(captured("Edit", payload(symbols=["a", "b", 3])))
     assert symbols == ["a", "b"]
 
 
@@ -73,7 +79,7 @@ def test_symbols_are_the_stamped_ones() -> None:
     ],
 )
 def test_what_a_person_has_broken_is_indexed_as_far_as_it_can_be(broken: str, words: str) -> None:
-    assert facets_of("Bash", broken) == (words, [], [])
+    assert facets_of(captured("Bash", broken)) == (words, [], [])
 
 
 async def test_a_batch_at_a_time_then_nothing(bench: Workbench) -> None:

@@ -28,7 +28,9 @@ def event(number: int, text: str = "ls") -> RedactedEvent:
         Event(
             client="claude-code",
             session_id="s1",
+            kind="tool",
             tool="Bash",
+            action="run",
             payload={"tool_input": {"command": text}, "tool_response": {"stdout": "ü 漢 \n"}},
             ts=1_795_219_305_436,
             identity=("tool", f"t{number}"),

@@ -8,12 +8,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from known_kinds import item_of, named
 from opened_shop import NOW, Shop, opened
 from workbench import Workbench, nobody
 
 from siftd.model import Event, SessionChange
 from siftd.store import read
-from siftd.summarise.contract import Cannot, Item, TryLater
+from siftd.summarise.contract import Cannot, TryLater
 from siftd.summarise.extractive import NAME, Extractive
 from siftd.summarise.prompt import prompt_for, prompt_hash
 from siftd.summarise.truth import Source, unsupported_claims
@@ -59,7 +60,7 @@ class Story:
         event = Event(
             client="claude-code",
             session_id=self.session,
-            tool=tool,
+            **named(tool),
             payload=payload,
             ts=self.bench.clock.now_ms() if at is None else at,
             identity=(kind, f"n{self.bench._calls}"),
@@ -371,8 +372,8 @@ async def test_forgetting_a_part_of_a_turn_has_its_story_told_anew(tmp_path: Pat
 
 
 def test_a_model_is_given_the_story_and_its_text_is_checked_against_it() -> None:
-    edit = Item(event_id=2, tool="Edit", payload={"tool_input": {"file_path": "/w/auth_token.py"}}, outcome="ok")
-    stop = Item(event_id=3, tool="Stop", payload={"last_assistant_message": "Done."}, scope="turn", story=(edit,))
+    edit = item_of(event_id=2, tool="Edit", payload={"tool_input": {"file_path": "/w/auth_token.py"}}, outcome="ok")
+    stop = item_of(event_id=3, tool="Stop", payload={"last_assistant_message": "Done."}, scope="turn", story=(edit,))
     message = prompt_for(stop).message
     assert "ends a turn" in message
     assert "/w/auth_token.py" in message

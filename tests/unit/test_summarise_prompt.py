@@ -8,6 +8,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known_kinds import item_of
 
 from siftd.summarise.answer import is_latin, read_answer
 from siftd.summarise.contract import Item
@@ -20,7 +21,7 @@ FENCE = re.compile(r"^<<[0-9a-f]{16}>>$", re.MULTILINE)
 
 def bash(command: str, output: str, **others: str) -> Item:
     payload = {"tool_input": {"command": command}, "tool_response": {"stdout": output}}
-    return Item(event_id=1, tool="Bash", payload=payload, outcome="ok", **others)
+    return item_of(event_id=1, tool="Bash", payload=payload, outcome="ok", **others)
 
 
 def test_the_event_stands_between_two_equal_random_lines_and_after_its_circumstances() -> None:
@@ -44,7 +45,7 @@ def test_a_huge_payload_is_sent_by_its_ends_with_its_first_error_kept() -> None:
 
 def test_many_inputs_are_bounded_together() -> None:
     payload = {"tool_input": {f"key{n}": "v" * 3_000 for n in range(500)}}
-    prompt = prompt_for(Item(event_id=1, tool="mcp__a__b", payload=payload))
+    prompt = prompt_for(item_of(event_id=1, tool="mcp__a__b", payload=payload))
     assert len(prompt.message) < 40_000
     assert context_for(prompt) in CONTEXTS
 

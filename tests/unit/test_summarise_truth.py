@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from known_kinds import item_of
 
-from siftd.summarise.contract import Item
 from siftd.summarise.truth import Source, unsupported_claims
 
-ITEM = Item(
+ITEM = item_of(
     event_id=1,
     tool="Bash",
     payload={

@@ -16,7 +16,8 @@ from kept_forms import GOLDEN, STORES
 from opened_shop import NOW, Shop, opened, rebuilt
 
 from siftd.clients.claude_transcript import read_transcript
-from siftd.clients.said_by import said_by_then
+from siftd.clients.older import kind_and_action, said_by
+from siftd.clients.tools import KNOWN
 from siftd.frames import encode_hook
 from siftd.log.record import decode, encode
 from siftd.model import Event
@@ -173,7 +174,8 @@ async def test_a_record_of_before_is_told_by_its_tool_and_its_way(tmp_path: Path
 
 TOOLS = (
     "UserPromptSubmit", "Stop", "SubagentStop", "Bash", "Read", "Edit", "WebFetch", "WebSearch", "web_fetch", "Agent",
-    "mcp__a__b", "mcpx", "TodoWrite", "AskUserQuestion", "ExitPlanMode", "ListMcpResourcesTool", "Unheard",
+    "mcp__a__b", "mcpx", "ListMcpResourcesTool", "Unheard", "AssistantText", "CompactSummary",
+    "TodoWrite", "AskUserQuestion", "ExitPlanMode",
 )  # fmt: skip
 
 
@@ -187,9 +189,24 @@ def test_the_migration_and_the_reader_of_old_records_agree() -> None:
             " VALUES (?1, ?1, 'x', ?2, 'h', '{}', ?3 || ?1, ?4)",
             (number, tool, hook, native),
         )
-        wanted[number] = said_by_then(tool, is_hooked=hook is not None, is_native=native is not None)
+        whose = said_by(None, tool, is_hooked=hook is not None, is_native=native is not None)
+        wanted[number] = whose, *kind_and_action(None, None, tool)
     migrate(connection, 2)
-    assert dict(connection.execute("SELECT id, said_by FROM events WHERE id >= 100")) == wanted
+    sql = "SELECT id, said_by, kind, action FROM events WHERE id >= 100"
+    assert {number: tuple(found) for number, *found in connection.execute(sql)} == wanted
+    connection.close()
+
+
+def test_the_migration_knows_every_tool_that_the_table_of_tools_knows() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.executescript((GOLDEN / STORES.format(5)).read_text(encoding="utf-8"))
+    insert = (
+        "INSERT INTO events (id, ts, session_id, tool, input_hash, payload_json) VALUES (?1, 1, 'x', ?2, 'h', '{}')"
+    )
+    connection.executemany(insert, enumerate(KNOWN, start=100))
+    migrate(connection, 2)
+    known = dict(connection.execute("SELECT tool, action FROM events WHERE id >= 100"))
+    assert known == {name: tool.action for name, tool in KNOWN.items()}
     connection.close()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from known_kinds import named
 from opened_store import OpenedStore
 
 from siftd.config import Settings
@@ -165,7 +166,7 @@ class Workbench:
         return Event(
             client="claude-code",
             session_id=session,
-            tool=tool,
+            **named(tool),
             payload={"tool_input": {"command": text, **tool_input}, "tool_response": {"stdout": ""}},
             ts=self.clock.now_ms() if ts is None else ts,
             identity=("tool", f"t{self._calls}"),

@@ -1,4 +1,4 @@
-"""The default backend: summaries made of the event's own words, by one renderer per kind of tool; no model.
+"""The default backend: summaries made of the event's own words, by one renderer per operation; no model.
 
 The same event always gives the same text, and a text says nothing that its event does not say. The number in the
 name is the renderers' version: whoever changes a text raises it, for it is part of the cache's key.
@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from siftd.clients.said_by import ACCOUNT, TEXT
+from siftd.clients.tools import Operation, tool_named
+from siftd.model import Action, Kind
 from siftd.summarise.contract import Cannot, Item, Purse, Summary, Verdict, story_hashes
 from siftd.summarise.extractive import files, lookups, planning, shell, story, words
 from siftd.summarise.extractive.account import account
@@ -21,89 +22,73 @@ from siftd.summarise.extractive.text import Call, Line, call_of, finished
 VERSION = 5
 NAME = f"extractive:{VERSION}"
 
-RENDERERS: dict[str, Callable[[Call], Line]] = {
+RENDERERS: dict[Operation, Callable[[Call], Line]] = {
     # files
     "read": files.read,
-    "read_file": files.read,
-    "view": files.read,
-    "notebookread": files.read,
     "edit": files.edit,
-    "edit_file": files.edit,
-    "replace": files.edit,
-    "multiedit": files.multi_edit,
+    "multi_edit": files.multi_edit,
     "write": files.write,
-    "write_file": files.write,
-    "notebookedit": files.notebook_edit,
-    "apply_patch": files.apply_patch,
+    "notebook_edit": files.notebook_edit,
+    "patch": files.apply_patch,
     # commands
-    "bash": shell.shell,
-    "powershell": shell.shell,
     "shell": shell.shell,
-    "local_shell": shell.shell,
-    "shell_command": shell.shell,
-    "exec_command": shell.shell,
-    "run_shell_command": shell.shell,
-    "run_terminal_cmd": shell.shell,
     # looking up
     "grep": lookups.grep,
-    "search_file_content": lookups.grep,
     "glob": lookups.glob,
-    "ls": lookups.glob,
-    "list": lookups.glob,
-    "list_dir": lookups.glob,
-    "list_directory": lookups.glob,
-    "lsp": lookups.language_server,
-    "webfetch": lookups.web_fetch,
+    "language_server": lookups.language_server,
     "web_fetch": lookups.web_fetch,
-    "websearch": lookups.web_search,
     "web_search": lookups.web_search,
-    "google_web_search": lookups.web_search,
-    "toolsearch": lookups.tool_search,
+    "tool_search": lookups.tool_search,
     # organising
     "agent": planning.agent,
-    "task": planning.agent,
-    "taskcreate": planning.task_create,
-    "taskupdate": planning.task_update,
-    "taskget": planning.task_look,
-    "tasklist": planning.task_look,
-    "taskoutput": planning.task_look,
-    "taskstop": planning.task_look,
-    "bashoutput": planning.task_look,
-    "killshell": planning.task_look,
-    "todowrite": planning.todo_write,
-    "update_plan": planning.todo_write,
+    "task_create": planning.task_create,
+    "task_update": planning.task_update,
+    "task_look": planning.task_look,
+    "todo_list": planning.todo_write,
     "skill": planning.skill,
-    "slashcommand": planning.skill,
-    "askuserquestion": planning.ask_user,
-    "exitplanmode": planning.exit_plan,
+    "ask": planning.ask_user,
+    "plan": planning.exit_plan,
 }
-"""Tool names, lower-cased: clients spell them differently."""
+"""By what a call does; the rest is told by `generic`."""
+_OF_ACTIONS: dict[Action, Callable[[Call], Line]] = {
+    "edit": files.edit,
+    "run": shell.shell,
+    "read": files.read,
+    "agent": planning.agent,
+}
+"""Of tools that nobody knows by name, where their decoder says what they do."""
 
-_TELL_THEIR_OWN_FAILURE = frozenset(name for name, renderer in RENDERERS.items() if renderer is shell.shell)
 _STORIES = {"turn": story.turn, "session": story.session}
-_SAID = {
-    "UserPromptSubmit": words.prompt,
-    "Stop": words.closing,
-    "SubagentStop": words.closing,
-    TEXT: words.text,
-    ACCOUNT: account,
+_SAID: dict[Kind, Callable[[Item], Line]] = {
+    "prompt": words.prompt,
+    "turn_end": words.closing,
+    "subagent_end": words.closing,
+    "assistant_text": words.text,
+    "compaction": account,
 }
 
 
 def render(item: Item) -> Line:
     """Return the summary of one event and its confidence, for any payload whatever."""
     if item.story and (told := _STORIES.get(item.scope)):
-        return finished(told(item, RENDERERS))
-    if said := _SAID.get(item.tool):
+        return finished(told(item))
+    if said := _SAID.get(item.kind):
         return finished(said(item))
     call = call_of(item)
-    name = call.tool.lower()
+    renderer = renderer_of(item)
     has_failed = call.error is not None or call.outcome == "failed"
-    if has_failed and (name not in _TELL_THEIR_OWN_FAILURE or is_rejection(call)):
+    if has_failed and (renderer is not shell.shell or is_rejection(call)):
         return finished(failed(call))
-    if name == "taskupdate" and item.story:
+    if renderer is planning.task_update and item.story:
         return finished(planning.task_update(call, call_of(item.story[0]).word("subject", "title")))
-    return finished(RENDERERS.get(name, generic)(call))
+    return finished(renderer(call))
+
+
+def renderer_of(item: Item) -> Callable[[Call], Line]:
+    """Return what tells of a call: by its tool, else by what its decoder says that it does."""
+    operation = tool_named(item.tool).operation
+    known = RENDERERS.get(operation) if operation else None
+    return known or _OF_ACTIONS.get(item.action or "other", generic)
 
 
 def in_own_words(item: Item) -> Summary:
@@ -112,9 +97,10 @@ def in_own_words(item: Item) -> Summary:
     return Summary(text=line.text, confidence=line.confidence, model=NAME)
 
 
-def is_telling(tool: str) -> bool:
-    """Whether events of this tool are what the story of a turn or a session is made of."""
-    return tool in ("UserPromptSubmit", "Stop", TEXT) or RENDERERS.get(tool.lower()) in story.TELLING
+def is_telling(kind: Kind, action: Action | None) -> bool:
+    """Whether such events are what the story of a turn or a session is made of; what only looks something up leaves no
+    trace in it."""
+    return kind in ("prompt", "turn_end", "assistant_text") or action in ("edit", "run", "ask", "plan", "agent")
 
 
 class Extractive:
@@ -126,7 +112,7 @@ class Extractive:
 
     def prompt_hash(self, item: Item) -> str:
         """Cover all that decides a text: the renderers, the tool, the outcome, the folder, a turn's request."""
-        request = item.request if item.tool == "Stop" else None
+        request = item.request if item.kind == "turn_end" else None
         if item.story or request is not None:
             return _hash(item.tool, item.outcome, item.cwd, request, *story_hashes(item))
         return _common_hash(item.tool, item.outcome, item.cwd, None)

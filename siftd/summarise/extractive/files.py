@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from siftd.clients.tools import tool_named
 from siftd.summarise.extractive.code import changed, definitions, difference, opening, patched, statements
 from siftd.summarise.extractive.text import (
     SEEN,
@@ -132,7 +133,7 @@ def apply_patch(call: Call) -> Line:
 
 def changed_files(call: Call) -> list[str]:
     """Return the files that a call changed; a patch may name several."""
-    if named := _PATCH_FILE.findall(patch_text(call)[:200_000]) if call.tool.lower() == "apply_patch" else []:
+    if named := _PATCH_FILE.findall(patch_text(call)[:200_000]) if tool_named(call.tool).operation == "patch" else []:
         return [relative(path.strip(), call.cwd) for _, path in named[:20]]
     return [path] if (path := call.path(*PATH_KEYS) or relative(_told_path(call), call.cwd)) else []
 

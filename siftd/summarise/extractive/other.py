@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from siftd.clients.tools import Operation, tool_named
 from siftd.summarise.extractive.code import changed, difference, statements
 from siftd.summarise.extractive.files import PATH_KEYS, apply_patch, file_of
 from siftd.summarise.extractive.gist import arguments, result_gist
@@ -31,10 +32,13 @@ _THE_USER_SAID = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 _ERROR_TAG = re.compile(r"</?(?:tool_use_error|error)>")
 _HINT = re.compile(r"(?<=[.!]) (?:Note: your current working directory|Did you mean) .*$")
 """What a client adds for its model: it tells where the agent was, not what went wrong."""
-_FILE_VERBS = {
-    "edit": "Edit of", "multiedit": "Edit of", "replace": "Edit of", "read": "Read of", "read_file": "Read of",
-    "write": "Write of", "write_file": "Write of", "notebookedit": "Edit of notebook",
-}  # fmt: skip
+_FILE_VERBS: dict[Operation, str] = {
+    "edit": "Edit of",
+    "multi_edit": "Edit of",
+    "read": "Read of",
+    "write": "Write of",
+    "notebook_edit": "Edit of notebook",
+}
 _SUBJECT_KEYS = (
     "pattern", "url", "query", "title", "subject", "description", "skill", "command", "file_path", "path", "name",
     "prompt", "task_id", "taskId", "id",
@@ -83,10 +87,10 @@ def generic(call: Call) -> Line:
 
 def subject_of(call: Call) -> str:
     """Name a call by what it was about."""
-    verb = _FILE_VERBS.get(call.tool.lower())
-    if verb:
-        return f"{verb} {file_of(call)}"
-    if call.tool == "apply_patch":
+    operation = tool_named(call.tool).operation
+    if operation in _FILE_VERBS:
+        return f"{_FILE_VERBS[operation]} {file_of(call)}"
+    if operation == "patch":
         return f"Patch ({clip(apply_patch(call).text, 120)})"
     value = first_text(call.input, *_SUBJECT_KEYS) or string(call.given)
     if value and any(call.input.get(key) == value for key in PATH_KEYS):

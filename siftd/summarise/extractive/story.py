@@ -8,10 +8,9 @@ The words are those of the prompt, of the closing text and of the renderers of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from siftd.clients.said_by import TEXT
 from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item
 from siftd.summarise.extractive import files, planning, shell
 from siftd.summarise.extractive.other import is_rejection
@@ -19,7 +18,6 @@ from siftd.summarise.extractive.text import (
     SEEN,
     THIN,
     TOLD,
-    Call,
     Line,
     call_of,
     clip,
@@ -30,11 +28,6 @@ from siftd.summarise.extractive.text import (
 )
 from siftd.summarise.extractive.words import asked, telling, why
 
-PROMPT = "UserPromptSubmit"
-CHANGING = frozenset((files.edit, files.multi_edit, files.write, files.notebook_edit, files.apply_patch))
-"""Renderers of calls that change a file."""
-TELLING = CHANGING | {shell.shell, planning.ask_user, planning.exit_plan, planning.agent}
-"""Renderers of the calls that a story is made of; what only looks something up leaves no trace in it."""
 _ASKED_CHARS = 110
 _DEEDS_CHARS = 190
 _DEEDS_BESIDE_REASON_CHARS = 100
@@ -69,25 +62,25 @@ class _Deeds(NamedTuple):
         return _fitting(parts, limit)
 
 
-def turn(item: Item, renderers: dict[str, Callable[[Call], Line]]) -> Line:
-    """The story of the turn that a `Stop` event ends."""
+def turn(item: Item) -> Line:
+    """The story of the turn that an event ends."""
     request = asked(item.request or _first_prompt(item.story), _ASKED_CHARS)
     closing = string(mapping(item.payload).get("last_assistant_message"))
     head = f"Asked: {request}" if request else ""
-    return _told(head, closing, _deeds(item.story, renderers), "Turn ended", _reason(item.story, closing))
+    return _told(head, closing, _deeds(item.story), "Turn ended", _reason(item.story, closing))
 
 
-def session(item: Item, renderers: dict[str, Callable[[Call], Line]]) -> Line:
+def session(item: Item) -> Line:
     """The story of a whole session: what it was asked in turn, how the last turn ended, what was changed."""
-    prompts = [text for each in item.story if each.tool == PROMPT and (text := asked(_prompt_of(each), 150))]
+    prompts = [text for each in item.story if each.kind == "prompt" and (text := asked(_prompt_of(each), 150))]
     closings = [
-        string(mapping(each.payload).get("last_assistant_message")) for each in item.story if each.tool == "Stop"
+        string(mapping(each.payload).get("last_assistant_message")) for each in item.story if each.kind == "turn_end"
     ]
     closing = next((text for text in reversed(closings) if text.strip()), "")
     head = (
         f"Session of {len(prompts)} prompts: {_chosen(prompts)}" if len(prompts) > 1 else f"Session: {''.join(prompts)}"
     )
-    return _told(head, closing, _deeds(item.story, renderers), "", _reason(item.story, closing))
+    return _told(head, closing, _deeds(item.story), "", _reason(item.story, closing))
 
 
 def _told(head: str, closing: str, deeds: _Deeds, otherwise: str, reason: str) -> Line:
@@ -112,25 +105,24 @@ def _reason(story: Sequence[Item], closing: str) -> str:
     if why(closing):
         return ""
     for item in reversed(story):
-        if item.tool == TEXT and (found := why(string(mapping(item.payload).get("text")))):
+        if item.kind == "assistant_text" and (found := why(string(mapping(item.payload).get("text")))):
             return clip(found[-1], _REASON_CHARS)
     return ""
 
 
-def _deeds(story: Sequence[Item], renderers: dict[str, Callable[[Call], Line]]) -> _Deeds:
+def _deeds(story: Sequence[Item]) -> _Deeds:
     changed: list[str] = []
     commits: list[str] = []
     answers: list[str] = []
     verdict = failure = ""
     for item in story:
-        renderer = renderers.get(item.tool.lower())
-        if renderer in CHANGING:
+        if item.action == "edit":
             call = call_of(item)
             if item.outcome != "failed" and call.error is None:
                 changed += files.changed_files(call)
             elif is_rejection(call):
                 answers.append(f"not to edit {files.file_of(call)}")
-        elif renderer is shell.shell:
+        elif item.action == "run":
             ran = shell.deed(call_of(item))
             commits = commits[:-1] if ran.amends else commits
             commits += [ran.commit] if ran.commit else []
@@ -138,7 +130,7 @@ def _deeds(story: Sequence[Item], renderers: dict[str, Callable[[Call], Line]]) 
                 failure, verdict = ran.text, ""
             elif ran.is_check:
                 verdict = ran.text
-        elif renderer is planning.ask_user:
+        elif item.action == "ask":
             answers += planning.answers(call_of(item))
     return _Deeds(unique(changed, 12), unique(commits, 4), verdict, failure, unique(answers, 3))
 
@@ -161,7 +153,7 @@ def _chosen(prompts: list[str]) -> str:
 
 
 def _first_prompt(story: Sequence[Item]) -> str | None:
-    return next((_prompt_of(each) for each in story if each.tool == PROMPT), None)
+    return next((_prompt_of(each) for each in story if each.kind == "prompt"), None)
 
 
 def _prompt_of(item: Item) -> str:

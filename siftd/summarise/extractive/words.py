@@ -93,8 +93,9 @@ def is_filler(text: str) -> bool:
 def closing(item: Item) -> Line:
     """What an agent said at the end, with the request that it answers: a line of history."""
     text = string(mapping(item.payload).get("last_assistant_message"))
-    who = "Subagent ended" if item.tool == "SubagentStop" else "Turn ended"
-    request = asked(item.request, 110) if item.tool != "SubagentStop" else ""
+    is_subagent = item.kind == "subagent_end"
+    who = "Subagent ended" if is_subagent else "Turn ended"
+    request = "" if is_subagent else asked(item.request, 110)
     if not text.strip():
         return Line(f"{who} without closing words" + (f": {request}" if request else ""), THIN)
     if request:
