@@ -24,8 +24,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from siftd.clients.claude_facts import input_identity
 from siftd.clients.older import kind_and_action, said_by
+from siftd.clients.registry import client_named
 from siftd.errors import EnvelopeRejected
 from siftd.model import Event, SessionChange
 from siftd.redact import Redactor
@@ -338,7 +338,7 @@ class Admission:
             return None
         if "tool_input" not in event.payload:
             return self._hash("input", *event.identity)
-        return self._hash("input", input_identity(event.tool, event.payload["tool_input"]))
+        return self._hash("input", client_named(event.client).identify_input(event.tool, event.payload["tool_input"]))
 
     def _hash(self, *parts: str) -> str:
         keyed = self._keyed.copy()

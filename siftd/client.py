@@ -12,7 +12,7 @@ from _socket import AF_UNIX, SOCK_STREAM, socket
 from collections.abc import Callable, Iterator
 
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, ProtocolError, RequestRefused
-from siftd.frames import FrameBuffer, encode_json
+from siftd.frames import FrameBuffer, encode_hook, encode_json
 from siftd.paths import WorkspacePaths
 
 TYPE_CHECKING = False
@@ -75,9 +75,18 @@ class Client:
         Raises RequestRefused with the daemon's own words, DaemonTimedOut after a silence, DaemonUnreachable when
         the daemon ended instead. After the last two the connection is of no use.
         """
+        return self._exchange(encode_json(message), timeout, on_progress)
+
+    def send_hook(self, header: dict[str, Any], raw: bytes, *, timeout: float) -> dict[str, Any]:
+        """Send what a client's hook would, and return the answer; raises as `request` does."""
+        return self._exchange(encode_hook(json.dumps(header).encode(), raw), timeout, None)
+
+    def _exchange(
+        self, frame: bytes, timeout: float, on_progress: Callable[[dict[str, Any]], object] | None
+    ) -> dict[str, Any]:
         try:
             self._connection.settimeout(timeout)
-            self._connection.sendall(encode_json(message))
+            self._connection.sendall(frame)
             while True:
                 answer = json.loads(next(self._messages))
                 if "progress" not in answer:

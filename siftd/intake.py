@@ -14,10 +14,11 @@ from siftd import own_rules
 from siftd.admission import Admission, Captured, RedactedIntent
 from siftd.belonging import Belonging
 from siftd.branches import Branches
-from siftd.clients import DECODERS
+from siftd.clients.client import Client
 from siftd.clients.older import kind_and_action
 from siftd.clients.own import MARK as BLOCK_MARK
 from siftd.clients.own import block_id, without_blocks
+from siftd.clients.registry import CLIENTS
 from siftd.config import Settings
 from siftd.env_files import EnvValues
 from siftd.errors import EnvelopeRejected, PayloadTooLarge, WrongWorkspace
@@ -83,8 +84,8 @@ class Intake:
         )
         self._ignored: list[str] = settings["capture.ignore"]
         self.branches = Branches()
-        self.named: dict[str, str] = {}
-        """The transcripts that hooks have named and nobody has taken from here yet, each with its session."""
+        self.named: dict[str, tuple[Client, str]] = {}
+        """The transcripts that hooks have named and nobody has taken from here yet, each with client and session."""
 
     def take_rules(self, settings: Settings) -> None:
         """Redact by the rules of other settings from now on."""
@@ -117,12 +118,12 @@ class Intake:
         whose = self._belonging.whose(path_from_text(header.root))
         if whose == "another's" or (is_asking and whose != "ours"):
             raise WrongWorkspace("the hook's folder belongs to another workspace", hint="`mem doctor` there")
-        decode = DECODERS.get(header.client)
-        if decode is None:
+        client = CLIENTS.get(header.client)
+        if client is None:
             raise EnvelopeRejected("unknown_client", "no decoder for the client of this hook")
         if header.bytes > len(raw):
             raise PayloadTooLarge
-        event = decode(raw, ts=header.ts)
+        event = client.decode(raw, ts=header.ts)
         if self._values is not None and whose == "ours":
             self._values.touch([path_from_text(header.root)])
         if isinstance(event, Event) and whose == "ours":
@@ -130,7 +131,7 @@ class Intake:
         if header.off:
             raise OptedOut(event.session_id, event.ts)
         if event.transcript is not None and not is_asking and len(self.named) < NAMED_MAX:
-            self.named[event.transcript] = event.session_id
+            self.named[event.transcript] = client, event.session_id
         return self.admit(event, frame_uid=header.frame_uid, raw_bytes=len(raw), may_hold_block=BLOCK_MARK in raw)
 
     def from_capture(self, request: Capture, raw_bytes: int) -> Captured:

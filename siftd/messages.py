@@ -409,14 +409,18 @@ class Backup(Request, tag="backup", frozen=True, kw_only=True):
 
 
 class Backfill(Request, tag="backfill", frozen=True, kw_only=True):
-    """Read transcripts into the store. Streams progress; answers the counts.
+    """Read a client's session files into the store. Streams progress; answers the counts.
 
-    `paths` are absolute; none: this workspace's own under `claude_home` (default: `.claude` in the user's home).
+    `paths` are absolute; none: this workspace's own in `folder`, where the client keeps them.
     """
 
+    client: str | None = None
+    """None: the one whose sessions are read where nobody names any (`siftd.clients.registry`)."""
     paths: list[str] = []
+    folder: str | None = None
     any_workspace: bool = False
-    claude_home: str | None = None
+    own: bool = False
+    """Whether a person says that the files are of an agent of theirs: its words then count as an agent's."""
 
 
 class Stop(Request, tag="stop", frozen=True, kw_only=True):

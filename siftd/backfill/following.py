@@ -5,8 +5,8 @@ beginning. That is harmless: what it tells has the identities that a backfill gi
 nothing twice. A `Cursor` says where a reader that knows nothing may go on: where no call and no turn was open.
 
 A transcript is a foreign file, named by whoever sent a hook's frame. It is opened only if it is a regular file of this
-user's, named `.jsonl`, and no link; at most `READ_BYTES_MAX` of it are read at once; and only what it tells of the
-session that the hook named is taken.
+user's, named as its client names them, and no link; at most `READ_BYTES_MAX` of it are read at once; and only what it
+tells of the session that the hook named is taken.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import NamedTuple
 
 from siftd.backfill.lines import Lines
 from siftd.backfill.reading import BATCH_EVENTS, Batch, take
-from siftd.clients.claude_transcript import TranscriptReader, is_unhooked
+from siftd.clients.client import Client, is_unhooked
 from siftd.foreign_file import open_regular
 from siftd.intake import Intake
+from siftd.model import Event
 
 READ_BYTES_MAX = 16 * 1024 * 1024
 """Of one file at once: the rest at the next tick."""
 _SEEN_BYTES = 256
 """Before a cursor. That they are the same says that the file was not rewritten."""
-_SUFFIX = ".jsonl"
 _PATH_CHARS_MAX = 4_096
 
 
@@ -38,16 +38,22 @@ class Cursor(NamedTuple):
     seen: str = ""
 
 
-def may_be_transcript(path: str) -> bool:
+def may_be_transcript(client: Client, path: str) -> bool:
     """Whether a path that somebody named may be followed at all."""
-    return path.startswith("/") and path.endswith(_SUFFIX) and "\0" not in path and len(path) <= _PATH_CHARS_MAX
+    return (
+        path.startswith("/")
+        and path.endswith(client.files.suffix)
+        and "\0" not in path
+        and len(path) <= _PATH_CHARS_MAX
+    )
 
 
 class Followed:
     """One session's transcript."""
 
-    def __init__(self, path: str, session_id: str, cursor: Cursor, secret: bytes) -> None:
+    def __init__(self, client: Client, path: str, session_id: str, cursor: Cursor, secret: bytes) -> None:
         """`cursor` is where an earlier reader left it."""
+        self._client = client
         self.path = path
         self.cursor = cursor
         """Where one that knows nothing goes on."""
@@ -56,7 +62,7 @@ class Followed:
         self._begin(cursor)
 
     def _begin(self, at: Cursor) -> None:
-        self._reader = TranscriptReader(self._session_id)
+        self._reader = self._client.files.reader(self._session_id)
         self._at = at
 
     @property
@@ -83,7 +89,7 @@ class Followed:
             batch, before = Batch(), self._at.offset
             for line in lines:
                 for told in self._reader.read(line):
-                    if is_unhooked(told) and told.session_id == self._session_id:
+                    if isinstance(told, Event) and is_unhooked(told) and told.session_id == self._session_id:
                         take(told, batch, self.path, intake, lines.done_bytes - before)
                 before = lines.done_bytes
                 if self._reader.is_between:

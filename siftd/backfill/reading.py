@@ -13,8 +13,8 @@ import structlog
 from siftd.admission import Redacted, encode_canonical
 from siftd.backfill.lines import Lines, reason_of
 from siftd.backfill.result import BackfillResult
-from siftd.backfill.sources import Transcript, spawned_agents
-from siftd.clients.claude_transcript import Skipped, read_transcript
+from siftd.backfill.sources import Transcript
+from siftd.clients.client import Skipped, Told
 from siftd.errors import EnvelopeRejected
 from siftd.foreign_file import open_regular
 from siftd.intake import Ignored, Intake, OptedOut
@@ -70,10 +70,9 @@ def iter_batches(transcript: Transcript, intake: Intake, now_ms: int) -> Generat
     yield batch
 
 
-def _read(transcript: Transcript, lines: Lines, now_ms: int) -> Iterator[Event | SessionChange | Skipped]:
-    spawned = spawned_agents(transcript)
-    session_id = transcript.head.session_id or Path(transcript.path).stem
-    for told in read_transcript(lines, session_id=session_id, complete=_is_complete(transcript, now_ms)):
+def _read(transcript: Transcript, lines: Lines, now_ms: int) -> Iterator[Told]:
+    spawned = transcript.client.files.spawned_agents(transcript.path, transcript.head)
+    for told in _read_lines(transcript, lines, now_ms):
         if isinstance(told, Event) and not transcript.is_own:
             told = msgspec.structs.replace(told, said_by="outside")
         if isinstance(told, Event) and told.native_id in spawned and told.spawned_agent_id is None:
@@ -82,13 +81,21 @@ def _read(transcript: Transcript, lines: Lines, now_ms: int) -> Iterator[Event |
             yield told
 
 
+def _read_lines(transcript: Transcript, lines: Lines, now_ms: int) -> Iterator[Told]:
+    """Yield everything that the file tells. Calls that are still unanswered, and a turn that is not over, are left out:
+    a later reading of the grown file tells them."""
+    reader = transcript.client.files.reader(transcript.head.session_id or Path(transcript.path).stem)
+    for line in lines:
+        if line.strip():
+            yield from reader.read(line)
+    yield from reader.finish(_is_complete(transcript, now_ms))
+
+
 def _is_complete(transcript: Transcript, now_ms: int) -> bool:
     return now_ms - transcript.modified_ns // 1_000_000 > QUIET_SECONDS * 1000
 
 
-def take(
-    told: Event | SessionChange | Skipped, batch: Batch, path: str, intake: Intake, longest_line_bytes: int
-) -> None:
+def take(told: Told, batch: Batch, path: str, intake: Intake, longest_line_bytes: int) -> None:
     """Admit what a line told into the batch, or count why not. No line so far was longer than `longest_line_bytes`."""
     if isinstance(told, Skipped):
         batch.counts.note_error(path, told.reason)

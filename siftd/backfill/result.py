@@ -6,8 +6,6 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-SOURCE = "claude-code"
-
 
 @dataclass
 class BackfillResult:
@@ -18,7 +16,8 @@ class BackfillResult:
     captured text.
     """
 
-    source: str = SOURCE
+    source: str = ""
+    """The client whose files were read."""
     scanned: int = 0
     captured: int = 0
     skipped_duplicate: int = 0

@@ -24,6 +24,7 @@ from siftd.admission import Redacted, RedactedEvent
 from siftd.backfill.reading import Batch, iter_batches
 from siftd.backfill.result import BackfillResult, printable
 from siftd.backfill.sources import Transcript, find_sources
+from siftd.clients.client import Client
 from siftd.clock import Clock
 from siftd.errors import SiftdError, StoreError
 from siftd.intake import Intake
@@ -58,8 +59,9 @@ OnProgress = Callable[[int, int, BackfillResult], Awaitable[None]]
 
 async def backfill(
     *,
+    client: Client,
     paths: Sequence[str],
-    claude_home: str,
+    folder: str | None,
     workspace: Workspace,
     any_workspace: bool,
     is_excluded: Callable[[str], bool],
@@ -69,8 +71,9 @@ async def backfill(
     clock: Clock,
     on_progress: OnProgress,
     goes_on: Callable[[], bool],
+    own: bool = False,
 ) -> BackfillResult:
-    """Read the transcripts in `paths` (absolute; none: this workspace's own under the Claude home) into the store.
+    """Read a client's files in `paths` (absolute; none: this workspace's own in the client's `folder`) into the store.
 
     Only sessions of `workspace` are read, or of every workspace that is not excluded with `any_workspace`. Ends early
     when `goes_on()` says so, or when an event cannot be kept (a full disk); what is left then waits for the next run.
@@ -78,10 +81,16 @@ async def backfill(
     """
     sources = await anyio.to_thread.run_sync(
         lambda: find_sources(
-            paths, claude_home=claude_home, workspace=workspace, any_workspace=any_workspace, is_excluded=is_excluded
+            client,
+            paths,
+            folder=folder,
+            workspace=workspace,
+            any_workspace=any_workspace,
+            is_excluded=is_excluded,
+            own=own,
         )
     )
-    run = _Run(intake, keep, clock, on_progress, goes_on, sum(each.size for each in sources.transcripts))
+    run = _Run(client, intake, keep, clock, on_progress, goes_on, sum(each.size for each in sources.transcripts))
     for path, reason in sources.problems:
         run.result.note_error(path, reason)
     finished = await progress_store.read(progress.list_finished)
@@ -104,6 +113,7 @@ class _Run:
 
     def __init__(
         self,
+        client: Client,
         intake: Intake,
         keep: Keep,
         clock: Clock,
@@ -111,7 +121,7 @@ class _Run:
         goes_on: Callable[[], bool],
         total_bytes: int,
     ) -> None:
-        self.result = BackfillResult()
+        self.result = BackfillResult(source=client.name)
         self._intake = intake
         self._keep = keep
         self._clock = clock

@@ -1,8 +1,8 @@
 """Which transcripts a backfill reads, and in which order.
 
-Whose a session is, the `cwd` of its first record that has one decides, never a name: Claude Code's names of project
-folders are lossy and can be overridden, and a linked worktree may be anywhere. So the head of every session under
-the Claude home is read, and only its head. A subagent's file follows the session that it names.
+Whose a session is, the folder of its first record that has one decides, never a name: clients' names of folders are
+lossy and can be overridden, and a linked worktree may be anywhere. So the head of every session in the client's folder
+is read, and only its head. A subagent's file follows the session that it names.
 
 Older sessions come first, so that ids rise with time and a fork is read after what it is a copy of; within a session
 the main file comes before its subagents' files.
@@ -15,29 +15,27 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
 from siftd.backfill.lines import reason_of
-from siftd.clients.claude_transcript import TranscriptHead, transcript_head
-from siftd.foreign_file import open_regular, read
+from siftd.clients.client import Client, Head
+from siftd.foreign_file import open_regular
 from siftd.workspace import Workspace, find_workspace
 
 HEAD_BYTES = 4 * 1024 * 1024
 """How far a head reaches: first records can be whole system prompts. Who says nothing until then is nobody's."""
-_SUFFIX = ".jsonl"
-_AGENT_FILE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
     """One file to read."""
 
+    client: Client
     path: str
     size: int
     modified_ns: int
-    head: TranscriptHead
+    head: Head
     is_own: bool = True
-    """Whether it lies in the client's home. Of any other file nobody knows who wrote it."""
+    """Whether it lies in the client's folder, or a person says that it is theirs. Of any other file nobody knows who
+    wrote it."""
 
 
 @dataclass
@@ -49,65 +47,49 @@ class Sources:
 
 
 def find_sources(
+    client: Client,
     paths: Sequence[str],
     *,
-    claude_home: str,
+    folder: str | None,
     workspace: Workspace,
     any_workspace: bool,
     is_excluded: Callable[[str], bool],
+    own: bool = False,
 ) -> Sources:
-    """Return the transcripts in `paths`, or else under the Claude home, that are of `workspace` (or of any)."""
+    """Return the client's files in `paths`, or else in its own `folder`, that are of `workspace` (or of any)."""
     sources = Sources()
-    home = Path(claude_home, "projects")
-    wanted = list(paths) or ([str(home)] if home.is_dir() else [])
-    files = dict.fromkeys(os.path.realpath(path) for path in _iter_files(wanted, sources))
-    own = os.path.realpath(home) + "/"
-    looked_at = [seen for path in files if (seen := _look_at(path, sources, is_own=path.startswith(own))) is not None]
+    home = Path(folder) if folder else None
+    wanted = list(paths) or ([str(home)] if home and home.is_dir() else [])
+    files = dict.fromkeys(os.path.realpath(path) for path in _iter_files(client, wanted, sources))
+    theirs = f"{os.path.realpath(home)}/" if home else None
+    looked_at = []
+    for path in files:
+        is_own = own or (theirs is not None and path.startswith(theirs))
+        if (seen := _look_at(client, path, sources, is_own=is_own)) is not None:
+            looked_at.append(seen)
     belongs = _Belonging(workspace, any_workspace, is_excluded)
     sources.transcripts = _in_order(looked_at, belongs)
     return sources
 
 
-def list_roots(claude_home: str) -> tuple[list[str], list[str]]:
-    """Return the workspaces whose sessions lie under the Claude home: those whose folder is there, and those gone."""
+def list_roots(client: Client, folder: str | None) -> tuple[list[str], list[str]]:
+    """Return the workspaces whose sessions lie in the client's folder: those whose folder is there, and those gone."""
     sources = Sources()
     folders = {
         seen.head.cwd
-        for path in _iter_files([f"{claude_home}/projects"], sources)
-        if (seen := _look_at(path, sources, is_own=True)) and seen.head.cwd and os.path.isabs(seen.head.cwd)  # noqa: PTH117
+        for path in _iter_files(client, [folder] if folder else [], sources)
+        if (seen := _look_at(client, path, sources, is_own=True)) and seen.head.cwd and os.path.isabs(seen.head.cwd)  # noqa: PTH117
     }
     here = {find_workspace(each).root for each in folders if Path(each).is_dir()}
     return sorted(here), sorted(each for each in folders if not Path(each).is_dir())
 
 
-def count_sessions(claude_home: str, workspace: Workspace) -> int:
-    """Return how many conversations of a workspace lie under the Claude home."""
+def count_sessions(client: Client, folder: str | None, workspace: Workspace) -> int:
+    """Return how many conversations of a workspace lie in the client's folder."""
     found = find_sources(
-        [], claude_home=claude_home, workspace=workspace, any_workspace=False, is_excluded=lambda _: False
+        client, [], folder=folder, workspace=workspace, any_workspace=False, is_excluded=lambda _: False
     )
     return sum(not each.head.agent_id for each in found.transcripts)
-
-
-def spawned_agents(transcript: Transcript) -> dict[str, str]:
-    """Return which agent each call of the transcript's session started, by tool_use_id, as its side files tell.
-
-    A subagent's own transcript does not say it of the agents that it starts itself.
-    """
-    path = Path(transcript.path)
-    folder = path.parent if transcript.head.agent_id else path.with_suffix("") / "subagents"
-    agents = {}
-    for file in folder.glob("agent-*.meta.json"):
-        try:
-            tool_use_id = msgspec.json.decode(read(str(file), _AGENT_FILE_BYTES), type=_AgentFile).tool_use_id
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            continue  # the link is a comfort; the transcript itself is read all the same
-        if tool_use_id:
-            agents[tool_use_id] = file.name.removeprefix("agent-").removesuffix(".meta.json")
-    return agents
-
-
-class _AgentFile(msgspec.Struct, rename="camel"):
-    tool_use_id: str | None = None
 
 
 class _Belonging:
@@ -131,7 +113,7 @@ class _Belonging:
         return (self._any_workspace or found.key == self._workspace.key) and not self._is_excluded(found.root)
 
 
-def _iter_files(paths: Sequence[str], sources: Sources) -> Iterator[str]:
+def _iter_files(client: Client, paths: Sequence[str], sources: Sources) -> Iterator[str]:
     """Yield the files that `paths` are or hold. Links inside lead elsewhere, or in circles: none is followed."""
 
     def note(error: OSError) -> None:
@@ -145,7 +127,7 @@ def _iter_files(paths: Sequence[str], sources: Sources) -> Iterator[str]:
         else:
             for folder, folders, files in os.walk(path, onerror=note):
                 folders.sort()
-                found = (f"{folder}/{name}" for name in sorted(files) if name.endswith(_SUFFIX))
+                found = (f"{folder}/{name}" for name in sorted(files) if name.endswith(client.files.suffix))
                 for file in found:
                     if not Path(file).is_symlink():
                         yield file
@@ -153,12 +135,12 @@ def _iter_files(paths: Sequence[str], sources: Sources) -> Iterator[str]:
                         sources.problems.append((file, "it is a link that leads elsewhere"))
 
 
-def _look_at(path: str, sources: Sources, *, is_own: bool) -> Transcript | None:
+def _look_at(client: Client, path: str, sources: Sources, *, is_own: bool) -> Transcript | None:
     try:
         with open_regular(path) as file:
             found = os.fstat(file.fileno())
             lines = iter(lambda: file.readline(HEAD_BYTES) if file.tell() < HEAD_BYTES else b"", b"")
-            return Transcript(path, found.st_size, found.st_mtime_ns, transcript_head(lines), is_own)
+            return Transcript(client, path, found.st_size, found.st_mtime_ns, client.files.head(lines), is_own)
     except OSError as error:
         sources.problems.append((path, reason_of(error)))
         return None

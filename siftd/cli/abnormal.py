@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from siftd.cli.finding import Finding
 from siftd.cli.output import count, format_duration, format_time
+from siftd.finding import Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

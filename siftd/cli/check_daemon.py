@@ -10,11 +10,11 @@ import siftd
 from siftd.cli.abnormal import find_abnormal
 from siftd.cli.beside import read_beside
 from siftd.cli.context import Context
-from siftd.cli.finding import Finding
 from siftd.cli.offline import read_files
 from siftd.cli.output import format_duration
 from siftd.client import connect
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, SiftdError
+from siftd.finding import Finding
 from siftd.reach.workspace_client import ANSWER_SECONDS
 
 HELLO_SECONDS = 1.0

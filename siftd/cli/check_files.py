@@ -13,13 +13,11 @@ from pathlib import Path
 
 import siftd
 from siftd.cli.context import Context
-from siftd.cli.finding import Finding
 from siftd.cli.hook_failures import list_unseen
 from siftd.cli.output import count, format_time
 from siftd.errors import HomeUnusable, StoreError
+from siftd.finding import Finding
 from siftd.home import check_links, check_owners, load_settings
-from siftd.install.claude_code import Wiring
-from siftd.install.doctor import check_wiring
 from siftd.install.installation import find_others, find_recorded
 from siftd.log.recovery import iter_records
 from siftd.store import health
@@ -69,15 +67,9 @@ def check_config(context: Context) -> Iterator[Finding]:
         yield Finding("config", "ok", "every setting is valid")
 
 
-def check_hooks(context: Context) -> Iterator[Finding]:
+def check_shell(context: Context) -> Iterator[Finding]:
     if context.environ.get("SIFTD_OFF") == "1":
         yield Finding("hooks", "note", "SIFTD_OFF=1 switches capture off in this shell", "unset SIFTD_OFF")
-    wiring = Wiring.of_this_installation()
-    problems = check_wiring(wiring, context.workspace.root, context.environ, context.user_home)
-    for problem in problems:
-        yield Finding("hooks", "problem", problem.message, problem.remedy)
-    if not problems:
-        yield Finding("hooks", "ok", "Claude Code is wired to this siftd")
 
 
 def check_path(context: Context) -> Iterator[Finding]:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from siftd.cli.adopt import export_path
 from siftd.cli.context import Context
-from siftd.cli.finding import Finding
 from siftd.cli.output import count
+from siftd.finding import Finding
 from siftd.reach.known import iter_known
 from siftd.repository import find_root_commit
 from siftd.workspace import unfollowed_pointer

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import Any
 
+    from siftd.clients.client import Where
+
 WORK_SECONDS = 900.0
 """The longest silence of a daemon at long work: one batch of a slow model."""
 
@@ -45,6 +47,12 @@ class Context(WorkspaceClient):
     def of_folder(self, folder: str) -> Context:
         """Return the context of another workspace's folder."""
         return Context(self.home, workspace_of(self.home, folder), self.environ, self.user_home)
+
+    def where(self) -> Where:
+        """Return what a client would be wired for here."""
+        from siftd.clients.client import Where
+
+        return Where(self.workspace.root, self.environ, self.user_home, self.home.manifest)
 
     def ask(
         self,

@@ -9,22 +9,22 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
-from siftd.cli.check_agent import check_agent
 from siftd.cli.check_daemon import check_daemon
 from siftd.cli.check_files import (
     check_config,
     check_database,
     check_failures,
     check_home,
-    check_hooks,
     check_path,
     check_python,
+    check_shell,
 )
 from siftd.cli.check_moved import check_moved
 from siftd.cli.context import Context
-from siftd.cli.finding import Finding
 from siftd.cli.hook_failures import acknowledge
 from siftd.cli.output import clean, count, paint, say, say_json, tell
+from siftd.clients.registry import CLIENTS
+from siftd.finding import Finding
 
 _STYLES = {"ok": "green", "note": "cyan", "problem": "red"}
 
@@ -53,9 +53,11 @@ def examine(context: Context) -> Iterator[Finding]:
     yield from check_python()
     yield from check_home(context)
     yield from check_config(context)
-    yield from check_hooks(context)
+    yield from check_shell(context)
     yield from check_path(context)
-    yield from check_agent(context)
+    for client in CLIENTS.values():
+        if client.installer is not None:
+            yield from client.installer.check(context.where())
     yield from check_failures(context)
     yield from check_daemon(context)
     yield from check_database(context)

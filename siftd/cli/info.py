@@ -7,9 +7,9 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.abnormal import find_abnormal
 from siftd.cli.beside import read_beside
 from siftd.cli.context import Context
-from siftd.cli.finding import Finding
 from siftd.cli.output import clean, count, format_bytes, format_duration, paint, say, say_json, tell
 from siftd.errors import DaemonUnreachable
+from siftd.finding import Finding
 from siftd.reach.workspace_client import ANSWER_SECONDS
 
 TYPE_CHECKING = False

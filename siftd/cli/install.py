@@ -1,4 +1,4 @@
-"""`mem install`: wire siftd into Claude Code. A second time changes nothing; after a move of siftd it repairs."""
+"""`mem install`: wire siftd into agents' clients. A second time changes nothing; after a move of siftd it repairs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from siftd.backfill.sources import count_sessions
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, say, say_json, tell
-from siftd.install.claude_code import Target, Wiring, claude_folder
+from siftd.clients.client import Change
+from siftd.clients.registry import CLIENTS
 from siftd.install.installation import record
-from siftd.install.wiring import Change, install
 from siftd.mcp.config import server_entry
 from siftd.resources import hooks_folder
 
@@ -34,13 +34,20 @@ def run(context: Context, options: Namespace) -> int:
         commands = plugin_commands()
         say_json({"commands": commands}) if options.json else say("\n".join(commands))
         return 0
-    target = target_of(context, is_project=options.project)
     server = None if options.no_tools else server_entry("default")
-    changes = install(target, Wiring.of_this_installation(server), context.home.manifest)
+    changes = [
+        change
+        for client in CLIENTS.values()
+        if client.installer is not None
+        for change in client.installer.install(context.where(), is_project=options.project, server=server)
+    ]
     say_changes(changes, options.json)
     if not options.json and any(change.what != "unchanged" for change in changes):
         tell("mem: sessions that run already go on without; the next one is remembered")
-        earlier = count_sessions(claude_folder(context.environ, context.user_home), context.workspace)
+        earlier = sum(
+            count_sessions(client, client.files.folder(context.environ, context.user_home), context.workspace)
+            for client in CLIENTS.values()
+        )
         if earlier:
             tell(f"mem: {count(earlier, 'earlier session')} of this workspace can be read in: `mem backfill`")
     return 0
@@ -50,13 +57,6 @@ def plugin_commands() -> list[str]:
     """Return the commands that install this very siftd as a plugin, hooks, tools and skill, from checkout or wheel."""
     marketplace = hooks_folder().parent
     return [f"claude plugin marketplace add {shlex.quote(str(marketplace))}", "claude plugin install siftd@siftd"]
-
-
-def target_of(context: Context, *, is_project: bool) -> Target:
-    """Return the files of Claude Code that the chosen scope means."""
-    if is_project:
-        return Target.for_project(context.workspace.root, context.environ, context.user_home)
-    return Target.for_user(context.environ, context.user_home)
 
 
 def say_changes(changes: Sequence[Change], is_json: bool) -> None:

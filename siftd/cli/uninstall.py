@@ -10,10 +10,11 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from siftd.cli.context import Context
-from siftd.cli.install import say_changes, target_of
+from siftd.cli.install import say_changes
 from siftd.cli.output import clean, count, tell
+from siftd.clients.client import Change
+from siftd.clients.registry import CLIENTS
 from siftd.errors import RequestInvalid
-from siftd.install.wiring import uninstall
 from siftd.paths import Home
 from siftd.reach.stopping import stop_and_hold
 
@@ -34,7 +35,7 @@ def run(context: Context, options: Namespace) -> int:
     if options.purge and not options.yes and not _is_confirmed(home, len(keys)):
         tell("mem: nothing was changed")
         return 1
-    changes = uninstall(None, home.manifest)
+    changes = _take_out(context, is_project=False)
     Path(home.installation).unlink(missing_ok=True)
     if options.purge:
         for key in keys:
@@ -49,11 +50,20 @@ def run(context: Context, options: Namespace) -> int:
 
 
 def _of_project(context: Context, is_json: bool) -> int:
-    changes = uninstall([target_of(context, is_project=True)], context.home.manifest)
+    changes = _take_out(context, is_project=True)
     say_changes([change for change in changes if change.what != "unchanged"], is_json)
     if all(change.what == "unchanged" for change in changes):
         tell("mem: siftd was not installed for this workspace alone")
     return 0
+
+
+def _take_out(context: Context, *, is_project: bool) -> list[Change]:
+    return [
+        change
+        for client in CLIENTS.values()
+        if client.installer is not None
+        for change in client.installer.uninstall(context.where(), is_project=is_project)
+    ]
 
 
 def purge(home: Home) -> None:

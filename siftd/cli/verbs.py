@@ -33,6 +33,7 @@ GROUPS = {
         "why": "why an agent was given a piece, and whether it helped",
     },
     "Keep": {
+        "capture": "keep what an agent of your own tells, line by line on standard input",
         "remember": "keep a fact, a decision or a preference on purpose",
         "memories": "what is kept on purpose",
         "pins": "what stands in every session, and what waits for your word to",
@@ -57,7 +58,7 @@ GROUPS = {
         "resummarise": "have a time's summaries told anew by the configured backend",
         "rebuild": "make the database anew from the log",
         "backup": "copy the database into a file of your own",
-        "backfill": "read transcripts of earlier sessions into the memory",
+        "backfill": "read earlier sessions, of an agent or of a file, into the memory",
         "export": "write everything into a file, as lines of JSON",
         "import": "merge an exported file in",
         "workspaces": "every workspace that has a memory here; adopt a moved one",

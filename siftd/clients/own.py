@@ -17,8 +17,7 @@ from pathlib import PurePath
 from typing import Any
 
 from siftd import ids
-from siftd.clients.tools import tool_named
-from siftd.model import Kind
+from siftd.model import Action, Kind
 
 MARK = b"siftd-memory"
 BLOCK_CHARS_MAX = 24_000
@@ -38,7 +37,7 @@ _LOOKS = frozenset("search timeline tail show sessions session brief why injecti
 VERBS = _LOOKS | frozenset(
     "help info status stats doctor remember pins update drain backfill export import retry reembed resummarise"
     " undo forget redact scrub prune rebuild backup start stop pause resume exclude logs install uninstall workspaces"
-    " config completion slash".split()
+    " config completion slash capture".split()
 )
 """Every verb: a program of the same name that is told something else is another one."""
 _PROMPT = re.compile(r"/(?:mem|siftd:[\w-]{1,64})(?:\s|\Z)")
@@ -51,20 +50,21 @@ def block_id(secret: bytes) -> str:
     return hmac.digest(secret, b"the opening of a block", "sha256")[:4].hex()
 
 
-def is_own_call(tool: str, tool_input: Any) -> bool:
+def is_own_call(action: Action | None, tool: str, tool_input: Any) -> bool:
     """Whether a tool call asked siftd what it remembers."""
-    return _own_verb(tool, tool_input) in _LOOKS or _TOOL.fullmatch(tool) is not None
+    return _own_verb(action, tool_input) in _LOOKS or _TOOL.fullmatch(tool) is not None
 
 
-def is_own_traffic(kind: Kind, tool: str, payload: dict[str, Any]) -> bool:
+def is_own_traffic(kind: Kind, action: Action | None, tool: str, payload: dict[str, Any]) -> bool:
     """Whether an event is somebody's word to siftd or its answer; what else a session says and does is not."""
     prompt, tool_input = payload.get("prompt"), payload.get("tool_input")
     if kind == "prompt":
         return isinstance(prompt, str) and is_own_prompt(prompt)
-    if tool_named(tool).operation == "skill" and isinstance(tool_input, dict):
-        name = tool_input.get("skill") or tool_input.get("command") or ""
-        return isinstance(name, str) and _SKILL.fullmatch(name.lstrip("/")) is not None
-    return _own_verb(tool, tool_input) is not None or _TOOL.fullmatch(tool) is not None
+    if action == "other" and isinstance(tool_input, dict):
+        skill = tool_input.get("skill") or tool_input.get("command") or ""
+        if isinstance(skill, str) and _SKILL.fullmatch(skill.lstrip("/")):
+            return True
+    return _own_verb(action, tool_input) is not None or _TOOL.fullmatch(tool) is not None
 
 
 def is_own_prompt(text: str) -> bool:
@@ -72,10 +72,10 @@ def is_own_prompt(text: str) -> bool:
     return _PROMPT.match(text) is not None
 
 
-def _own_verb(tool: str, tool_input: Any) -> str | None:
+def _own_verb(action: Action | None, tool_input: Any) -> str | None:
     """Return the verb of a command line that runs `mem`, by name or from beside our interpreter, and nothing else."""
     command = None
-    if tool_named(tool).action == "run" and isinstance(tool_input, dict):
+    if action == "run" and isinstance(tool_input, dict):
         command = tool_input.get("command")
     if not isinstance(command, str) or "mem " not in command:
         return None

@@ -97,7 +97,7 @@ def facets_of(event: Captured) -> tuple[str, list[str], list[str]]:
     payload = find_object(event.payload_json)
     if payload is None:
         return index_words(event.payload_json[:TEXT_CHARS_MAX]), [], []
-    if is_own_traffic(event.kind, event.tool, payload):
+    if is_own_traffic(event.kind, event.action, event.tool, payload):
         return "", [], []
     stamped = payload.get("symbols")
     symbols = [each for each in stamped if isinstance(each, str)] if isinstance(stamped, list) else []

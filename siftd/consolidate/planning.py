@@ -52,7 +52,7 @@ def plan_events(
 def _is_own(connection: sqlite3.Connection, raw: RawEvent) -> bool:
     if raw.kind == "turn_end":
         return is_own_turn(connection, raw.session_id, raw.id)
-    return is_own_traffic(raw.kind, raw.tool, find_object(raw.payload_json) or {})
+    return is_own_traffic(raw.kind, raw.action, raw.tool, find_object(raw.payload_json) or {})
 
 
 def is_own_turn(connection: sqlite3.Connection, session_id: str, stop_id: int) -> bool:
@@ -104,7 +104,7 @@ def _without_own(story: Sequence[StoryEvent]) -> list[StoryEvent]:
     prompts: list[bool] = []
     """Of the turn so far, whether each was said to us."""
     for event in story:
-        is_own = is_own_traffic(event.kind, event.tool, find_object(event.payload_json) or {})
+        is_own = is_own_traffic(event.kind, event.action, event.tool, find_object(event.payload_json) or {})
         if event.kind == "prompt":
             prompts.append(is_own)
         if not (is_own or (event.kind == "turn_end" and prompts and all(prompts))):

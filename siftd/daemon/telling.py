@@ -22,6 +22,8 @@ import structlog
 
 from siftd import ids
 from siftd.admission import RedactedEvent, RedactedSessionChange
+from siftd.clients.client import Moment
+from siftd.clients.registry import CLIENTS, DEFAULT, client_named
 from siftd.daemon.captures import LARGE_BYTES
 from siftd.daemon.reading import StoreAccess
 from siftd.daemon.searching import Searching
@@ -37,9 +39,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-START = "SessionStart"
-PROMPT = "UserPromptSubmit"
-FAILURE = "PostToolUseFailure"
+_KEEPING = CLIENTS[DEFAULT]
+"""The client whose hook prints the kept brief."""
 REST_SECONDS = 0.2
 """Turn ends that come together make one brief. Arbitrary."""
 OFFERED = "rules_offered"
@@ -75,6 +76,7 @@ class Telling:
 
     async def _answer_hook(self, message: bytes, is_wanted: Callable[[], bool]) -> dict[str, Any]:
         offer = ""
+        moment: Moment
         try:
             read = partial(self._stock.intake.from_hook, message, is_asking=True)
             captured = read() if len(message) <= LARGE_BYTES else await asyncio.to_thread(read)
@@ -82,14 +84,14 @@ class Telling:
                 payload = msgspec.json.decode(captured.payload_json)
                 request = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)
                 given = await self._recall(request, is_told=True, branch=payload.get("_branch"))
-                hook = PROMPT
+                moment = "prompt"
             elif isinstance(captured, RedactedEvent) and captured.outcome == "failed":
                 given = await self._failed_before(captured)
-                hook = FAILURE
+                moment = "failure"
             elif isinstance(captured, RedactedSessionChange) and captured.change == "start":
                 branch = self._branch(captured.cwd)
                 given = await self._brief(Brief(session_id=captured.session_id), is_told=True, branch=branch)
-                hook = START
+                moment = "start"
                 offer = await self._offer()
             else:
                 return {}
@@ -98,12 +100,15 @@ class Telling:
             return {}
         if not is_wanted():
             return {}
+        client = client_named(captured.client)
+        notice = "; ".join(filter(None, (self._notice(given) if given.text else "", offer)))
         if not given.text:
-            return {"output": {"systemMessage": offer}} if offer else {}
+            return {"output": client.printed(moment, "", notice)} if notice else {}
         injections = [Injection(piece.id, piece.event_id, piece.why) for piece in given.pieces]
+        hook = client.name_of(moment)
         await self._note(captured.session_id, hook, injections)
         log.info("told", hook=hook, session=captured.session_id, pieces=len(injections), tokens=given.tokens)
-        return {"output": output_of(hook, given.text, "; ".join(filter(None, (self._notice(given), offer))))}
+        return {"output": client.printed(moment, given.text, notice)}
 
     async def recall(self, request: Recall) -> Given:
         """Return what bears on a prompt."""
@@ -124,7 +129,7 @@ class Telling:
         if told:
             events = await self._store.read(lambda c: [ledger.find_event_of(c, each) for each in told])
             kept = [Injection(each, event, {"section": "kept"}) for each, event in zip(told, events, strict=True)]
-            await self._note(session_id, START, kept)
+            await self._note(session_id, _KEEPING.name_of("start"), kept)
 
     async def warm(self) -> None:
         """Load what recall needs, once: the first prompt of a morning must not wait for imports, and would in vain."""
@@ -160,9 +165,8 @@ class Telling:
     def _write(self, given: Given) -> None:
         path = Path(self._stock.paths.brief)
         told = " ".join(piece.id for piece in given.pieces).encode()
-        data = (
-            told + b"\n" + msgspec.json.encode(output_of(START, given.text, self._notice(given))) if given.text else b""
-        )
+        printed = msgspec.json.encode(_KEEPING.printed("start", given.text, self._notice(given)))
+        data = told + b"\n" + printed if given.text else b""
         if data == self._kept and path.exists() == bool(data):
             return
         self._kept = data
@@ -285,12 +289,6 @@ class Telling:
             await self._store.write(lambda c: ledger.insert(c, session_id, hook, given, now_ms))
         except SiftdError as error:  # a person holds the lock, or a piece was just forgotten
             log.warning("ledger_not_kept", error=error.code)
-
-
-def output_of(hook: str, text: str, notice: str = "") -> dict[str, Any]:
-    """Return what Claude Code reads on a hook's standard output; `notice` is shown to the person only."""
-    output: dict[str, Any] = {"hookSpecificOutput": {"hookEventName": hook, "additionalContext": text}}
-    return output | {"systemMessage": notice} if notice else output
 
 
 def _bounded(allowed: int, wanted: int | None) -> int:

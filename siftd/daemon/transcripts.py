@@ -82,12 +82,12 @@ class Transcripts:
         from siftd.backfill.following import Cursor, Followed, may_be_transcript
 
         while self._intake.named:
-            path, session_id = self._intake.named.popitem()
+            path, (client, session_id) = self._intake.named.popitem()
             known = self._followed.pop(path, None)
-            if known is None and may_be_transcript(path):
+            if known is None and may_be_transcript(client, path):
                 file = self._key(path)
                 cursor = await self._store.read(lambda c, f=file: cursors.find(c, f))  # type: ignore[misc]
-                known = Followed(path, session_id, Cursor(*cursor), self._secret)
+                known = Followed(client, path, session_id, Cursor(*cursor), self._secret)
             if known is not None:
                 self._followed[path] = known
         for path in list(self._followed)[:-FOLLOWED_MAX]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from siftd.admission import RedactedIntent
+from siftd.clients.registry import client_asked_for
 from siftd.config import is_excluded
 from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.superseding import Superseder
@@ -211,8 +212,10 @@ class Workshop:
         from siftd.backfill import backfill
 
         result = await backfill(
+            client=client_asked_for(request.client),
             paths=request.paths,
-            claude_home=request.claude_home or str(Path.home() / ".claude"),
+            folder=request.folder,
+            own=request.own,
             workspace=self.workspace,
             any_workspace=request.any_workspace,
             is_excluded=lambda root: is_excluded(root, self.settings),

@@ -1,6 +1,5 @@
-"""Wiring siftd into an agent's own settings, and taking it out again without a trace.
+"""Writing into files that are somebody else's, and taking it out again without a trace: for the clients' installers.
 
-`wiring` installs and uninstalls, `manifest` remembers what that changed, `claude_code` knows what is written,
-`settings_edit` writes it between the bytes that are there, `doctor` says what is wrong with it, `slash` reads
-what a person typed behind `/mem`.
+`json_edit` and `json_spans` change JSON between the bytes that are there, `files` replaces a file whole, `manifest`
+remembers what that changed, `installation` notes which siftd is here, `slash` reads what a person typed behind `/mem`.
 """

@@ -164,7 +164,7 @@ def said_of(connection: sqlite3.Connection, event: RawEvent, scope: Scope) -> st
         return _worst(event.said_by, connection.execute(_SAID, (event.session_id, after, event.id)))
     agent_id = event.spawned_agent_id or (event.agent_id if event.kind == "subagent_end" else None)
     if agent_id is None:
-        return event.said_by
+        return _worst(event.said_by, ())
     return _worst(event.said_by, connection.execute(_SAID_TO_AGENT, (event.session_id, agent_id)))
 
 
@@ -248,8 +248,9 @@ def supersede_earlier(connection: sqlite3.Connection, summary_id: int, session_i
 
 
 def _worst(own: str, rows: Iterable[tuple[str]]) -> str:
+    """Return the least believed of these; what a damaged page says in their place is believed least."""
     said = {own, *(row[0] for row in rows)}
-    return next(each for each in _WORST_FIRST if each in said)
+    return next(each for each in _WORST_FIRST if each in said) if said <= set(_WORST_FIRST) else _WORST_FIRST[0]
 
 
 def _ts(connection: sqlite3.Connection, event_id: int) -> int:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from siftd.clients.tools import Operation, tool_named
+from siftd.clients.tool import Operation
+from siftd.clients.tools import tool_named
 from siftd.symbols.definitions import find_pattern
 
 SYMBOLS_MAX = 32

@@ -69,7 +69,7 @@ def test_what_a_session_named_once_is_in_no_byte_of_the_home(place: Place) -> No
     session.answer("toolu_b1", f"tried {SECRET}")
     session.prompt(f"PASSWORD={SECRET} is what it takes", prompt_id="p2")
     session.say(f"I used {SECRET}.")
-    place.ask("backfill", claudeHome=str(claude))
+    place.ask("backfill", folder=str(claude / "projects"))
     place.ask("drain")
     assert place.ask("info")["redactions"]["session-value"] >= 3
     place.stop(hold=True)

@@ -304,7 +304,7 @@ def test_no_byte_of_any_planted_secret_is_at_rest_by_any_way(place: Place) -> No
     speak(place)
     claude = write_transcripts(place)
     with place.client() as client:
-        filled = client.request({"kind": "backfill", "claudeHome": str(claude)}, timeout=120)
+        filled = client.request({"kind": "backfill", "folder": str(claude / "projects")}, timeout=120)
         assert filled["captured"] >= len(KINDS)
         client.request({"kind": "drain"}, timeout=120)
         exported = place.root / "all.ndjson"

@@ -1,7 +1,7 @@
 """A real Claude Code tells its hooks and its transcripts the same facts, and our two decoders agree on them.
 
 This is what makes backfill after live capture exact. When a new version of the client fails here, the
-differences it prints are what `siftd.clients.claude_facts` has to settle.
+differences it prints are what `siftd.clients.claude_code.facts` has to settle.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 from claude_code import list_transcripts, require_claude, run_claude
+from claude_home import encode_project_dir
 from scripted_api import Script, call, say
+from transcripts import read_transcript
 
-from siftd.clients.claude_code import decode_envelope
-from siftd.clients.claude_facts import input_identity
-from siftd.clients.claude_home import encode_project_dir
-from siftd.clients.claude_transcript import Skipped, read_transcript
+from siftd.clients.claude_code.facts import input_identity
+from siftd.clients.claude_code.hooks import decode_envelope
+from siftd.clients.client import Skipped
 from siftd.errors import EnvelopeRejected
 from siftd.model import Event, SessionChange
 

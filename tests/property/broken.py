@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from transcripts import read_transcript
 
 from siftd.admission import as_kept
-from siftd.clients.claude_transcript import read_transcript, transcript_head
+from siftd.clients.claude_code.transcript import transcript_head
 from siftd.config import Settings
 from siftd.errors import ProtocolError, SiftdError
 from siftd.frames import HOOK_MARK, FrameBuffer, encode_frame, encode_hook
@@ -106,7 +107,7 @@ class Breaker:
             request = dict(chance.choice(REQUESTS))
         for _ in range(chance.randint(0, 3)):
             name = chance.choice([*request, "extra"])
-            if name in ("path", "paths", "claudeHome"):
+            if name in ("path", "paths", "folder"):
                 request[name] = chance.choice([*PATHS, [chance.choice(PATHS)], *ODD[:6]])
             elif name == "kind":
                 request[name] = chance.choice([*ODD, "dance"])

@@ -18,12 +18,12 @@ from typing import Any
 import msgspec
 import pytest
 from known_kinds import ONE_OF_EACH, captured, item_of
+from transcripts import read_transcript
 
 from siftd.admission import Admission, encode_canonical
 from siftd.cli import output
-from siftd.clients.claude_code import decode_envelope
-from siftd.clients.claude_facts import input_identity, settle_input, typed_prompt
-from siftd.clients.claude_transcript import read_transcript
+from siftd.clients.claude_code.facts import input_identity, settle_input, typed_prompt
+from siftd.clients.claude_code.hooks import decode_envelope
 from siftd.clients.media import without_media
 from siftd.clients.own import block_id, ids_alone, is_own_call, without_blocks
 from siftd.clients.shown import as_text
@@ -331,15 +331,15 @@ def frames(text: str) -> None:
 FUNCTIONS: dict[str, Callable[[str], Any]] = {
     # Clients
     "claude_code.decode_envelope": envelope,
-    "claude_transcript.read_transcript": transcript,
-    "claude_facts.typed_prompt": typed_prompt,
-    "claude_facts.input_identity": lambda text: input_identity("Bash", {"command": text, "keys": keys(text)}),
-    "claude_facts.settle_input": lambda text: settle_input("Read", {"file_path": text, "offset": text}, "/a"),
+    "claude_code.transcript": transcript,
+    "claude_code.facts.typed_prompt": typed_prompt,
+    "claude_code.facts.input_identity": lambda text: input_identity("Bash", {"command": text, "keys": keys(text)}),
+    "claude_code.facts.settle_input": lambda text: settle_input("Read", {"file_path": text, "offset": text}, "/a"),
     "own.without_blocks": lambda text: without_blocks([text], OWN_ID),
     "own.without_blocks of ours": lambda text: without_blocks(text.replace("<siftd-memory", OURS), OWN_ID),
     "own.ids_alone": lambda text: ids_alone({"stdout": text}),
-    "own.is_own_call": lambda text: is_own_call("Bash", {"command": "mem " + text}),
-    "own.is_own_call of a tool": lambda text: is_own_call("mcp__plugin_" + text, {}),
+    "own.is_own_call": lambda text: is_own_call("run", "Bash", {"command": "mem " + text}),
+    "own.is_own_call of a tool": lambda text: is_own_call("other", "mcp__plugin_" + text, {}),
     "media.without_media": lambda text: without_media([text, {"data": text, "keys": keys(text)}]),
     "tolerant_json": lambda text: decode_as(utf8(text), DECODER),
     "tolerant_json of a broken string": lambda text: decode_as(b'{"a":"' + utf8(text), DECODER),

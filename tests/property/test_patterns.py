@@ -32,7 +32,7 @@ SUMMARY = "of a summary: 400 characters"
 OURS = "of what a person typed or configured, or of a file of ours"
 
 BOUNDED = {
-    "siftd.clients.claude_facts._INJECTED": "a tag's name, then to the next < or >, where the next opening begins",
+    "siftd.clients.claude_code.facts._INJECTED": "a tag's name, then to the next < or >, where the next opening begins",
     "siftd.clients.own._COMMAND": "possessive throughout, and matched from the beginning alone",
     "siftd.consolidate.sameness._PLAIN_WORD": ONE_TOKEN,
     "siftd.consolidate.sameness._STAMP": SUMMARY,

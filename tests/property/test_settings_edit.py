@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siftd.install.claude_code import EVENTS, Wiring, hooks_for, is_ours
-from siftd.install.servers_edit import add_server, has_servers, remove_servers
-from siftd.install.settings_edit import add_hooks, list_handlers, remove_hooks
+from siftd.clients.claude_code.servers_edit import add_server, has_servers, remove_servers
+from siftd.clients.claude_code.settings import EVENTS, Wiring, hooks_for, is_ours
+from siftd.clients.claude_code.settings_edit import add_hooks, list_handlers, remove_hooks
 
 HOOKS = hooks_for(Wiring("/opt/env/bin/python", "/src/siftd/hooks/claude_code.py", "/opt/env/bin/mem"))
 MOVED = hooks_for(Wiring("/new/bin/python", "/new place/it's/hooks/claude_code.py", "/new/bin/mem"))

@@ -21,7 +21,7 @@ from siftd.admission import (
     estimate_tokens,
     numbered_uid,
 )
-from siftd.clients import DECODERS
+from siftd.clients.registry import CLIENTS
 from siftd.errors import EnvelopeRejected
 from siftd.model import Event, SessionChange
 from siftd.redact import Redactor
@@ -248,7 +248,7 @@ def test_a_hook_s_envelope_is_admitted_as_its_decoder_tells_it(admission: Admiss
         "tool_response": {"stdout": "a"},
         "tool_use_id": "t1",
     }
-    told = DECODERS["claude-code"](json.dumps(envelope).encode(), ts=7)
+    told = CLIENTS["claude-code"].decode(json.dumps(envelope).encode(), ts=7)
     assert isinstance(told, Event)
     assert admission.admit(told).uid == admission.admit(event()).uid
 

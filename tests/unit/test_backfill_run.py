@@ -15,7 +15,8 @@ from structlog.testing import capture_logs
 from transcript_files import SessionFile
 
 from siftd.backfill import BackfillResult, backfill
-from siftd.clients.claude_code import decode_envelope
+from siftd.clients.claude_code.hooks import decode_envelope
+from siftd.clients.registry import CLIENTS
 from siftd.clock import SystemClock
 from siftd.daemon.commit import Receipt
 from siftd.errors import DiskFull, EnvelopeRejected
@@ -45,7 +46,8 @@ class Place:
 
         options: dict[str, Any] = {
             "paths": [str(path) for path in paths],
-            "claude_home": str(self.claude_home),
+            "client": CLIENTS["claude-code"],
+            "folder": str(self.claude_home / "projects"),
             "workspace": find_workspace(str(self.root)),
             "any_workspace": False,
             "is_excluded": lambda root: False,

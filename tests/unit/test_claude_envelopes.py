@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from claude_home import encode_project_dir
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siftd.clients import DECODERS
-from siftd.clients.claude_code import decode_envelope
-from siftd.clients.claude_facts import input_identity, typed_prompt
-from siftd.clients.claude_home import encode_project_dir
+from siftd.clients.claude_code.facts import input_identity, typed_prompt
+from siftd.clients.claude_code.hooks import decode_envelope
+from siftd.clients.registry import CLIENTS
 from siftd.clients.tolerant_json import MAX_DEPTH
 from siftd.errors import EnvelopeRejected
 from siftd.model import Event, SessionChange
@@ -330,4 +330,4 @@ def test_any_envelope_becomes_an_event_that_json_can_carry_or_a_rejection(
 
 
 def test_the_table_of_decoders_knows_the_client() -> None:
-    assert DECODERS["claude-code"](envelope("Stop"), ts=7) == decode("Stop")
+    assert CLIENTS["claude-code"].decode(envelope("Stop"), ts=7) == decode("Stop")

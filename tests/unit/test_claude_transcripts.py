@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from transcripts import read_transcript
 
-from siftd.clients.claude_code import decode_envelope
-from siftd.clients.claude_facts import input_identity
-from siftd.clients.claude_transcript import Skipped, read_transcript, transcript_head
+from siftd.clients.claude_code.facts import input_identity
+from siftd.clients.claude_code.hooks import decode_envelope
+from siftd.clients.claude_code.transcript import transcript_head
+from siftd.clients.client import Skipped
 from siftd.model import Event, SessionChange
 
 FOLDER = "/home/dev/demo"

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+from siftd.clients.claude_code.tools import ALIKE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -22,3 +26,39 @@ def test_hooks_import_nothing_of_the_package() -> None:
             named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             named += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert not any(each.split(".")[0] == "siftd" for each in named), script.name
+
+
+CLIENTS = REPOSITORY / "siftd" / "clients"
+TOOLS = set(" ".join(names for _, names in ALIKE).split()) - {"Read", "Skill", "Task", "Agent", "Write", "LSP", "LS"}
+"""Claude Code's names of tools, but for those that are words of ours too."""
+HOOKS = {
+    "SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop",
+    "SubagentStop", "PreCompact", "AssistantText", "CompactSummary",
+}  # fmt: skip
+MAY = {
+    "siftd/cli/answer.py": {"UserPromptSubmit"},  # speaks as a hook of the client: typed behind `/mem`
+}
+
+
+def test_nothing_but_a_clients_own_room_knows_the_names_of_its_tools_and_hooks() -> None:
+    found: dict[str, set[str]] = {}
+    for module in sorted((REPOSITORY / "siftd").rglob("*.py")):
+        if module.is_relative_to(CLIENTS):
+            continue
+        for text in _texts(module):
+            words = set(re.findall(r"\w+", text))
+            named = words & (HOOKS | TOOLS)
+            if named and (text in named or "'" in text):  # a name, or SQL that compares with one
+                found.setdefault(str(module.relative_to(REPOSITORY)), set()).update(named)
+    assert {path: names - MAY.get(path, set()) for path, names in found.items() if names - MAY.get(path, set())} == {}
+
+
+def _texts(module: Path) -> Iterator[str]:
+    """Yield the texts of a module that are no documentation."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    documented = {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in documented and isinstance(node.value, str | bytes):
+            yield node.value if isinstance(node.value, str) else node.value.decode("latin-1")

@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 from test_backfill_run import RECORDED, Place, capture_live
 from transcript_files import SessionFile
 
+from siftd.clients.registry import CLIENTS
 from siftd.clock import SystemClock
 from siftd.daemon.transcripts import FOLLOWED_MAX, SECONDS_MAX, Transcripts
 from siftd.secret import ensure_secret
@@ -37,7 +38,10 @@ class Watched(Place):
 
     async def read(self, *named: SessionFile | Path, session: str = "s1") -> int:
         for each in named:
-            self.store.intake.named[str(each.path if isinstance(each, SessionFile) else each)] = session
+            self.store.intake.named[str(each.path if isinstance(each, SessionFile) else each)] = (
+                CLIENTS["claude-code"],
+                session,
+            )
         return await self.transcripts.read()
 
     def texts(self) -> list[str]:
@@ -188,5 +192,5 @@ async def test_what_one_reading_has_no_time_for_the_next_begins_with(place: Watc
     place.transcripts._clock = HastyClock()
     files = [said(place.session(f"s{number}"), LOOK, number) for number in range(3)]
     for number, file in enumerate(files):
-        place.store.intake.named[str(file.path)] = f"s{number}"
+        place.store.intake.named[str(file.path)] = (CLIENTS["claude-code"], f"s{number}")
     assert [await place.read() for _ in range(4)] == [1, 1, 1, 0]

@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from siftd.backfill.sources import find_sources
-from siftd.cli.check_agent import check_agent
 from siftd.cli.context import Context
+from siftd.clients.claude_code.agent_side import check_agent
+from siftd.clients.claude_code.doctor import check_wiring
+from siftd.clients.claude_code.settings import Target, Wiring
+from siftd.clients.claude_code.wiring import install
+from siftd.clients.registry import CLIENTS
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.exchange.run import _open
 from siftd.foreign_file import open_regular, read
 from siftd.home import read_api_key
-from siftd.install.claude_code import Target, Wiring
-from siftd.install.doctor import check_wiring
-from siftd.install.wiring import install
 from siftd.paths import Home
 from siftd.project_file import NAME, ProjectFile
 from siftd.workspace import find_workspace
@@ -95,7 +96,7 @@ def test_doctor_reads_no_trap_among_a_clones_settings(lay: Trap, clone: Path) ->
     wiring = Wiring("/env/bin/python", "/env/hooks/claude_code.py", "/env/bin/mem")
     told = [each.message for each in check_wiring(wiring, str(clone), {}, str(user), managed=[])]
     assert len([each for each in told if "settings" in each]) == 2
-    [tools] = [each for each in check_agent(context) if each.link == "tools"]
+    [tools] = [each for each in check_agent(context.where()) if each.link == "tools"]
     assert tools.state == "note", "what a link leads to registers nothing"
     assert "of-somebody-elses-file" not in json.dumps(told)
 
@@ -114,8 +115,9 @@ def test_no_trap_among_transcripts_is_read(lay: Trap, tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     lay(folder / "a.jsonl")
     sources = find_sources(
+        CLIENTS["claude-code"],
         [],
-        claude_home=str(tmp_path / "claude"),
+        folder=str(tmp_path / "claude" / "projects"),
         workspace=find_workspace(str(tmp_path)),
         any_workspace=True,
         is_excluded=lambda _: False,

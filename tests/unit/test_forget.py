@@ -186,7 +186,7 @@ async def test_backfill_of_the_same_transcript_brings_nothing_back(tmp_path: Pat
         shop.workshop.workspace = find_workspace(str(folder))
 
         async def fill() -> int:
-            request = Backfill(claude_home=str(tmp_path / "claude"))
+            request = Backfill(folder=str(tmp_path / "claude" / "projects"))
             return (await shop.workshop.backfill(request, nobody)).captured
 
         assert await fill() == 4

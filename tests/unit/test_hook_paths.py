@@ -18,6 +18,7 @@ import whose_folders
 from whose_folders import CASES, HOSTILE, Case, git
 
 from siftd.backfill.sources import find_sources
+from siftd.clients.registry import CLIENTS
 from siftd.paths import Home
 from siftd.workspace import Workspace, find_workspace, path_from_text, start_folder, workspace_key
 
@@ -148,8 +149,9 @@ def test_backfill_finds_a_session_in_the_workspace_of_its_folder(make: Callable[
     def found_in(identity: Path) -> int:
         workspace = Workspace(str(identity), workspace_key(str(identity)))
         sources = find_sources(
+            CLIENTS["claude-code"],
             [],
-            claude_home=str(root / "claude"),
+            folder=str(root / "claude" / "projects"),
             workspace=workspace,
             any_workspace=False,
             is_excluded=lambda _: False,

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from siftd.errors import SiftdError
-from siftd.install.claude_code import (
+from siftd.clients.claude_code.settings import (
     COMMAND_MARK,
     EVENTS,
     Target,
@@ -25,6 +24,7 @@ from siftd.install.claude_code import (
     is_ours,
     parse_command,
 )
+from siftd.errors import SiftdError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ODD_NAMES = ["plain", "with space", "it's", 'a "quote"', "$HOME", "`x`", "ünï-日本", "a;b & c|d", "#x", "new\nline"]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from siftd.install.claude_code import Target, Wiring
-from siftd.install.doctor import Problem, check_wiring
-from siftd.install.wiring import install
+from siftd.clients.claude_code.doctor import Problem, check_wiring
+from siftd.clients.claude_code.settings import Target, Wiring
+from siftd.clients.claude_code.wiring import install
 
 Check = Callable[[], list[Problem]]
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from siftd.clients.claude_code.settings import EVENTS, is_ours
+from siftd.clients.claude_code.settings_edit import add_hooks, list_handlers, remove_hooks
 from siftd.errors import SettingsUnreadable
-from siftd.install.claude_code import EVENTS, is_ours
 from siftd.install.json_spans import NotJson, scan
-from siftd.install.settings_edit import add_hooks, list_handlers, remove_hooks
 
 COMMAND = "exec /bin/python -I -S /src/hooks/claude_code.py; exit 0"
 HANDLER = {"type": "command", "command": COMMAND, "timeout": 5}

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from siftd.clients.claude_code.settings import COMMAND_MARK, EVENTS, Target, Wiring
+from siftd.clients.claude_code.wiring import install, uninstall
+from siftd.clients.client import Change
 from siftd.errors import SettingsUnreadable, SiftdError
 from siftd.install import files
-from siftd.install.claude_code import COMMAND_MARK, EVENTS, Target, Wiring
 from siftd.install.manifest import read_manifest
-from siftd.install.wiring import Change, install, uninstall
 
 WIRING = Wiring("/env/bin/python", "/src/hooks/claude_code.py", "/env/bin/mem")
 SERVER = {"command": "/env/bin/python", "args": ["-I", "/env/siftd/__main__.py", "mcp"]}
@@ -178,7 +179,7 @@ def test_a_crash_between_manifest_and_files_is_mended_by_either_command(
 
     for mend in (place.install, place.uninstall):
         with monkeypatch.context() as patch:
-            patch.setattr("siftd.install.wiring.replace_file", crash)
+            patch.setattr("siftd.clients.claude_code.wiring.replace_file", crash)
             with pytest.raises(KeyboardInterrupt):
                 place.install()
         mend()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from siftd.clients.claude_facts import typed_prompt
+from siftd.clients.claude_code.facts import typed_prompt
 from siftd.clients.own import block_id, is_own_call, without_blocks
 
 OWN = block_id(b"secret")
@@ -54,7 +54,7 @@ def test_a_tag_that_a_page_pretends_hides_nothing(text: str) -> None:
     ],
 )
 def test_a_command_that_asks_siftd_and_nothing_else_is_ours(command: str) -> None:
-    assert is_own_call("Bash", {"command": command})
+    assert is_own_call("run", "Bash", {"command": command})
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_command_that_asks_siftd_and_nothing_else_is_ours(command: str) -> Non
 )
 def test_a_command_that_does_anything_else_is_not_ours(command: str) -> None:
     """What a pipe, a redirection or a substitution does is to be on the record with what it printed."""
-    assert not is_own_call("Bash", {"command": command})
+    assert not is_own_call("run", "Bash", {"command": command})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from opened_shop import DAY, NOW, Shop, opened
 
-from siftd.clients.claude_facts import Origin, text_event
+from siftd.clients.claude_code.facts import Origin, text_event
 from siftd.frames import encode_hook
 from siftd.search.own_words import command_words, name_of
 

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from opened_shop import DAY, NOW, Shop, opened
 
-from siftd.clients.claude_facts import typed_prompt
+from siftd.clients.claude_code.facts import typed_prompt
 from siftd.search.block import TAG, estimate_tokens
 
 MEMORIES = {

@@ -14,8 +14,8 @@ import pytest
 import pytest_asyncio
 from kept_forms import GOLDEN, STORES
 from opened_shop import NOW, Shop, opened, rebuilt
+from transcripts import read_transcript
 
-from siftd.clients.claude_transcript import read_transcript
 from siftd.clients.older import kind_and_action, said_by
 from siftd.clients.tools import KNOWN
 from siftd.frames import encode_hook

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from siftd.clients.claude_home import encode_project_dir
+from claude_home import encode_project_dir
 
 LONG_AGO = 1_700_000_000
 

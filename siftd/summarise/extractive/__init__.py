@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from siftd.clients.tools import Operation, tool_named
+from siftd.clients.tool import Operation
+from siftd.clients.tools import tool_named
 from siftd.model import Action, Kind
 from siftd.summarise.contract import Cannot, Item, Purse, Summary, Verdict, story_hashes
 from siftd.summarise.extractive import files, lookups, planning, shell, story, words

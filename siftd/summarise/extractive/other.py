@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from siftd.clients.tools import Operation, tool_named
+from siftd.clients.tool import Operation
+from siftd.clients.tools import tool_named
 from siftd.summarise.extractive.code import changed, difference, statements
 from siftd.summarise.extractive.files import PATH_KEYS, apply_patch, file_of
 from siftd.summarise.extractive.gist import arguments, result_gist

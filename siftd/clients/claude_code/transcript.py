@@ -25,11 +25,11 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import msgspec
 
-from siftd.clients.claude_facts import (
+from siftd.clients.claude_code.facts import (
     CLIENT,
     Origin,
     between,
@@ -42,16 +42,11 @@ from siftd.clients.claude_facts import (
     tool_event,
     typed_prompt,
 )
+from siftd.clients.client import Head, Skipped, Told
 from siftd.clients.media import may_hold_media, without_media
 from siftd.clients.tolerant_json import decode_as
 from siftd.errors import EnvelopeRejected
 from siftd.model import Event, Outcome, SessionChange
-
-
-class Skipped(msgspec.Struct, frozen=True):
-    """A line that should have told something and could not: `reason` is a short, countable name."""
-
-    reason: str
 
 
 class Record(msgspec.Struct, kw_only=True, rename="camel"):
@@ -80,14 +75,6 @@ class Record(msgspec.Struct, kw_only=True, rename="camel"):
 
 DETACHED = "HEAD"
 """What the client calls the branch where none is checked out."""
-
-
-class TranscriptHead(NamedTuple):
-    """Whose transcript it is: what its first records say."""
-
-    session_id: str | None
-    cwd: str | None
-    agent_id: str | None
 
 
 class _Call(NamedTuple):
@@ -131,32 +118,7 @@ UNHOOKED = (
 """How a failure begins that reaches neither PostToolUse nor PostToolUseFailure, and why it does not."""
 
 
-def read_transcript(
-    lines: Iterable[bytes], *, session_id: str | None = None, complete: bool = False
-) -> Iterator[Event | SessionChange | Skipped]:
-    """Everything a whole transcript tells, from its first line, in the file's order.
-
-    `session_id` stands in where records name none. Calls that are still unanswered and a turn that is not
-    over are left out: a later reading of the grown file tells them. `complete` promises that the file will
-    grow no more, so that the last words of a client that writes no `stop_reason` end their turn. Never raises
-    for what a line holds.
-    """
-    reader = TranscriptReader(session_id)
-    for line in lines:
-        if line.strip():
-            yield from reader.read(line)
-    yield from reader.finish(complete)
-
-
-def is_unhooked(told: Event | SessionChange | Skipped) -> TypeGuard[Event]:
-    """Whether it is an event that no hook tells, or that its hook may have told to nobody, and that is known again by
-    its id wherever reading begins."""
-    if not isinstance(told, Event) or told.native_id is None:
-        return False
-    return told.kind in ("assistant_text", "compaction", "subagent_end") or "_unhooked" in told.payload
-
-
-def transcript_head(lines: Iterable[bytes]) -> TranscriptHead:
+def transcript_head(lines: Iterable[bytes]) -> Head:
     """Session, folder and agent, each from the first line that names it; reads no further than needed."""
     session_id = cwd = agent_id = None
     for line in lines:
@@ -169,7 +131,7 @@ def transcript_head(lines: Iterable[bytes]) -> TranscriptHead:
         cwd = cwd or record.cwd
         if session_id and cwd:
             break
-    return TranscriptHead(session_id, cwd, agent_id)
+    return Head(session_id, cwd, agent_id)
 
 
 class TranscriptReader:
@@ -191,7 +153,7 @@ class TranscriptReader:
         self.has_media = False
         self.told: Counter[tuple[str, ...]] = Counter()
 
-    def read(self, line: bytes) -> Iterator[Event | SessionChange | Skipped]:
+    def read(self, line: bytes) -> Iterator[Told]:
         try:
             record = decode_as(line, _DECODER)
         except EnvelopeRejected as rejected:

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from siftd.clients.claude_code.settings import EVENTS, Wiring, claude_folder, format_command, is_ours, parse_command
+from siftd.clients.claude_code.settings_edit import list_handlers, scan_settings
+from siftd.clients.client import Where
 from siftd.errors import SiftdError
-from siftd.install.claude_code import EVENTS, Wiring, claude_folder, format_command, is_ours, parse_command
+from siftd.finding import Finding
 from siftd.install.files import read_file
 from siftd.install.json_spans import BYTE_ORDER_MARK
-from siftd.install.settings_edit import list_handlers, scan_settings
 
 MANAGED_SETTINGS = (
     "/etc/claude-code/managed-settings.json",
@@ -43,6 +45,16 @@ class _Settings:
     are_hooks_off: bool
     are_only_managed_hooks_on: bool
     has_plugin: bool
+
+
+def check_hooks(where: Where) -> Iterator[Finding]:
+    """Yield what keeps the hooks from reaching this siftd, or that nothing does."""
+    wiring = Wiring.of_this_installation()
+    problems = check_wiring(wiring, where.workspace_root, where.environ, where.user_home)
+    for problem in problems:
+        yield Finding("hooks", "problem", problem.message, problem.remedy)
+    if not problems:
+        yield Finding("hooks", "ok", "Claude Code is wired to this siftd")
 
 
 def check_wiring(

@@ -6,27 +6,27 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from siftd.cli.context import Context
-from siftd.cli.finding import Finding
+from siftd.clients.claude_code.doctor import PLUGIN_NAME
+from siftd.clients.claude_code.servers_edit import HOLDER, PROJECTS, is_our_server
+from siftd.clients.claude_code.settings import claude_folder, servers_file
+from siftd.clients.client import Where
+from siftd.finding import Finding
 from siftd.foreign_file import SETTINGS_BYTES_MAX, read
-from siftd.install.claude_code import claude_folder, servers_file
-from siftd.install.doctor import PLUGIN_NAME
-from siftd.install.servers_edit import HOLDER, PROJECTS, is_our_server
 
 
-def check_agent(context: Context) -> Iterator[Finding]:
+def check_agent(where: Where) -> Iterator[Finding]:
     """Yield how the agent reaches the memory by itself: each way once is enough."""
-    settings = [_read(path, follow=is_own) for path, is_own in _settings_files(context)]
-    where = [*_servers(context), *(["the plugin"] if any(map(_has_plugin, settings)) else [])]
-    if len(where) > 1:
-        message = f"the tools are registered more than once: by {', '.join(where)}"
+    settings = [_read(path, follow=is_own) for path, is_own in _settings_files(where)]
+    ways = [*_servers(where), *(["the plugin"] if any(map(_has_plugin, settings)) else [])]
+    if len(ways) > 1:
+        message = f"the tools are registered more than once: by {', '.join(ways)}"
         yield Finding("tools", "problem", message, "`claude mcp remove siftd`, or disable the plugin")
-    elif where:
-        yield Finding("tools", "ok", f"the agent can search and remember by itself, by {where[0]}")
+    elif ways:
+        yield Finding("tools", "ok", f"the agent can search and remember by itself, by {ways[0]}")
     else:
         message = "the agent is given what matters, but cannot search by itself"
         yield Finding("tools", "note", message, "run `mem install` again, without --no-tools")
-    is_off = context.environ.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY") == "1" or any(
+    is_off = where.environ.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY") == "1" or any(
         each.get("autoMemoryEnabled") is False for each in settings
     )
     if is_off:
@@ -36,20 +36,20 @@ def check_agent(context: Context) -> Iterator[Finding]:
         yield Finding("memory", "ok", message)
 
 
-def _settings_files(context: Context) -> list[tuple[str, bool]]:
+def _settings_files(where: Where) -> list[tuple[str, bool]]:
     """Return each file, and whether it is the person's own: a project may be a clone."""
-    project, user = f"{context.workspace.root}/.claude", claude_folder(context.environ, context.user_home)
+    project, user = f"{where.workspace_root}/.claude", claude_folder(where.environ, where.user_home)
     named = f"{project}/settings.json", f"{project}/settings.local.json"
     return [(f"{user}/settings.json", True), *((path, path.startswith(f"{user}/")) for path in named)]
 
 
-def _servers(context: Context) -> Iterator[str]:
+def _servers(where: Where) -> Iterator[str]:
     """Yield the files that register a server of ours: the user's, the project's entry in it, the project's own."""
-    user = servers_file(context.environ, context.user_home)
+    user = servers_file(where.environ, where.user_home)
     document = _read(user, follow=True)
     projects = document.get(PROJECTS)
-    mine = projects.get(context.workspace.root) if isinstance(projects, dict) else None
-    shared = f"{context.workspace.root}/.mcp.json"
+    mine = projects.get(where.workspace_root) if isinstance(projects, dict) else None
+    shared = f"{where.workspace_root}/.mcp.json"
     for path, holder in ((user, document), (user, mine), (shared, _read(shared, follow=False))):
         servers = holder.get(HOLDER) if isinstance(holder, dict) else None
         if isinstance(servers, dict) and any(map(is_our_server, servers.values())):

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import siftd
+from siftd.clients.claude_code.servers_edit import Entry
+from siftd.clients.claude_code.settings_edit import Handler
+from siftd.clients.client import Where
 from siftd.errors import SiftdError
-from siftd.install.servers_edit import Entry
-from siftd.install.settings_edit import Handler
 
 EVENTS = (
     "SessionStart",
@@ -83,6 +84,13 @@ class Target:
         folder = claude_folder(environ, user_home)
         settings = f"{workspace_root}/.claude/settings.local.json"
         return cls(settings, f"{folder}/commands/mem.md", servers_file(environ, user_home), workspace_root)
+
+
+def target_of(where: Where, *, is_project: bool) -> Target:
+    """Return the files that the chosen scope means."""
+    if is_project:
+        return Target.for_project(where.workspace_root, where.environ, where.user_home)
+    return Target.for_user(where.environ, where.user_home)
 
 
 def claude_folder(environ: Mapping[str, str], user_home: str) -> str:

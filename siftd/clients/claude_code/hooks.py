@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from siftd.clients.claude_facts import (
+from siftd.clients.claude_code.facts import (
     CLIENT,
     Origin,
     column_text,

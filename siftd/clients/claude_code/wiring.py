@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from siftd.errors import SettingsUnreadable, SiftdError
-from siftd.install.claude_code import (
+from siftd.clients.claude_code.servers_edit import Entry, add_server, has_servers, remove_servers
+from siftd.clients.claude_code.settings import (
     Target,
     Wiring,
     format_slash_command,
@@ -19,6 +19,9 @@ from siftd.install.claude_code import (
     is_our_slash_command,
     is_ours,
 )
+from siftd.clients.claude_code.settings_edit import add_hooks, remove_hooks, scan_settings
+from siftd.clients.client import Change
+from siftd.errors import SettingsUnreadable, SiftdError
 from siftd.install.files import (
     check_writable,
     list_missing_folders,
@@ -29,22 +32,11 @@ from siftd.install.files import (
     replace_file,
 )
 from siftd.install.manifest import Kind, Manifest, Record, digest, read_manifest, write_manifest
-from siftd.install.servers_edit import Entry, add_server, has_servers, remove_servers
-from siftd.install.settings_edit import add_hooks, remove_hooks, scan_settings
 
 SERVERS_MODE = 0o600
 """Of the client's own file where it is not there yet: the client will keep keys in it."""
 NEW_SETTINGS = "{}\n"
 """What a settings file that is missing or blank is taken for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What was done to one file: "created", "changed", "restored", "removed", "kept" (it is no longer ours) or
-    "unchanged"."""
-
-    path: str
-    what: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ from typing import Any
 
 import msgspec
 
+from siftd.clients.claude_code.tools import TOOLS
 from siftd.clients.own import ids_alone, is_own_call
-from siftd.clients.tools import tool_named
+from siftd.clients.tool import find_tool
 from siftd.model import Event, Outcome
 
 CLIENT = "claude-code"
@@ -58,10 +59,10 @@ def tool_event(
     origin: Origin, tool: str, tool_use_id: str | None, tool_input: Any, answer: Payload, outcome: Outcome
 ) -> Event:
     """A finished tool call; `answer` is {"tool_response": ...} or {"error": ...}."""
-    if "tool_response" in answer and is_own_call(tool, tool_input):
+    known = find_tool(TOOLS, tool)
+    if "tool_response" in answer and is_own_call(known.action, tool, tool_input):
         answer = {"tool_response": ids_alone(answer["tool_response"])}
     response = answer.get("tool_response")
-    known = tool_named(tool)
     spawned = response.get("agentId") if known.action == "agent" and isinstance(response, dict) else None
     return _event(
         origin,

@@ -1,0 +1,143 @@
+"""What siftd asks of an agent's program, its client: how its hook's input reads, where it keeps sessions and how they
+read, what its hook may print, how it is wired.
+
+One object for each, in a room of its own (`clients/<client>/`), listed in `siftd.clients.registry`. Nothing outside
+such a room knows a name, a file or a format of one client's. Files and installer import what they need when they are
+first asked: a daemon that only takes captures in loads no reader of transcripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
+
+from siftd.finding import Finding
+from siftd.model import Event, SessionChange
+
+Moment = Literal["start", "prompt", "failure"]
+"""When a hook may be given something to print: at a session's start, for a prompt, after a call that failed."""
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """A line that should have told something and could not: `reason` is a short, countable name."""
+
+    reason: str
+
+
+Told = Event | SessionChange | Skipped
+
+
+class Head(NamedTuple):
+    """Whose a file is: session, folder, and the subagent where it is one's."""
+
+    session_id: str | None
+    cwd: str | None
+    agent_id: str | None
+
+
+class Reader(Protocol):
+    """Reads one session's file, line after line. Never raises for what a line holds."""
+
+    def read(self, line: bytes) -> Iterator[Told]:
+        """Yield what a line tells, once it is known."""
+
+    def finish(self, complete: bool) -> Iterator[Event]:
+        """Yield what the end of the file tells; `complete` promises that the file grows no more."""
+
+    @property
+    def is_between(self) -> bool:
+        """Whether nothing is open: a reader that begins with the next line tells the same as this one."""
+
+
+class SessionFiles(Protocol):
+    """The files in which a client keeps sessions: JSON lines."""
+
+    @property
+    def suffix(self) -> str:
+        """How their names end."""
+
+    def folder(self, environ: Mapping[str, str], user_home: str) -> str | None:
+        """Return the folder that holds all of them; None for a client that keeps none of its own."""
+
+    def head(self, lines: Iterable[bytes]) -> Head:
+        """Return whose a file is; reads no further than needed."""
+
+    def reader(self, session_id: str | None) -> Reader:
+        """Return a reader; `session_id` stands in where lines name none."""
+
+    def spawned_agents(self, path: str, head: Head) -> dict[str, str]:
+        """Return which subagent each call of a file's session started, as files beside it tell."""
+
+
+class Change(NamedTuple):
+    """What was done to one file: "created", "changed", "restored", "removed", "kept" (it is no longer ours) or
+    "unchanged"."""
+
+    path: str
+    what: str
+
+
+class Where(NamedTuple):
+    """What a client is to be wired for."""
+
+    workspace_root: str
+    environ: Mapping[str, str]
+    user_home: str
+    manifest: str
+    """The file that remembers what wiring changed."""
+
+
+class Installer(Protocol):
+    """Wires siftd into a client and takes it out again without a trace. Both raise SiftdError, every file untouched."""
+
+    def install(self, where: Where, *, is_project: bool, server: Mapping[str, Any] | None) -> Sequence[Change]:
+        """Wire it for the user, or for this workspace alone; a second time changes nothing, or repairs. `server` is how
+        the client starts our tools; None: it is given none."""
+
+    def uninstall(self, where: Where, *, is_project: bool) -> Sequence[Change]:
+        """Take it out of this workspace, or out of everything that wiring ever changed."""
+
+    def check(self, where: Where) -> Iterator[Finding]:
+        """Yield what keeps the client's hooks from reaching this siftd, and how its agent reaches the memory."""
+
+
+class Client(Protocol):
+    """One agent's program."""
+
+    @property
+    def name(self) -> str:
+        """As hook frames name it and `_source` keeps it."""
+
+    @property
+    def title(self) -> str:
+        """For people."""
+
+    @property
+    def files(self) -> SessionFiles:
+        """Where it keeps sessions, and how they read."""
+
+    @property
+    def installer(self) -> Installer | None:
+        """What wires it; None for one that has nothing to be wired."""
+
+    def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
+        """Return the fact that a hook's input tells, `ts` being when the hook ran. Raises EnvelopeRejected."""
+
+    def identify_input(self, tool: str, tool_input: Any) -> str:
+        """Return a canonical text of what a call was given, the same for hook and session file of one call."""
+
+    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
+        """Return what a hook of the client prints to give its agent `text`, and its person the line `notice`."""
+
+    def name_of(self, moment: Moment) -> str:
+        """Return the client's own name for a moment, as the ledger keeps it."""
+
+
+def is_unhooked(told: Event) -> bool:
+    """Whether it is an event that no hook tells, or that its hook may have told to nobody, and that is known again by
+    its id wherever reading begins."""
+    if told.native_id is None:
+        return False
+    return told.kind in ("assistant_text", "compaction", "subagent_end") or "_unhooked" in told.payload

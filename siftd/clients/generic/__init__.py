@@ -1,0 +1,1 @@
+"""People's own agents and scripts: lines of JSON that anything can write."""
