@@ -53,7 +53,7 @@ def enter(folder: str) -> str:
 
 
 def workspace_identity(folder: str) -> str:
-    """The canonical path of git's common directory, else of `folder`; the rule is in siftd/workspace.py."""
+    """The canonical path of git's common directory, else of `folder`; the rule is in siftd/workspace/identity.py."""
     start = here = enter(folder)
     while True:
         git = here.rstrip("/") + "/.git"

@@ -2,7 +2,7 @@
 
 An ordinary repository's `.git` is a folder, and nothing here is loaded for it. A `.git` that is a file or a link leads
 to another folder, which an unpacked archive can choose: it is followed only when what it leads to points back, by the
-rule in siftd/workspace.py. What is read is a short regular file; no link, pipe or device is opened.
+rule in siftd/workspace/identity.py. What is read is a short regular file; no link, pipe or device is opened.
 """
 
 import posix

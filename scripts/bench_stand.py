@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from siftd.paths import Home
-from siftd.surroundings import ALLOCATOR
+from siftd.wire.environment import ALLOCATOR
+from siftd.workspace.paths import Home
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -26,10 +26,10 @@ from retrieval_scores import Baselines, figures_of, table
 from retrieval_sets import Ask, DataSet, load
 
 from siftd.embed.embedder import Blend384
-from siftd.home import ensure_workspace
-from siftd.paths import Home
-from siftd.secret import SECRET_BYTES
-from siftd.workspace import find_workspace
+from siftd.workspace.home import ensure_workspace
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home
+from siftd.workspace.secret import SECRET_BYTES
 
 DEFAULT = Blend384.name
 HITS = 50

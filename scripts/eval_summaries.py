@@ -25,18 +25,18 @@ import structlog
 from siftd.clock import SystemClock
 from siftd.config import Settings
 from siftd.consolidate.planning import plan_events, plan_sessions
-from siftd.daemon.stock import Stock
-from siftd.daemon.workshop import Workshop
-from siftd.home import LoadedSettings, ensure_workspace
-from siftd.messages import Backfill
-from siftd.paths import Home
-from siftd.summarise.calls import calls_of
+from siftd.daemon.services import Services
+from siftd.daemon.storage import Storage
+from siftd.summarise.batching import calls_of
 from siftd.summarise.contract import Item
 from siftd.summarise.extractive import Extractive
+from siftd.summarise.grounding import Source, has_concrete_name, unsupported_claims
 from siftd.summarise.prompt import prompt_for, prompt_for_all
 from siftd.summarise.salience import trivial_because
-from siftd.summarise.truth import Source, has_concrete_name, unsupported_claims
-from siftd.workspace import Workspace
+from siftd.wire.requests import Backfill
+from siftd.workspace.home import LoadedSettings, ensure_workspace
+from siftd.workspace.identity import Workspace
+from siftd.workspace.paths import Home
 
 KEY = "0123456789abcdef"
 ANSWER_TOKENS = 80
@@ -61,24 +61,24 @@ async def fill(folder: str, paths: list[str], backend: str) -> str:
     home = Home(folder).for_workspace(KEY)
     ensure_workspace(home)
     settings = Settings({"memory.backend": backend})
-    stock = Stock(Workspace(folder, KEY), home, LoadedSettings(settings), SystemClock())
-    shop = Workshop(stock, bool)
+    storage = Storage(Workspace(folder, KEY), home, LoadedSettings(settings), SystemClock())
+    services = Services(storage, bool)
 
     async def ignore(*_: Any) -> None:
         """Nobody watches."""
 
     try:
         request = Backfill(paths=[str(Path(path).resolve()) for path in paths], any_workspace=True)
-        await shop.backfill(request, ignore)
+        await services.backfill(request, ignore)
         started = time.perf_counter()
-        result = await shop.consolidator.drain(None, ignore)
+        result = await services.consolidator.drain(None, ignore)
         seconds = time.perf_counter() - started
         print(
             f"{len(paths)} files, {result.processed:,} events; drained in {seconds:.1f} s ({result.processed / seconds:,.0f} a second), {result.sessions} sessions told, {result.errors} errors"
         )
     finally:
-        shop.close()
-        await stock.close()
+        services.close()
+        await storage.close()
     return home.database
 
 

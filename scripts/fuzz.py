@@ -71,7 +71,7 @@ class Fuzz:
 
     def _read(self, connection: socket.socket) -> int:
         """Read until the daemon ends the connection; return how many frames it has dealt with."""
-        from siftd.frames import FrameBuffer
+        from siftd.wire.frames import FrameBuffer
 
         buffer, answered = FrameBuffer(), 0
         while data := _received(connection):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from siftd.cli.verbs import GROUPS, HIDDEN, load, parser_of
+from siftd.cli.command_table import GROUPS, HIDDEN, load, parser_of
 from siftd.config import KEYS
 
 

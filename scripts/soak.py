@@ -37,7 +37,7 @@ WARM_UP = 1 / 3
 """The part of the run that is not judged."""
 INDEX_BYTES = 384 * 4 + 2 * 384 // 8 + 4 + 8 + 4 + 24 + 24
 """A summary that can be found: the vector, two bits of each value, the length of its tail, its id and where it is, and
-what ranking keeps of its event and of itself (`siftd.search.rows`)."""
+what ranking keeps of its event and of itself (`siftd.search.row_cache`)."""
 RESIDENT_MB_PER_HOUR_MAX = 20.0
 REST_SECONDS = 90
 """Two ticks that give memory back, and what there is to summarise before."""

@@ -50,12 +50,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if chosen.command == "run":
         from siftd.daemon.main import run as run_daemon
-        from siftd.workspace import start_folder
+        from siftd.workspace.identity import start_folder
 
         folder = chosen.folder or start_folder(os.environ, os.getcwd())  # noqa: PTH109 - a text is wanted
         return run_daemon(folder, is_detached=chosen.detached, flags=chosen.set)
     if chosen.command == "spool":
-        from siftd.spool import run as run_spool
+        from siftd.log.spool import run as run_spool
 
         return run_spool(chosen.folder, sys.stdin.buffer)
     if chosen.command == "answer":
@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         return run_answer(sys.stdin.buffer)
     if chosen.command == "admit":
-        from siftd.admitting import run as run_admit
+        from siftd.capture.admit_process import run as run_admit
 
         return run_admit(sys.stdin.buffer, sys.stdout.buffer)
     if chosen.command == "mcp":

@@ -150,9 +150,9 @@ def check(name: str, value: Any) -> Any:
     if (key.low is not None and value < key.low) or (key.high is not None and value > key.high):
         raise ConfigInvalid(f"{name} must be between {key.low:g} and {key.high:g}")
     if key.kind == "rules" and value:
-        from siftd import own_rules  # `mem` reads the configuration at every run, and few have such rules
+        from siftd import custom_rules  # `mem` reads the configuration at every run, and few have such rules
 
-        own_rules.parse(value)
+        custom_rules.parse(value)
     return value
 
 

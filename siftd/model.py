@@ -63,7 +63,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     from_transcript: bool = False
     said_by: SaidBy = "outside"
     """Whose words it brings, by the way it came and by its tool, never by what it claims. What a turn then tells is as
-    bad as the worst that was read in it (`siftd.store.stories`). A decoder that does not say is not believed."""
+    bad as the worst that was read in it (`siftd.store.turn_summaries`). A decoder that does not say is not believed."""
     outcome: Outcome | None = None
     cwd: str | None = None
     branch: str | None = None

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from siftd.backfill.lines import Lines
 from siftd.backfill.reading import BATCH_EVENTS, Batch, take
+from siftd.capture.intake import Intake
 from siftd.clients.client import Client, is_unhooked
 from siftd.foreign_file import open_regular
-from siftd.intake import Intake
 from siftd.model import Event
 
 READ_BYTES_MAX = 16 * 1024 * 1024

@@ -10,16 +10,16 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from siftd.admission import Redacted, encode_canonical
 from siftd.backfill.lines import Lines, reason_of
 from siftd.backfill.result import BackfillResult
 from siftd.backfill.sources import Transcript
+from siftd.capture.admission import Redacted, encode_canonical
+from siftd.capture.intake import Ignored, Intake, OptedOut
+from siftd.capture.truncate import RAW_TEXT_MAX
 from siftd.clients.client import Skipped, Told
 from siftd.errors import EnvelopeRejected
 from siftd.foreign_file import open_regular
-from siftd.intake import Ignored, Intake, OptedOut
 from siftd.model import Event, SessionChange
-from siftd.shorten import RAW_TEXT_MAX
 
 log = structlog.get_logger()
 

@@ -20,16 +20,16 @@ import anyio.to_thread
 import msgspec
 import structlog
 
-from siftd.admission import Redacted, RedactedEvent
 from siftd.backfill.reading import Batch, iter_batches
 from siftd.backfill.result import BackfillResult, printable
 from siftd.backfill.sources import Transcript, find_sources
+from siftd.capture.admission import Redacted, RedactedEvent
+from siftd.capture.intake import Intake
 from siftd.clients.client import Client
 from siftd.clock import Clock
 from siftd.errors import SiftdError, StoreError
-from siftd.intake import Intake
-from siftd.store import progress
-from siftd.workspace import Workspace
+from siftd.store import backfill_progress
+from siftd.workspace.identity import Workspace
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -93,7 +93,7 @@ async def backfill(
     run = _Run(client, intake, keep, clock, on_progress, goes_on, sum(each.size for each in sources.transcripts))
     for path, reason in sources.problems:
         run.result.note_error(path, reason)
-    finished = await progress_store.read(progress.list_finished)
+    finished = await progress_store.read(backfill_progress.list_finished)
     for transcript in sources.transcripts:
         counts = _recall(finished.get(printable(transcript.path)), transcript)
         if counts is not None:
@@ -104,7 +104,7 @@ async def backfill(
             return run.result
         await _note(progress_store, transcript, counts)
     with contextlib.suppress(StoreError):  # a locked database: the notes go when the next run ends
-        await progress_store.write(progress.forget_finished)
+        await progress_store.write(backfill_progress.forget_finished)
     return run.result
 
 
@@ -189,6 +189,8 @@ def _recall(note: str | None, transcript: Transcript) -> BackfillResult | None:
 async def _note(store: ProgressStore, transcript: Transcript, counts: BackfillResult) -> None:
     note = msgspec.json.encode(_Note(transcript.size, transcript.modified_ns, counts)).decode()
     try:
-        await store.write(lambda connection: progress.note_finished(connection, printable(transcript.path), note))
+        await store.write(
+            lambda connection: backfill_progress.note_finished(connection, printable(transcript.path), note)
+        )
     except StoreError as error:  # a locked database: the events are safe in the log, the next run reads the file again
         log.warning("backfill_progress_lost", error=error.code)

@@ -18,7 +18,7 @@ from pathlib import Path
 from siftd.backfill.lines import reason_of
 from siftd.clients.client import Client, Head
 from siftd.foreign_file import open_regular
-from siftd.workspace import Workspace, find_workspace
+from siftd.workspace.identity import Workspace, find_workspace
 
 HEAD_BYTES = 4 * 1024 * 1024
 """How far a head reaches: first records can be whole system prompts. Who says nothing until then is nobody's."""

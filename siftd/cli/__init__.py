@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from siftd.cli.verbs import choose, load, parse
+from siftd.cli.command_table import choose, load, parse
 from siftd.errors import DaemonUnreachable, RequestInvalid, RequestRefused, SiftdError
 
 TYPE_CHECKING = False
@@ -59,17 +59,17 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     from siftd.cli.context import Context
-    from siftd.cli.hook_failures import tell_unseen
+    from siftd.cli.diagnose.hook_failures import report_unseen
 
     verb, rest = choose(arguments)
     module = load(verb)
     options = parse(verb, module, rest)
     environ = dict(os.environ)
-    if verb == "slash":  # the agent runs it, with what a project's settings say: see `siftd.surroundings`
+    if verb == "slash":  # the agent runs it, with what a project's settings say: see `siftd.wire.environment`
         environ.pop("SIFTD_WORKSPACE", None)
     context = Context.of(options, environ)
     if verb != "doctor":
-        tell_unseen(context.home)
+        report_unseen(context.home)
     status: int = module.run(context, options)
     return status
 

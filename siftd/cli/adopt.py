@@ -12,9 +12,9 @@ from pathlib import Path
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.errors import RequestInvalid, SiftdError
-from siftd.paths import WorkspacePaths
-from siftd.reach.known import describe
-from siftd.reach.stopping import stop_and_hold
+from siftd.workspace.paths import WorkspacePaths
+from siftd.workspaces.listing import describe
+from siftd.workspaces.stopping import stop_and_hold
 
 TRIES_MAX = 5
 """Between two renames a hook's courier may make the new folder again, to spool into it."""

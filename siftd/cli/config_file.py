@@ -10,7 +10,7 @@ from siftd.cli.context import Context
 from siftd.config import parse_file
 from siftd.errors import ConfigInvalid
 from siftd.foreign_file import read
-from siftd.home import CONFIG_BYTES_MAX, ensure_folder, write_private
+from siftd.workspace.home import CONFIG_BYTES_MAX, ensure_folder, write_private
 
 
 def read_document(path: str) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 
 from siftd.cli.nothing import answer_of_nothing
 from siftd.errors import RequestInvalid
-from siftd.everywhere import workspace_of
-from siftd.paths import GLOBAL, Home
-from siftd.reach.workspace_client import ANSWER_SECONDS, WorkspaceClient
-from siftd.workspace import Workspace, start_folder
+from siftd.wire.global_routing import workspace_of
+from siftd.wire.workspace_client import ANSWER_SECONDS, WorkspaceClient
+from siftd.workspace.identity import Workspace, start_folder
+from siftd.workspace.paths import GLOBAL, Home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from siftd.errors import RequestInvalid
-from siftd.paths import GLOBAL, Home, WorkspacePaths
+from siftd.workspace.paths import GLOBAL, Home, WorkspacePaths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
 """What siftd itself said to an agent, as it comes back in what is captured: memory must not feed on itself.
 
-A block that this workspace gave (`siftd.search.block`) is cut out of every string, wherever it stands. It is known by
-the id in its opening, which is made from the workspace's secret: a page that only writes such a tag can hide nothing
-from the record. Of a result of our own tools, by MCP or by `mem` in a shell, the ids are kept and nothing else: with
-the query in the input they tell what was looked at. Such a call, and what was typed to us (`/mem …`) with the turn that
-answers it, is on the record and nowhere else: no summary, no vector, no words to be found by.
+A block that this workspace gave (`siftd.search.context_block`) is cut out of every string, wherever it stands. It is
+known by the id in its opening, which is made from the workspace's secret: a page that only writes such a tag can hide
+nothing from the record. Of a result of our own tools, by MCP or by `mem` in a shell, the ids are kept and nothing
+else: with the query in the input they tell what was looked at. Such a call, and what was typed to us (`/mem …`) with
+the turn that answers it, is on the record and nowhere else: no summary, no vector, no words to be found by.
 """
 
 from __future__ import annotations

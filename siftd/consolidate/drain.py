@@ -11,19 +11,20 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol, TypeVar
 
 import structlog
 
-from siftd.at_work import AtWork
 from siftd.clock import Clock
-from siftd.consolidate.asking import Answers, Asker, Limits, day_of
-from siftd.consolidate.circuit import Circuit
+from siftd.consolidate.circuit_breaker import Circuit
 from siftd.consolidate.planning import Planned, plan_again, plan_events, plan_sessions
+from siftd.consolidate.summary_requests import Answers, Asker, Limits, day_of
+from siftd.crash_guard import CrashGuard
 from siftd.embed.words import index_words
-from siftd.store import health, rewriting, stories, summaries
+from siftd.store import health, resummary_queue, summaries, turn_summaries
 from siftd.store.summaries import NewSummary
-from siftd.summarise.calls import calls_of
+from siftd.summarise.batching import calls_of
 from siftd.summarise.contract import Backend, Cannot, Summary, TryLater
 from siftd.summarise.extractive import in_own_words
 
@@ -83,7 +84,7 @@ class Drainer:
         *,
         batch_size: int,
         limits: Limits,
-        at_work: AtWork | None = None,
+        crash_guard: CrashGuard | None = None,
         keep_bill: KeepBill | None = None,
     ) -> None:
         """`keep_bill` writes down what a remote backend was paid where a rebuild does not lose it; else it is in the
@@ -96,7 +97,7 @@ class Drainer:
         self._batch_size = batch_size
         self._noted_away = circuit.away_since_ms
         self._asker = Asker(backend, circuit, clock, limits)
-        self._at_work = at_work or AtWork()
+        self._crash_guard = crash_guard or CrashGuard()
 
     async def drain(
         self,
@@ -119,13 +120,13 @@ class Drainer:
             if not ids:
                 return
             stale = self._clock.monotonic() + _PLAN_SECONDS
-            for batch in self._at_work.split("summarise", ids, self._batch_size):
+            for batch in self._crash_guard.split("summarise", ids, self._batch_size):
                 if is_done():
                     return
-                if self._at_work.is_condemned("summarise", batch[0]):
+                if self._crash_guard.is_condemned("summarise", batch[0]):
                     await self._skip(batch[0], result)
                 else:
-                    with self._at_work.on("summarise", batch):
+                    with self._crash_guard.on("summarise", batch):
                         await self._drain_batch(batch, result)
                 if on_batch is not None:
                     await on_batch(result)
@@ -135,16 +136,17 @@ class Drainer:
     async def _skip(self, event_id: int, result: DrainResult) -> None:
         """Leave an event out for good; `mem retry` has it tried again."""
         await self._store.write(lambda c: summaries.note_cannot(c, event_id, CONDEMNED, 1))
-        self._at_work.acquit("summarise", [event_id])
+        self._crash_guard.acquit("summarise", [event_id])
         result.note(CONDEMNED)
         log.warning("event_left_out", event_id=event_id, reason=CONDEMNED)
 
-    async def tell_sessions(self, result: DrainResult, *, goes_on: Callable[[], bool]) -> None:
+    async def summarise_sessions(self, result: DrainResult, *, goes_on: Callable[[], bool]) -> None:
         """Write the summaries of sessions that are over, or have been idle for a while; newest first."""
         told = self._batch_size
         while told == self._batch_size and goes_on() and (self._asker.may_ask or self._asker.stands_in):
             idle_since = self._clock.now_ms() - SESSION_IDLE_MS
-            due = await self._store.read(lambda c, t=idle_since: stories.list_sessions_due(c, t, self._batch_size))  # type: ignore[misc]
+            list_due = partial(turn_summaries.list_sessions_due, idle_since=idle_since, limit=self._batch_size)
+            due = await self._store.read(list_due)
             planned = await self._store.read(lambda c, ids=due: plan_sessions(c, self._backend, ids))  # type: ignore[misc]
             answers = await self._ask(planned)
             told = await self._store.write(lambda c, p=planned, a=answers: self._write_sessions(c, p, a))  # type: ignore[misc]
@@ -153,7 +155,9 @@ class Drainer:
     async def rewrite(self, result: DrainResult, *, goes_on: Callable[[], bool]) -> None:
         """Replace what stood in for a backend that was away, or is to be told anew; newest first."""
         while goes_on() and self._asker.may_ask:
-            waiting = await self._store.read(lambda c: rewriting.list_waiting(c, self._rewrites(), self._batch_size))
+            waiting = await self._store.read(
+                lambda c: resummary_queue.list_waiting(c, self._rewrites(), self._batch_size)
+            )
             if not waiting:
                 return
             planned = await self._store.read(lambda c, w=waiting: plan_again(c, self._backend, w))  # type: ignore[misc]
@@ -166,7 +170,7 @@ class Drainer:
 
     def _rewrites(self) -> str | None:
         """Return what has to wait for us: anybody's stand-ins, or only what a person wants told anew."""
-        return rewriting.ANY_BACKEND if self._backend.is_free else None
+        return resummary_queue.ANY_BACKEND if self._backend.is_free else None
 
     async def _drain_batch(self, ids: Sequence[int], result: DrainResult) -> None:
         planned, own = await self._store.read(lambda connection: plan_events(connection, self._backend, ids))
@@ -234,7 +238,7 @@ class Drainer:
         except Exception:  # noqa: BLE001 - whatever a renderer meets, the event stays skipped and is told as such
             log.warning("no_fallback", event_id=planned.raw.id)
             return []
-        return [replace(self._new_summary(planned, summary, answers), waits_for=rewriting.RETRY)]
+        return [replace(self._new_summary(planned, summary, answers), waits_for=resummary_queue.RETRY)]
 
     def _write_sessions(self, connection: sqlite3.Connection, planned: Sequence[Planned], answers: Answers) -> int:
         """Store the summaries of sessions; one that a backend cannot write is written by the built-in one."""
@@ -246,7 +250,7 @@ class Drainer:
                 continue
             summary = verdict if isinstance(verdict, Summary) else in_own_words(each.item)
             summary_id = summaries.insert_summary(connection, self._new_summary(each, summary, answers), now_ms)
-            stories.supersede_earlier(connection, summary_id, each.raw.session_id, now_ms)
+            turn_summaries.supersede_earlier(connection, summary_id, each.raw.session_id, now_ms)
             told += 1
         self._account(connection, answers, now_ms)
         return told
@@ -260,10 +264,10 @@ class Drainer:
             if isinstance(verdict, TryLater):
                 continue
             if isinstance(verdict, Summary):
-                rewritten += rewriting.replace(
+                rewritten += resummary_queue.replace(
                     connection, summary_id, self._new_summary(each, verdict, answers), now_ms
                 )
-            rewriting.note_settled(connection, summary_id)
+            resummary_queue.note_settled(connection, summary_id)
         self._account(connection, answers, now_ms)
         return rewritten
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 import structlog
 
-from siftd.at_work import AtWork
 from siftd.consolidate.drain import Store
+from siftd.crash_guard import CrashGuard
 from siftd.embed.embedder import Embedder
 from siftd.embed.words import index_words
 from siftd.errors import SiftdError
@@ -42,9 +42,9 @@ _InsertVectors = Callable[[sqlite3.Connection, str, int, Sequence[tuple[int, byt
 class EmbeddingQueue:
     """Keeps the table of vectors complete for one embedder."""
 
-    def __init__(self, store: Store, embedder: Embedder, at_work: AtWork | None = None) -> None:
+    def __init__(self, store: Store, embedder: Embedder, crash_guard: CrashGuard | None = None) -> None:
         self._store = store
-        self._at_work = at_work or AtWork()
+        self._crash_guard = crash_guard or CrashGuard()
         self.embedder = embedder
         self.last_error: str | None = None
         self._complete: Mark | None = None  # the last time that no live summary lacked a vector
@@ -103,16 +103,16 @@ class EmbeddingQueue:
 
     def _plan(self, list_waiting: _ListWaiting, connection: sqlite3.Connection, below: int) -> _Waiting:
         """Return what is embedded next: suspects alone, condemned ones never."""
-        condemned = self._at_work.count_condemned("embed")
+        condemned = self._crash_guard.count_condemned("embed")
         texts = dict(list_waiting(connection, self.embedder.name, below, BATCH + condemned))
-        for batch in self._at_work.split("embed", list(texts), BATCH):
-            if not self._at_work.is_condemned("embed", batch[0]):
+        for batch in self._crash_guard.split("embed", list(texts), BATCH):
+            if not self._crash_guard.is_condemned("embed", batch[0]):
                 return [(owner_id, texts[owner_id]) for owner_id in batch]
         return []
 
     async def _embed(self, waiting: _Waiting, insert: _InsertVectors) -> None:
         await self._check_model()
-        with self._at_work.on("embed", [owner_id for owner_id, _ in waiting]):
+        with self._crash_guard.on("embed", [owner_id for owner_id, _ in waiting]):
             rows = await anyio.to_thread.run_sync(self._rows, waiting, abandon_on_cancel=True)
         await self._store.write(lambda c: insert(c, self.embedder.name, self.embedder.dim, rows))
 

@@ -6,15 +6,15 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from siftd.at_work import AtWork
 from siftd.clients.own import is_own_traffic
 from siftd.consolidate.drain import Store
 from siftd.consolidate.planning import is_own_turn
+from siftd.crash_guard import CrashGuard
 from siftd.embed.words import index_words
 from siftd.errors import StoreCorrupt
-from siftd.store import facets
+from siftd.store import event_index
 from siftd.store.connection import SET_ASIDE
-from siftd.store.facets import Captured, Facets
+from siftd.store.event_index import Captured, Facets
 from siftd.store.payload import find_object, texts_of
 
 BATCH = 64
@@ -34,9 +34,9 @@ _REPEATS = ("structuredPatch", "originalFile", "oldString", "newString", "oldTod
 class RawIndexer:
     """Keeps `event_words` and `event_facets` complete."""
 
-    def __init__(self, store: Store, at_work: AtWork | None = None) -> None:
+    def __init__(self, store: Store, crash_guard: CrashGuard | None = None) -> None:
         self._store = store
-        self._at_work = at_work or AtWork()
+        self._crash_guard = crash_guard or CrashGuard()
         self._upto = 0
 
     @property
@@ -50,7 +50,7 @@ class RawIndexer:
         before = -1
         while not ids and before < self._upto:
             before = self._upto
-            ids, upto = await self._store.read(lambda c, b=before: facets.list_unindexed_after(c, b, BATCH))  # type: ignore[misc]
+            ids, upto = await self._store.read(lambda c, b=before: event_index.list_unindexed_after(c, b, BATCH))  # type: ignore[misc]
             await self._index(ids)
             self._upto = max(self._upto, upto)
         return len(ids)
@@ -60,9 +60,9 @@ class RawIndexer:
 
         Raises StoreCorrupt when it comes to nothing: a damaged page whose events the index alone still knows.
         """
-        newest = await self._store.read(facets.newest)
+        newest = await self._store.read(event_index.newest)
         before: list[int] = []
-        while ids := await self._store.read(lambda c: facets.list_unindexed(c, newest, BATCH)):
+        while ids := await self._store.read(lambda c: event_index.list_unindexed(c, newest, BATCH)):
             if not goes_on():
                 return False
             if ids == before:
@@ -72,17 +72,17 @@ class RawIndexer:
         return True
 
     async def _index(self, ids: list[int]) -> None:
-        for batch in self._at_work.split("index", ids, BATCH):
-            if self._at_work.is_condemned("index", batch[0]):
+        for batch in self._crash_guard.split("index", ids, BATCH):
+            if self._crash_guard.is_condemned("index", batch[0]):
                 rows = [Facets(batch[0], "", [], [])]
             else:
-                with self._at_work.on("index", batch):
+                with self._crash_guard.on("index", batch):
                     rows = await self._store.read(lambda c, b=batch: _rows(c, b))  # type: ignore[misc]
-            await self._store.write(lambda c, r=rows: facets.insert(c, r))  # type: ignore[misc]
+            await self._store.write(lambda c, r=rows: event_index.insert(c, r))  # type: ignore[misc]
 
 
 def _rows(connection: sqlite3.Connection, ids: list[int]) -> list[Facets]:
-    found = [(each, facets.find_payload(connection, each)) for each in ids]
+    found = [(each, event_index.find_payload(connection, each)) for each in ids]
     return [
         Facets(each, "", [], [])
         if event.kind == "turn_end" and is_own_turn(connection, event.session_id, each)

@@ -14,12 +14,12 @@ import msgspec
 
 from siftd.clients.own import is_own_prompt, is_own_traffic
 from siftd.clients.tools import tool_named
-from siftd.store import rewriting, stories, summaries
+from siftd.store import resummary_queue, summaries, turn_summaries
 from siftd.store.payload import find_object
-from siftd.store.stories import StoryEvent
 from siftd.store.summaries import Cached, RawEvent
+from siftd.store.turn_summaries import StoryEvent
 from siftd.summarise.contract import Backend, Item, Summary, cache_key
-from siftd.summarise.extractive import is_telling
+from siftd.summarise.extractive import is_relevant
 from siftd.summarise.items import as_item
 from siftd.summarise.salience import trivial_because
 
@@ -60,8 +60,8 @@ def is_own_turn(connection: sqlite3.Connection, session_id: str, stop_id: int) -
 
     `/mem …` is answered by our hook, and then no turn ends: it stands before the prompt of the turn that does.
     """
-    after = stories.turn_before(connection, session_id, stop_id)
-    prompts = stories.list_prompts(connection, session_id, after, stop_id)
+    after = turn_summaries.turn_before(connection, session_id, stop_id)
+    prompts = turn_summaries.list_prompts(connection, session_id, after, stop_id)
     return bool(prompts) and all(map(is_own_prompt, prompts))
 
 
@@ -78,7 +78,7 @@ def plan_again(
     """Return (summary, the plan for a better one) for those of these summaries that are still there."""
     waiting, told = [], []
     for summary_id in summary_ids:
-        if (found := rewriting.find_told(connection, summary_id)) is not None:
+        if (found := resummary_queue.find_told(connection, summary_id)) is not None:
             raw, scope = found
             waiting.append(summary_id)
             told.append(
@@ -94,7 +94,7 @@ def salience(connection: sqlite3.Connection, event_id: int) -> str | None:
 
 
 def _session_item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
-    story = _without_own(stories.list_session(connection, raw.session_id, raw.id, is_telling))
+    story = _without_own(turn_summaries.list_session(connection, raw.session_id, raw.id, is_relevant))
     return as_item(raw, "session", story)
 
 
@@ -119,7 +119,7 @@ def _item(connection: sqlite3.Connection, raw: RawEvent, backend: Backend) -> It
         return _task_item(connection, raw)
     if raw.kind != "turn_end":
         return as_item(raw) if backend.is_free else _for_a_model(connection, raw)
-    return as_item(raw, "turn", _without_own(stories.list_turn(connection, raw.session_id, raw.id, is_telling)))
+    return as_item(raw, "turn", _without_own(turn_summaries.list_turn(connection, raw.session_id, raw.id, is_relevant)))
 
 
 def _task_item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
@@ -127,14 +127,14 @@ def _task_item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
     item = as_item(raw)
     given = item.payload.get("tool_input")
     task_id = given.get("taskId") if isinstance(given, dict) else None
-    made = stories.find_task(connection, raw.session_id, str(task_id), raw.id) if task_id is not None else []
+    made = turn_summaries.find_task(connection, raw.session_id, str(task_id), raw.id) if task_id is not None else []
     return as_item(raw, story=made) if made else item
 
 
 def _for_a_model(connection: sqlite3.Connection, raw: RawEvent) -> Item:
     """Return the item with what saves calls: whether its session has it already, and which turn it is of."""
     item = as_item(raw)
-    turn = raw.prompt_id or f"after {stories.turn_before(connection, raw.session_id, raw.id)}"
+    turn = raw.prompt_id or f"after {turn_summaries.turn_before(connection, raw.session_id, raw.id)}"
     is_call = "tool_input" in item.payload
     return msgspec.structs.replace(
         item,
@@ -157,7 +157,7 @@ def _plan(connection: sqlite3.Connection, backend: Backend, told: Sequence[tuple
             prompt_hash,
             key,
             _summary(found[key]) if key in found else None,
-            stories.said_of(connection, raw, item.scope),
+            turn_summaries.said_of(connection, raw, item.scope),
         )
         for (raw, item), prompt_hash, key in zip(told, hashes, keys, strict=True)
     ]

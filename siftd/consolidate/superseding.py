@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
-from siftd.consolidate.sameness import says_the_same
+from siftd.consolidate.equivalence import says_the_same
 from siftd.embed.errors import EmbedderUnavailable
-from siftd.store import candidates, meta, summaries, vectors
+from siftd.store import meta, search_reads, summaries, vectors
 from siftd.store.summaries import LiveSummary
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Superseder:
     def _list_new(self, connection: sqlite3.Connection) -> tuple[list[int], int, int, bool]:
         """Return what is compared next, with how many rows, the watermark when that is done, and whether it is all."""
         watermark = meta.number(connection, WATERMARK)
-        if not candidates.has_summaries(connection):
+        if not search_reads.has_summaries(connection):
             return [], 0, watermark, True  # the index would load numpy: 20 MB that an idle daemon has no use for
         try:
             index = self._index()
@@ -82,7 +82,7 @@ class Superseder:
         if not index.is_whole:
             return [], 0, watermark, False
         most = max(_SLICE_MIN, min(_SLICE_MIN * _ROWS // max(1, len(index)), _SLICE_MAX))
-        new = candidates.vector_changes_after(connection, watermark, most)
+        new = search_reads.vector_changes_after(connection, watermark, most)
         asked = list(dict.fromkeys(summary_id for _, summary_id in new))
         return asked, len(index) if asked else 0, new[-1][0] if new else watermark, len(new) < most
 

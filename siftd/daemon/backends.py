@@ -7,12 +7,12 @@ from typing import Any
 
 import structlog
 
-from siftd.at_work import AtWork
 from siftd.clock import Clock
 from siftd.config import Settings
-from siftd.consolidate.asking import Limits, day_of
-from siftd.consolidate.circuit import Circuit
+from siftd.consolidate.circuit_breaker import Circuit
 from siftd.consolidate.drain import Drainer, KeepBill, Store
+from siftd.consolidate.summary_requests import Limits, day_of
+from siftd.crash_guard import CrashGuard
 from siftd.store import health
 from siftd.summarise import FindSampler, known_backends, make_backend
 
@@ -29,13 +29,13 @@ class Backends:
         store: Store,
         clock: Clock,
         connection: sqlite3.Connection,
-        at_work: AtWork,
+        crash_guard: CrashGuard,
         *,
         find_sampler: FindSampler,
         keep_bill: KeepBill,
     ) -> None:
         """Make the configured one; `connection` tells since when it is away. Raises ConfigInvalid."""
-        self._at_work = at_work
+        self._crash_guard = crash_guard
         self._find_sampler = find_sampler
         self._keep_bill = keep_bill
         self._api_key = api_key
@@ -95,7 +95,7 @@ class Backends:
             Circuit(self._clock, away_since_ms=away),
             self._clock,
             batch_size=self._settings["memory.consolidator.batchSize"],
-            at_work=self._at_work,
+            crash_guard=self._crash_guard,
             keep_bill=self._keep_bill,
             limits=Limits(self._settings["memory.dailyTokenCap"], self._settings["memory.fallbackMs"]),
         )

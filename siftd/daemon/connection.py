@@ -21,8 +21,8 @@ from typing import Any
 import structlog
 
 from siftd.errors import ProtocolError
-from siftd.frames import LENGTH_BYTES, FrameBuffer
-from siftd.messages import refused
+from siftd.wire.frames import LENGTH_BYTES, FrameBuffer
+from siftd.wire.requests import refused
 
 log = structlog.get_logger()
 

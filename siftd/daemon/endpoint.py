@@ -14,7 +14,7 @@ import stat
 from pathlib import Path
 
 from siftd.errors import DaemonAlreadyRunning, HomeUnusable
-from siftd.paths import WorkspacePaths
+from siftd.workspace.paths import WorkspacePaths
 
 BACKLOG = 256
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from siftd.config import is_excluded
 from siftd.daemon.endpoint import Endpoint, Lock
 from siftd.errors import DaemonAlreadyRunning, SiftdError
-from siftd.everywhere import workspace_of
-from siftd.home import check_apart, ensure_workspace, load_settings
-from siftd.paths import GLOBAL, Home
-from siftd.surroundings import keep_harmless
+from siftd.wire.environment import keep_harmless
+from siftd.wire.global_routing import workspace_of
+from siftd.workspace.home import check_apart, ensure_workspace, load_settings
+from siftd.workspace.paths import GLOBAL, Home
 
 EXIT_FAILED = 1
 EXIT_ALREADY_RUNNING = 5
@@ -53,12 +53,12 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
                 print("capture.exclude excludes this workspace", file=sys.stderr)
                 return EXIT_EXCLUDED
 
-            from siftd.daemon.package import Package
+            from siftd.daemon.upgrade_guard import UpgradeGuard
 
-            package = Package()
+            package = UpgradeGuard()
             package.guard()
 
-            from siftd.daemon.serve import serve_until_stopped
+            from siftd.daemon.server import serve_until_stopped
 
             on_ready = _detach if is_detached else _announce
             serve_until_stopped(workspace, paths, loaded, endpoint, package, on_ready)

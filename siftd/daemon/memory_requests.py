@@ -9,21 +9,23 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sqlite3
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from siftd import ids, messages, scoring
-from siftd.admission import NAME_CHARS_MAX
+from siftd import ids, ranking_config
+from siftd.capture.admission import NAME_CHARS_MAX
 from siftd.config import MS_PER_DAY
-from siftd.daemon.remembering import Remembering, check, check_label, check_says_something, cleaned, cleaned_tags
+from siftd.daemon.memory_writes import MemoryWrites, check, check_label, check_says_something, cleaned, cleaned_tags
 from siftd.errors import RequestInvalid
-from siftd.paths import GLOBAL
 from siftd.store import conversations, memories, memory_changes, memory_views
 from siftd.store.memory_changes import RELATIONS
+from siftd.wire import requests
+from siftd.workspace.paths import GLOBAL
 
 if TYPE_CHECKING:
-    from siftd.daemon.workshop import Workshop
+    from siftd.daemon.services import Services
 
 LIMIT_MAX = 500
 TITLE_CHARS_MAX = 200
@@ -33,20 +35,20 @@ _INHERITED = ("type", "tags", "importance", "confidence")
 class MemoryRequests:
     """Answers them for one workspace."""
 
-    def __init__(self, shop: Workshop, remembering: Remembering) -> None:
-        self._shop = shop
+    def __init__(self, services: Services, remembering: MemoryWrites) -> None:
+        self._services = services
         self._remembering = remembering
 
-    async def supersede(self, request: messages.Supersede) -> dict[str, Any]:
+    async def supersede(self, request: requests.Supersede) -> dict[str, Any]:
         """Keep a memory in the place of another one, which stays as history; what is not said is inherited."""
         old_id = _number(request.id)
         old = await self._get(old_id)
-        newest = await self._shop.store.read(lambda c: memory_changes.find_newest(c, old_id))
+        newest = await self._services.store.read(lambda c: memory_changes.find_newest(c, old_id))
         if newest != old_id:
             raise RequestInvalid(f"m{old_id} is superseded already", hint=f"supersede m{newest}")
         told = {name: value for name in _INHERITED if (value := getattr(request, name)) is not None}
         inherited = {name: old[name] for name in _INHERITED if name not in told and old[name] is not None}
-        remember = messages.Remember(
+        remember = requests.Remember(
             text=request.text,
             valid_from=request.valid_from,
             valid_until=request.valid_until,
@@ -59,10 +61,10 @@ class MemoryRequests:
             **inherited | told,
         )
         answer = await self._remembering.remember(remember, supersedes=old_id)
-        self._shop.note_memories_changed()
+        self._services.note_memories_changed()
         return answer
 
-    async def update(self, request: messages.Update) -> dict[str, Any]:
+    async def update(self, request: requests.Update) -> dict[str, Any]:
         """Change fields of a memory."""
         memory_id = _number(request.id)
         old = await self._get(memory_id)
@@ -73,7 +75,7 @@ class MemoryRequests:
         check(_as_if_new(old, changes))
         if "text" in changes:
             changes["text"] = cleaned(changes["text"])
-            check_says_something(self._shop.intake.redactor.text(changes["text"]))
+            check_says_something(self._services.intake.redactor.text(changes["text"]))
         if "tags" in changes:
             changes["tags"] = cleaned_tags(changes["tags"])
         if request.root is not None:
@@ -81,25 +83,25 @@ class MemoryRequests:
             told = await asyncio.to_thread(self._remembering.redacted, request.root, told)
             changes |= {"text": told.pop(0)} if "text" in changes else {}
             changes |= {"tags": told} if "tags" in changes else {}
-        standing = standing_of(old | {"is_global": self._shop.paths.key == GLOBAL}, changes, is_typed=request.typed)
+        standing = standing_of(old | {"is_global": self._services.paths.key == GLOBAL}, changes, is_typed=request.typed)
         async with self._remembering.turn:
-            await self._shop.keep_intent("update", {"id": memory_id, **changes, **standing})
-            await self._shop.embed_memories()
-        self._shop.note_memories_changed()
+            await self._services.keep_intent("update", {"id": memory_id, **changes, **standing})
+            await self._services.embed_memories()
+        self._services.note_memories_changed()
         waits = {"waits": True} if standing.get("waits", old["waits"]) else {}
         return {"id": f"m{memory_id}", "changed": sorted(changes), **waits}
 
-    async def accept(self, request: messages.Accept) -> dict[str, Any]:
+    async def accept(self, request: requests.Accept) -> dict[str, Any]:
         """Let a memory that waits stand, as a person says."""
         memory_id = _number(request.id)
         if not (await self._get(memory_id))["waits"]:
             raise RequestInvalid(f"m{memory_id} waits for nothing", hint="`mem pins` lists what does")
         async with self._remembering.turn:
-            await self._shop.keep_intent("update", {"id": memory_id, "waits": False})
-        self._shop.note_memories_changed()
+            await self._services.keep_intent("update", {"id": memory_id, "waits": False})
+        self._services.note_memories_changed()
         return {"id": f"m{memory_id}"}
 
-    async def link(self, request: messages.Link) -> dict[str, Any]:
+    async def link(self, request: requests.Link) -> dict[str, Any]:
         """Link two memories. Refuses a memory with itself, and a circle of superseding."""
         from_id, to_id = _number(request.from_id), _number(request.to_id)
         if request.relation not in RELATIONS:
@@ -109,20 +111,20 @@ class MemoryRequests:
         for each in (from_id, to_id):
             await self._get(each)
         async with self._remembering.turn:
-            await self._shop.committer.catch_up()
+            await self._services.committer.catch_up()
             if request.relation == "supersedes":
-                is_circle = await self._shop.store.read(lambda c: memory_changes.is_older(c, from_id, to_id))
+                is_circle = await self._services.store.read(lambda c: memory_changes.is_older(c, from_id, to_id))
                 if is_circle:
                     raise RequestInvalid(f"m{to_id} supersedes m{from_id} already", hint="a circle would hide both")
-            await self._shop.keep_intent("link", {"from": from_id, "to": to_id, "relation": request.relation})
+            await self._services.keep_intent("link", {"from": from_id, "to": to_id, "relation": request.relation})
         return {"from": f"m{from_id}", "to": f"m{to_id}", "relation": request.relation}
 
-    async def list_memories(self, request: messages.Memories) -> dict[str, Any]:
+    async def list_memories(self, request: requests.Memories) -> dict[str, Any]:
         limit = _bounded(request.limit)
-        now_ms = self._shop.clock.now_ms()
+        now_ms = self._services.clock.now_ms()
         if request.ids is not None:
             return {"memories": await self._these(request.ids[:LIMIT_MAX], now_ms, is_read=request.read)}
-        rows = await self._shop.store.read(
+        rows = await self._services.store.read(
             lambda c: memory_views.list_memories(
                 c,
                 now_ms=now_ms,
@@ -144,22 +146,22 @@ class MemoryRequests:
     async def _these(self, cited: list[str], now_ms: int, *, is_read: bool) -> list[dict[str, Any]]:
         numbers = [_number(each) for each in cited]
         if is_read:
-            await self._shop.store.write(lambda c: memories.note_read(c, numbers, now_ms))
-        return await self._shop.store.read(lambda c: memory_views.list_these(c, numbers))
+            await self._services.store.write(lambda c: memories.note_read(c, numbers, now_ms))
+        return await self._services.store.read(lambda c: memory_views.list_these(c, numbers))
 
-    async def related(self, request: messages.Related) -> dict[str, Any]:
+    async def related(self, request: requests.Related) -> dict[str, Any]:
         memory_id = _number(request.id)
         await self._get(memory_id)
-        return {"related": await self._shop.store.read(lambda c: memory_views.list_related(c, memory_id))}
+        return {"related": await self._services.store.read(lambda c: memory_views.list_related(c, memory_id))}
 
-    async def similar(self, request: messages.Similar) -> dict[str, Any]:
+    async def similar(self, request: requests.Similar) -> dict[str, Any]:
         memory_id = _number(request.id)
         text = str((await self._get(memory_id))["text"])
         limit = _bounded(request.limit)
-        return {"similar": await self._shop.store.read(lambda c: self._similar(c, memory_id, text, limit))}
+        return {"similar": await self._services.store.read(lambda c: self._similar(c, memory_id, text, limit))}
 
-    async def health(self, request: messages.MemoryHealth) -> dict[str, Any]:
-        now_ms = self._shop.clock.now_ms()
+    async def health(self, request: requests.MemoryHealth) -> dict[str, Any]:
+        now_ms = self._services.clock.now_ms()
 
         def read(connection: sqlite3.Connection) -> dict[str, Any]:
             return {
@@ -168,24 +170,25 @@ class MemoryRequests:
                 "conflicts": memory_views.list_conflicts(connection, LIMIT_MAX, request.label),
             }
 
-        return await self._shop.store.read(read)
+        return await self._services.store.read(read)
 
-    async def set_config(self, request: messages.SetConfig) -> dict[str, Any]:
+    async def set_config(self, request: requests.SetConfig) -> dict[str, Any]:
         """Keep numbers for this project's searches, and tell all of them with where each comes from."""
         values = {
-            name: None if value is None else scoring.checked(name, value) for name, value in request.values.items()
+            name: None if value is None else ranking_config.checked(name, value)
+            for name, value in request.values.items()
         }
         for name in values:
-            scoring.checked(name, 1.0)  # a name to be unset, too
+            ranking_config.checked(name, 1.0)  # a name to be unset, too
         check_label(request.label)
         if values:
             label = {} if request.label is None else {"label": request.label}
-            await self._shop.keep_intent("scoring", values | label)
-        layers = await self._shop.store.read(lambda c: self._shop.searching.scoring_layers(c, request.label))
+            await self._services.keep_intent("scoring", values | label)
+        layers = await self._services.store.read(lambda c: self._services.searching.scoring_layers(c, request.label))
         told = {name: (whence, layer[name]) for whence, layer in reversed(layers.items()) for name in layer}
         return {"scoring": {name: {"value": value, "from": whence} for name, (whence, value) in told.items()}}
 
-    async def converse(self, request: messages.Converse) -> dict[str, Any]:
+    async def converse(self, request: requests.Converse) -> dict[str, Any]:
         """Start a conversation, linked to the one that it follows up on or branches from."""
         check_label(request.label)
         if len(request.title) > TITLE_CHARS_MAX:
@@ -195,18 +198,19 @@ class MemoryRequests:
             raise RequestInvalid("an id has at most 256 characters")
         parents = [each for each in (request.follows_up_on, request.branches_from) if each]
         for parent in parents:
-            if parent == new_id or not await self._shop.store.read(lambda c, p=parent: conversations.is_known(c, p)):  # type: ignore[misc]
+            is_known = partial(conversations.is_known, session_id=parent)
+            if parent == new_id or not await self._services.store.read(is_known):
                 raise RequestInvalid("there is no such conversation", hint="`mem conversations` lists them")
         relation = "follows_up_on" if request.follows_up_on else "branches_from" if parents else None
         told = {"id": new_id, "title": request.title, "parent": parents[0] if parents else None, "relation": relation}
         told |= {"label": request.label, "branchesFrom": parents[1] if len(parents) > 1 else None}
         payload = {name: value for name, value in told.items() if value is not None}
-        await self._shop.keep_intent("conversation", payload, session_id=new_id)
+        await self._services.keep_intent("conversation", payload, session_id=new_id)
         return {"id": new_id}
 
-    async def conversations(self, request: messages.Conversations) -> dict[str, Any]:
+    async def conversations(self, request: requests.Conversations) -> dict[str, Any]:
         limit = _bounded(request.limit)
-        before = self._shop.clock.now_ms() - (request.stale_days or 0) * MS_PER_DAY
+        before = self._services.clock.now_ms() - (request.stale_days or 0) * MS_PER_DAY
 
         def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
             if request.id is not None:
@@ -215,19 +219,19 @@ class MemoryRequests:
                 return conversations.stale(connection, before, limit)
             return conversations.threads(connection, limit, request.label)
 
-        found = await self._shop.store.read(read)
+        found = await self._services.store.read(read)
         if request.id is not None and not found:
             raise RequestInvalid("there is no such conversation", hint="`conversation_threads` lists them")
         return {"conversations": found}
 
     async def _get(self, memory_id: int) -> dict[str, Any]:
-        memory = await self._shop.store.read(lambda c: memories.find_memory(c, memory_id))
+        memory = await self._services.store.read(lambda c: memories.find_memory(c, memory_id))
         if memory is None:
             raise RequestInvalid(f"there is no memory m{memory_id}", hint="`mem memories` lists them")
         return memory
 
     def _similar(self, connection: sqlite3.Connection, memory_id: int, text: str, limit: int) -> list[dict[str, Any]]:
-        near = self._remembering.near(connection, text, self._shop.clock.now_ms())
+        near = self._remembering.near(connection, text, self._services.clock.now_ms())
         rows = ((memories.find_hit(connection, each), cosine) for each, cosine in near if each != memory_id)
         return [
             {"id": f"m{row['id']}", "type": row["type"], "text": row["text"], "cosine": round(cosine, 4)}
@@ -263,7 +267,7 @@ def _number(text: str) -> int:
     return ids.parse_number(text, ids.MEMORY)
 
 
-def _as_if_new(old: dict[str, Any], changes: dict[str, Any]) -> messages.Remember:
+def _as_if_new(old: dict[str, Any], changes: dict[str, Any]) -> requests.Remember:
     """Return the memory as it would be, so that the same is refused as for a new one."""
     names = {"from": "valid_from", "until": "valid_until"}
     now = {
@@ -275,7 +279,7 @@ def _as_if_new(old: dict[str, Any], changes: dict[str, Any]) -> messages.Remembe
         "valid_from": old["valid_from"],
         "valid_until": old["valid_to"],
     }
-    return messages.Remember(**now | {names.get(name, name): value for name, value in changes.items()})
+    return requests.Remember(**now | {names.get(name, name): value for name, value in changes.items()})
 
 
 def _bounded(limit: int) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from siftd.errors import RequestInvalid
-from siftd.messages import Sampling
+from siftd.wire.requests import Sampling
 
 OFFER_SECONDS = 20.0
 """How long an offer waits: shorter than a client waits for an answer."""

@@ -6,25 +6,25 @@ import sqlite3
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from siftd.daemon.reading import StoreAccess
-from siftd.daemon.stock import Stock
-from siftd.messages import Search
-from siftd.project_file import ProjectFile
-from siftd.scoring import Scoring
-from siftd.store import read
+from siftd.daemon.storage import Storage
+from siftd.daemon.store_access import StoreAccess
+from siftd.ranking_config import Scoring
+from siftd.store import event_views
 from siftd.store.scoring import read_scoring
+from siftd.wire.requests import Search
+from siftd.workspace.project_config import ProjectFile
 
 if TYPE_CHECKING:
     from siftd.search.engine import Answer, SearchEngine
 
 
-class Searching:
+class SearchAccess:
     """Makes the engine when something is first searched for."""
 
-    def __init__(self, stock: Stock, store: StoreAccess) -> None:
-        self._stock = stock
+    def __init__(self, storage: Storage, store: StoreAccess) -> None:
+        self._storage = storage
         self._store = store
-        self._file = ProjectFile(stock.workspace.root)
+        self._file = ProjectFile(storage.workspace.root)
         self._engine: SearchEngine | None = None
         self._reads_ahead = False
 
@@ -38,7 +38,7 @@ class Searching:
                 request.filters,
                 weights=request.weights,
                 group=request.group,
-                asking=read.find_asking(connection, request.asking),
+                asking=event_views.find_asking(connection, request.asking),
             )
             if not self._reads_ahead:
                 self._reads_ahead = True
@@ -66,9 +66,9 @@ class Searching:
             engine = self._engine = SearchEngine(
                 connection,
                 self._store.index,
-                self._stock.embedder.embed_question,
-                self._stock.clock.now_ms,
-                of_settings(self._stock.settings),
+                self._storage.embedder.embed_question,
+                self._storage.clock.now_ms,
+                of_settings(self._storage.settings),
                 self._store.everywhere.connection,
                 lambda label: {**(layers := self.scoring_layers(connection, label))["file"], **layers["project"]},
             )

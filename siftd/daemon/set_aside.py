@@ -8,10 +8,10 @@ from pathlib import Path
 
 import structlog
 
-from siftd.paths import WorkspacePaths
 from siftd.store import events, meta
 from siftd.store.rescue import Rescued, rescue
 from siftd.store.tombstones import Tombstones
+from siftd.workspace.paths import WorkspacePaths
 
 log = structlog.get_logger()
 

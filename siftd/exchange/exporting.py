@@ -12,9 +12,9 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from siftd.admission import encode_canonical
+from siftd.capture.admission import encode_canonical
 from siftd.errors import RequestInvalid
-from siftd.exchange.lines import (
+from siftd.exchange.format import (
     COUNTED,
     VERSION,
     End,

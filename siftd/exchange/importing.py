@@ -17,12 +17,12 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from siftd.admission import Redacted, RedactedEvent
+from siftd.capture.admission import Redacted, RedactedEvent
+from siftd.capture.intake import Intake, plain
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
 from siftd.errors import EnvelopeRejected
-from siftd.exchange.desk import Desk, Forgotten, Kept, here, told_by
-from siftd.exchange.lines import (
+from siftd.exchange.format import (
     COUNTED,
     ApartLine,
     ConversationLine,
@@ -36,9 +36,9 @@ from siftd.exchange.lines import (
     SummaryLine,
     SupersedeLine,
 )
+from siftd.exchange.import_context import Forgotten, ImportContext, Kept, here, told_by
 from siftd.exchange.memories import MemoryImporter
 from siftd.exchange.result import ImportResult
-from siftd.intake import Intake, plain
 from siftd.model import SessionChange
 from siftd.store import conversations, exchange, summaries
 from siftd.summarise.contract import MAX_SUMMARY_CHARS
@@ -77,13 +77,13 @@ class Importer:
         is_global: bool = False,
     ) -> None:
         self.result = ImportResult()
-        self._desk = Desk(header, intake, keep, store, clock, own=own)
+        self._context = ImportContext(header, intake, keep, store, clock, own=own)
         self._events: dict[int, Fact | None] = {}
         self._summaries: dict[int, list[Any] | None] = {}
         """The file's id of a summary to [event here, hash of the text]."""
-        self._memories = MemoryImporter(self._desk, is_global=is_global)
+        self._memories = MemoryImporter(self._context, is_global=is_global)
         # Thousands of lines have the same; admission looks at each of them once more.
-        self._redacted_name = lru_cache(maxsize=_NAMES_KEPT)(lambda name: self._desk.intake.redactor.text(name))
+        self._redacted_name = lru_cache(maxsize=_NAMES_KEPT)(lambda name: self._context.intake.redactor.text(name))
 
     async def take(self, lines: Iterable[Numbered]) -> None:
         """Take lines in. Raises LogError when nothing can be kept any more."""
@@ -135,7 +135,7 @@ class Importer:
         new = [each for each in run if not await self._is_unnamedhere(each[1])]
         admitted = await asyncio.to_thread(lambda: [self._admit(*each) for each in new])
         kept = [(line, event) for (_, line), event in zip(new, admitted, strict=True) if event is not None]
-        receipts = await asyncio.gather(*(self._desk.keep(event) for _, event in kept))
+        receipts = await asyncio.gather(*(self._context.keep(event) for _, event in kept))
         for (line, event), receipt in zip(kept, receipts, strict=True):
             if receipt.error is not None:
                 raise receipt.error
@@ -148,10 +148,10 @@ class Importer:
 
     async def _is_unnamedhere(self, line: EventLine) -> bool:
         """Whether it is a row of this very store that a person inserted: no uid tells, but its id does."""
-        if line.uid is not None or not await self._desk.is_own_store():
+        if line.uid is not None or not await self._context.is_own_store():
             return False
         names = line.id, line.ts, line.session_id, line.tool
-        if not await self._desk.ask(lambda c: exchange.has_unnamed_event(c, *names)):
+        if not await self._context.ask(lambda c: exchange.has_unnamed_event(c, *names)):
             return False
         self._events[line.id] = Fact(line.id, None, line.session_id, line.ts)
         self.result.count("events", is_new=False)
@@ -163,16 +163,16 @@ class Importer:
             payload = _object(line.payload)
             kept = {name: getattr(line, name) for name in line.__struct_fields__}
             client = payload.get("_source")
-            admitted = self._desk.intake.admission.readmit(
+            admitted = self._context.intake.admission.readmit(
                 kept
                 | {
                     "kind": "capture",
                     "payload": payload,
                     "session_id": self._redacted_name(line.session_id),
                     "tool": self._redacted_name(line.tool),
-                    "uid": line.uid or self._desk.named("event", line.id),
+                    "uid": line.uid or self._context.named("event", line.id),
                     "client": client if isinstance(client, str) else CLIENT,
-                    "said_by": self._desk.said_by(line.said_by),
+                    "said_by": self._context.said_by(line.said_by),
                 }
             )
         except EnvelopeRejected as error:
@@ -183,7 +183,7 @@ class Importer:
 
     async def _take_session(self, line: SessionLine) -> bool:
         """Note a session's folder, beginning and end, where this store knows less."""
-        here = await self._desk.ask(lambda c: exchange.find_session(c, line.session_id))
+        here = await self._context.ask(lambda c: exchange.find_session(c, line.session_id))
         changes = []
         if here is None or here["started_ts"] > line.started_ts or (here["cwd"] is None and line.cwd):
             changes.append(("start", line.started_ts))
@@ -200,7 +200,7 @@ class Importer:
                 ts=ts,
                 cwd=line.cwd,
             )
-            await self._desk.kept(self._desk.intake.admission.admit_change(told))
+            await self._context.kept(self._context.intake.admission.admit_change(told))
         return here is None
 
     # Summaries
@@ -210,7 +210,7 @@ class Importer:
         fact = here(self._events, line.event_id)
         # Redacted before it is cut: half a secret is one that no rule knows.
         is_long = len(line.text) > MAX_SUMMARY_CHARS
-        text = self._desk.intake.redactor.text(line.text)[:MAX_SUMMARY_CHARS] if is_long else line.text
+        text = self._context.intake.redactor.text(line.text)[:MAX_SUMMARY_CHARS] if is_long else line.text
         told = {
             "event": fact.event_id,
             "uid": fact.uid,
@@ -225,32 +225,32 @@ class Importer:
             "scope": line.scope,
             "cites": [here(self._events, each).event_id for each in line.cites],
         }
-        intent = self._desk.admit_intent("summary", told, fact.session_id)
+        intent = self._context.admit_intent("summary", told, fact.session_id)
         text = told_by(intent)["text"]
         if len(text) > MAX_SUMMARY_CHARS:  # placeholders made it longer
             told["text"] = text[:MAX_SUMMARY_CHARS]
-            intent = self._desk.admit_intent("summary", told, fact.session_id)
+            intent = self._context.admit_intent("summary", told, fact.session_id)
             text = told_by(intent)["text"]
         text_sha = exchange.text_hash(text)
         self._summaries[line.id] = [fact.event_id, text_sha]
-        if await self._desk.ask(lambda c: exchange.find_summary(c, fact.event_id, text_sha)) is not None:
+        if await self._context.ask(lambda c: exchange.find_summary(c, fact.event_id, text_sha)) is not None:
             return False
-        await self._desk.kept(intent)
+        await self._context.kept(intent)
         return True
 
     async def _take_supersede(self, line: SupersedeLine) -> bool:
         newer, older = here(self._summaries, line.newer), here(self._summaries, line.older)
-        if newer == older or await self._desk.ask(lambda c: exchange.is_superseding(c, newer, older)):
+        if newer == older or await self._context.ask(lambda c: exchange.is_superseding(c, newer, older)):
             return False
         told = {"newer": newer, "older": older, "cosine": line.cosine, "ts": line.ts}
-        await self._desk.kept(self._desk.admit_intent("supersede", told))
+        await self._context.kept(self._context.admit_intent("supersede", told))
         return True
 
     async def _take_apart(self, line: ApartLine) -> bool:
         pair = here(self._events, line.a).event_id, here(self._events, line.b).event_id
-        if await self._desk.ask(lambda c: summaries.are_kept_apart(c, *pair)):
+        if await self._context.ask(lambda c: summaries.are_kept_apart(c, *pair)):
             return False
-        await self._desk.kept(self._desk.admit_intent("undo", {"pairs": [pair]}))
+        await self._context.kept(self._context.admit_intent("undo", {"pairs": [pair]}))
         return True
 
     # What hangs on sessions
@@ -265,10 +265,10 @@ class Importer:
             "branchesFrom": line.branches_from,
             "ts": line.ts,
         }
-        intent = self._desk.admit_intent("conversation", told, line.session_id)
-        if await self._desk.ask(lambda c: conversations.is_named(c, told_by(intent)["id"])):
+        intent = self._context.admit_intent("conversation", told, line.session_id)
+        if await self._context.ask(lambda c: conversations.is_named(c, told_by(intent)["id"])):
             return False
-        await self._desk.kept(intent)
+        await self._context.kept(intent)
         return True
 
     async def _take_injection(self, line: InjectionLine) -> bool:
@@ -282,10 +282,10 @@ class Importer:
             told["text"] = (self._summaries.get(line.summary_id or 0) or [0, None])[1]
         else:
             raise EnvelopeRejected("nothing_injected")
-        intent = self._desk.admit_intent("injection", told, line.session_id)
-        if await self._desk.ask(lambda c: exchange.has_injection(c, told_by(intent))):
+        intent = self._context.admit_intent("injection", told, line.session_id)
+        if await self._context.ask(lambda c: exchange.has_injection(c, told_by(intent))):
             return False
-        await self._desk.kept(intent)
+        await self._context.kept(intent)
         return True
 
 

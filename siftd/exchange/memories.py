@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from siftd.errors import EnvelopeRejected
-from siftd.exchange.desk import Desk, Forgotten, here, told_by
-from siftd.exchange.lines import LinkLine, MemoryLine
+from siftd.exchange.format import LinkLine, MemoryLine
+from siftd.exchange.import_context import Forgotten, ImportContext, here, told_by
 from siftd.store import exchange, memories
 from siftd.store.memory_changes import RELATIONS, TAG_CHARS_MAX, TAGS_MAX, TEXT_CHARS_MAX, TYPES
 
@@ -15,9 +15,9 @@ CLIENT = "import"
 class MemoryImporter:
     """Takes them in. `ids` leads from the file's ids to those here; to None from what was forgotten here."""
 
-    def __init__(self, desk: Desk, *, is_global: bool) -> None:
+    def __init__(self, context: ImportContext, *, is_global: bool) -> None:
         self.ids: dict[int, int | None] = {}
-        self._desk = desk
+        self._context = context
         self._is_global = is_global
         self._merged: set[int] = set()
         """Memories here that said the same before; the file's history must not hide them."""
@@ -26,15 +26,15 @@ class MemoryImporter:
     async def begin(self) -> None:
         """See what the memories say that were here before the first of the file's."""
         if self._texts is None:
-            now_ms = self._desk.clock.now_ms()
-            self._texts = await self._desk.ask(lambda c: memories.list_live_texts(c, now_ms))
+            now_ms = self._context.clock.now_ms()
+            self._texts = await self._context.ask(lambda c: memories.list_live_texts(c, now_ms))
 
     async def take_memory(self, line: MemoryLine) -> bool:
         """Keep a memory, unless it is here; return whether it is new. Raises Forgotten."""
         _check(line)
-        uid = line.uid or self._desk.named("memory", line.id)
+        uid = line.uid or self._context.named("memory", line.id)
         self.ids[line.id] = None
-        if await self._desk.ask(lambda c: exchange.is_forgotten_memory(c, uid)):
+        if await self._context.ask(lambda c: exchange.is_forgotten_memory(c, uid)):
             raise Forgotten
         told = {
             "uid": uid,
@@ -50,20 +50,20 @@ class MemoryImporter:
             "pin": line.pinned,
             "source": CLIENT,
             "label": line.project,
-            "saidBy": self._desk.said_by(line.said_by),
+            "saidBy": self._context.said_by(line.said_by),
             "waits": line.pinned or self._is_global,
         }
-        intent = self._desk.admit_intent("remember", told, line.session_id or "")
+        intent = self._context.admit_intent("remember", told, line.session_id or "")
         known = await self._find_memory(line, uid, told_by(intent)["text"])
-        self.ids[line.id] = await self._desk.kept(intent) if known is None else known
+        self.ids[line.id] = await self._context.kept(intent) if known is None else known
         return known is None
 
     async def _find_memory(self, line: MemoryLine, uid: str, text: str) -> int | None:
         """Return the memory here that the line tells of: by its uid, by its id in this very store, by its words."""
-        if (known := await self._desk.ask(lambda c: exchange.find_memory(c, uid))) is not None:
+        if (known := await self._context.ask(lambda c: exchange.find_memory(c, uid))) is not None:
             return known
-        is_unnamed = line.uid is None and await self._desk.is_own_store()
-        if is_unnamed and await self._desk.ask(lambda c: exchange.has_unnamed_memory(c, line.id, line.ts)):
+        is_unnamed = line.uid is None and await self._context.is_own_store()
+        if is_unnamed and await self._context.ask(lambda c: exchange.has_unnamed_memory(c, line.id, line.ts)):
             return line.id
         if (same := (self._texts or {}).get(text)) is not None:
             self._merged.add(same)
@@ -76,10 +76,10 @@ class MemoryImporter:
         from_id, to_id = here(self.ids, line.from_id), here(self.ids, line.to_id)
         hides_ours = line.relation == "supersedes" and to_id in self._merged
         names = from_id, to_id, line.relation
-        if from_id == to_id or hides_ours or await self._desk.ask(lambda c: exchange.has_link(c, *names)):
+        if from_id == to_id or hides_ours or await self._context.ask(lambda c: exchange.has_link(c, *names)):
             return False
         told = {"from": from_id, "to": to_id, "relation": line.relation, "ts": line.ts}
-        await self._desk.kept(self._desk.admit_intent("link", told))
+        await self._context.kept(self._context.admit_intent("link", told))
         return True
 
 

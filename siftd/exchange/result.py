@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from siftd.exchange.lines import COUNTED
+from siftd.exchange.format import COUNTED
 
 
 def _zeros() -> dict[str, int]:

@@ -10,16 +10,16 @@ from typing import BinaryIO
 
 import msgspec
 
-from siftd.admission import Redacted
+from siftd.capture.admission import Redacted
+from siftd.capture.intake import Intake
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
 from siftd.errors import LogError, RequestInvalid
-from siftd.exchange.desk import Kept
+from siftd.exchange.format import LINE_BYTES_MAX, VERSION, End, Header, Line, decode
+from siftd.exchange.import_context import Kept
 from siftd.exchange.importing import Importer, Numbered
-from siftd.exchange.lines import LINE_BYTES_MAX, VERSION, End, Header, Line, decode
 from siftd.exchange.result import ImportResult
 from siftd.foreign_file import open_regular
-from siftd.intake import Intake
 
 BATCH_LINES = 128
 BATCH_BYTES = 1 << 20

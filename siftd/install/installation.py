@@ -21,8 +21,8 @@ from pathlib import Path
 import siftd
 from siftd.errors import SiftdError
 from siftd.foreign_file import open_regular, read
-from siftd.home import ensure_folder, write_private
-from siftd.paths import Home
+from siftd.workspace.home import ensure_folder, write_private
+from siftd.workspace.paths import Home
 
 MARKED = ("__init__.py", "__main__.py")
 """The files that are run first, and so have to be ours."""

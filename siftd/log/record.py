@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from siftd.admission import Redacted, RedactedEvent, RedactedIntent, RedactedSessionChange
+from siftd.capture.admission import Redacted, RedactedEvent, RedactedIntent, RedactedSessionChange
 
 VERSION = 1
 _CRC_MARK = b',"crc":"'

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from siftd.home import write_private
 from siftd.log.record import Record, iter_lines
 from siftd.log.segments import are_twins, find_store, iter_segment, read_line, read_segment, segments, segments_after
+from siftd.workspace.home import write_private
 
 
 @dataclass

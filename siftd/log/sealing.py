@@ -19,8 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from siftd.admission import Redacted
-from siftd.home import write_private
+from siftd.capture.admission import Redacted
 from siftd.log.files import sync_folder
 from siftd.log.record import Record, encode, is_whole, iter_lines, record_of
 from siftd.log.segments import (
@@ -33,6 +32,7 @@ from siftd.log.segments import (
     segments,
     segments_after,
 )
+from siftd.workspace.home import write_private
 
 GZIP_LEVEL = 6
 REWRITTEN_LEVEL = 3

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from siftd.admission import Redacted
+from siftd.capture.admission import Redacted
 from siftd.errors import DiskFull, LogBroken, LogError
 from siftd.file_identity import identify
-from siftd.home import write_private
 from siftd.log.files import LogFile, RealLogFile, sync_folder
 from siftd.log.record import Record, encode, encode_segment, record_of
 from siftd.log.sealing import seal_file
 from siftd.log.segments import name_for_broken
+from siftd.workspace.home import write_private
 
 SEAL_BYTES = 16 * 1024 * 1024
 """From this size on the active segment is sealed. Arbitrary: what is read again at a start after a crash."""

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from siftd.errors import RequestInvalid
-from siftd.everywhere import workspace_of
-from siftd.home import load_settings
-from siftd.paths import Home
-from siftd.reach.across import find_workspace_at, search_everywhere
-from siftd.reach.workspace_client import WorkspaceClient
-from siftd.workspace import start_folder
+from siftd.wire.global_routing import workspace_of
+from siftd.wire.workspace_client import WorkspaceClient
+from siftd.workspace.home import load_settings
+from siftd.workspace.identity import start_folder
+from siftd.workspace.paths import Home
+from siftd.workspaces.across import find_workspace_at, search_everywhere
 
 AT = "@"
 """Between an id and the folder of another project, whose thing it names."""

@@ -11,7 +11,7 @@ from siftd.clients.shown import as_text
 from siftd.harmless import harmless
 from siftd.mcp.link import AT, Link
 from siftd.mcp.shown import ABOUT, fenced
-from siftd.moments import parse_moment
+from siftd.timestamps import parse_moment
 
 HIT_CHARS_MAX = 400
 OF_A_SESSION_MAX = 2

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 
-from siftd.redact.checks import Match
-from siftd.redact.names import kind_of_name, names_keyed_provider, names_provider
-from siftd.redact.plausible import (
+from siftd.redact.secret_likelihood import (
     HASH,
     LONGEST_MEASURED,
     digits_in,
@@ -20,7 +18,9 @@ from siftd.redact.plausible import (
     is_stand_in,
     looks_generated,
 )
+from siftd.redact.secret_names import kind_of_name, names_keyed_provider, names_provider
 from siftd.redact.shape import Shape, shape_of
+from siftd.redact.validators import Match
 
 
 def is_command_password(match: Match) -> bool:

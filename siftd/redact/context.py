@@ -9,11 +9,11 @@ from enum import IntEnum
 from functools import cache
 from typing import Any
 
-from siftd.redact.found import Found
-from siftd.redact.gate import Gate, gate_bytes, open_gate
-from siftd.redact.plausible import is_stand_in
+from siftd.redact.prefilter import Prefilter, open_prefilter, prefilter_bytes
+from siftd.redact.secret_likelihood import is_stand_in
+from siftd.redact.secret_words import names_in
 from siftd.redact.shape import Shape, is_assigned, is_drawn, shape_of
-from siftd.redact.telling import names_in
+from siftd.redact.spans import Found
 
 LONGEST_COMMAND = 4_096
 MOST_LINES = 400
@@ -80,13 +80,13 @@ def told_by(call: Any) -> Told:
 
 
 @cache
-def _prints() -> Gate:
+def _prints() -> Prefilter:
     """Return the automaton of `_PRINTS`: of hundred words that may begin anywhere, an engine that goes back tries each."""
-    return open_gate([_PRINTS])
+    return open_prefilter([_PRINTS])
 
 
 def _told_by_command(command: str) -> Told:
-    if _prints().search(gate_bytes(command)) is not None:
+    if _prints().search(prefilter_bytes(command)) is not None:
         return Told.PRINTED
     if _SHOWS.search(command) and any(_is_secrets_file(match[0].strip()) for match in _FILE.finditer(command)):
         return Told.PRINTED

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from siftd.redact.found import Range
+from siftd.redact.spans import Range
 
 _ESCAPE = re.compile(r"\\[nrt]")
 BLOCK = 256

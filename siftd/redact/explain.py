@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from siftd.redact.found import PLACEHOLDER
 from siftd.redact.redactor import MOST_PASSES, Redactor
+from siftd.redact.spans import PLACEHOLDER
 
 AROUND_CHARS = 32
 _PLACEHOLDER = re.compile(PLACEHOLDER)

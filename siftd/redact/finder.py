@@ -8,16 +8,16 @@ from collections.abc import Collection
 from functools import cache
 from itertools import accumulate
 
-from siftd.redact.colour import CODE_HEAD, Plain, holds_unseen, is_coloured
+from siftd.redact.ansi import CODE_HEAD, Plain, holds_unseen, is_coloured
 from siftd.redact.escaped import escapes, opened
-from siftd.redact.found import PLACEHOLDER, Found, Range, around, common, united
-from siftd.redact.gate import SEPARATOR, Gate, gate_bytes, open_gate
-from siftd.redact.lane import LONGEST_REACH, Lane, Matched, Refused
-from siftd.redact.names import kind_of_name
 from siftd.redact.nearness import HEAD, find_near
+from siftd.redact.prefilter import SEPARATOR, Prefilter, open_prefilter, prefilter_bytes
 from siftd.redact.private import PRIVATE_HEAD, private_spans
-from siftd.redact.rules import RULES, LaneName, Rule
-from siftd.redact.telling import speaks_otherwise
+from siftd.redact.rule_group import LONGEST_REACH, Matched, Refused, RuleGroup
+from siftd.redact.rules import RULES, GroupName, Rule
+from siftd.redact.secret_names import kind_of_name
+from siftd.redact.secret_words import speaks_otherwise
+from siftd.redact.spans import PLACEHOLDER, Found, Range, around, common, united
 
 LONGEST_PLACEHOLDER = 64
 
@@ -30,8 +30,8 @@ FARTHEST_ESCAPE = 1_024
 LONGEST_HEAD = 512
 """From begin to end; no head of the table is longer."""
 
-LANES: tuple[LaneName, ...] = ("token", "name", "provider", "run", "place", "loose")
-RUN, PLACE = LANES.index("run"), LANES.index("place")
+GROUPS: tuple[GroupName, ...] = ("token", "name", "provider", "run", "place", "loose")
+RUN, PLACE = GROUPS.index("run"), GROUPS.index("place")
 MARKS = [PLACEHOLDER, f"(?i:{PRIVATE_HEAD})", CODE_HEAD]
 """What is no head of a rule, and makes a text one to look at. A gate of their own would cost each text another pass."""
 PEOPLE = frozenset(["email", "phone", "private"])
@@ -43,13 +43,17 @@ class Finder:
 
     def __init__(self, off: frozenset[str], *, pure: bool) -> None:
         rules = [rule for rule in RULES if rule.name not in off]
-        self.lanes = [
-            Lane([rule for rule in rules if rule.lane == lane], MARKS if lane == "place" else [], pure=pure)
-            for lane in LANES
+        self.groups = [
+            RuleGroup(
+                [rule for rule in rules if rule.rule_group == rule_group],
+                MARKS if rule_group == "place" else [],
+                pure=pure,
+            )
+            for rule_group in GROUPS
         ]
-        self.gates = [lane.gate for lane in self.lanes]
-        self.telling = open_gate([HEAD], pure=pure)
-        self._marks = open_gate(MARKS, pure=pure)
+        self.prefilters = [rule_group.prefilter for rule_group in self.groups]
+        self.telling = open_prefilter([HEAD], pure=pure)
+        self._marks = open_prefilter(MARKS, pure=pure)
 
     def find_suspects(self, texts: list[str]) -> set[str]:
         """Return those of `texts` that may not be clean. The gate reads all of them in one go.
@@ -57,8 +61,8 @@ class Finder:
         Nearly all in which a head stands are clean nevertheless; so of these the lanes that have found one read on.
         """
         joined = SEPARATOR.join(texts)
-        data = gate_bytes(joined)
-        suspects = {text for text, lanes in self._heads(texts, data).items() if self._may_hold(text, lanes)}
+        data = prefilter_bytes(joined)
+        suspects = {text for text, groups in self._heads(texts, data).items() if self._may_hold(text, groups)}
         told = {texts[at] for at in _hit(texts, data, self.telling)}
         if not joined.isascii():
             suspects.update(text for text in texts if holds_unseen(text))
@@ -67,28 +71,28 @@ class Finder:
         if "\\" not in joined:
             return suspects
         views = {view: text for text in texts if (view := opened(text)) is not text and text not in suspects}
-        heads = self._heads(list(views), gate_bytes(SEPARATOR.join(views)))
-        suspects.update(views[view] for view, lanes in heads.items() if self._may_hold(view, lanes))
+        heads = self._heads(list(views), prefilter_bytes(SEPARATOR.join(views)))
+        suspects.update(views[view] for view, groups in heads.items() if self._may_hold(view, groups))
         return suspects
 
     def _heads(self, texts: list[str], data: bytes) -> dict[str, list[int]]:
         """Return by text the numbers of the lanes of which it holds a head; `data` is made of all of them."""
         heads: dict[str, list[int]] = {}
-        for number, gate in enumerate(self.gates):
-            for at in _hit(texts, data, gate):
+        for number, prefilter in enumerate(self.prefilters):
+            for at in _hit(texts, data, prefilter):
                 heads.setdefault(texts[at], []).append(number)
         return heads
 
-    def _may_hold(self, text: str, lanes: list[int]) -> bool:
+    def _may_hold(self, text: str, groups: list[int]) -> bool:
         """Whether a text that holds heads of these lanes alone is one to look at."""
-        if PLACE in lanes and self._marks.search(gate_bytes(text)) is not None:
+        if PLACE in groups and self._marks.search(prefilter_bytes(text)) is not None:
             return True
-        scan = _Scan(self, text, False, lanes)
+        scan = _Scan(self, text, False, groups)
         scan.read(0, len(text), most=1)
         return bool(scan.found)
 
     def _has_near(self, text: str) -> bool:
-        data = gate_bytes(text)
+        data = prefilter_bytes(text)
         if b".py::" in data and self.telling.search(_TEST.sub(b"", data)) is None and not speaks_otherwise(text):
             return False
         return bool(find_near(text, _without_tests(data), self.telling, None))
@@ -99,7 +103,7 @@ class Finder:
         The text is read as it stands, and near colour codes and escapes once more without them.
         """
         found = self._read(text, jsx, parts)
-        found = united(found, find_near(text, _without_tests(gate_bytes(text)), self.telling, parts, found))
+        found = united(found, find_near(text, _without_tests(prefilter_bytes(text)), self.telling, parts, found))
         view = opened(text)
         if view is text:
             return found
@@ -116,15 +120,15 @@ class Finder:
         return united(found, [(*plain.span(begin, end), name) for begin, end, name in near])
 
     def _find(self, text: str, jsx: bool, parts: list[Range] | None) -> list[Found]:
-        scan = _Scan(self, text, jsx, range(len(LANES)))
+        scan = _Scan(self, text, jsx, range(len(GROUPS)))
         for begin, end in [(0, len(text))] if parts is None else parts:
             scan.read(begin, min(end, len(text)))
         return scan.found
 
 
-def _hit(texts: list[str], data: bytes, gate: Gate) -> list[int]:
+def _hit(texts: list[str], data: bytes, prefilter: Prefilter) -> list[int]:
     """Return the numbers of those of `texts`, which `data` is made of, in which the gate finds something."""
-    place = gate.search(data)
+    place = prefilter.search(data)
     hit: list[int] = []
     if place is None:
         return hit
@@ -132,19 +136,19 @@ def _hit(texts: list[str], data: bytes, gate: Gate) -> list[int]:
     while place is not None:
         at = bisect_right(ends, place.end() - 1)  # a head may begin with the separator before a text
         hit.append(at)
-        place = gate.search(data, ends[at]) if at + 1 < len(ends) else None
+        place = prefilter.search(data, ends[at]) if at + 1 < len(ends) else None
     return hit
 
 
 class _Scan:
     """One reading of a text, part by part."""
 
-    def __init__(self, finder: Finder, text: str, jsx: bool, lanes: Collection[int]) -> None:
+    def __init__(self, finder: Finder, text: str, jsx: bool, groups: Collection[int]) -> None:
         self.found: list[Found] = []
-        self._lanes = lanes
+        self._groups = groups
         self._finder = finder
         self._text = text
-        self._data = gate_bytes(text)
+        self._data = prefilter_bytes(text)
         self._private = iter([*private_spans(text, jsx=jsx), (len(text), len(text))])
         self._next_private = next(self._private)
         self._floor = 0
@@ -153,19 +157,22 @@ class _Scan:
     def read(self, begin: int, end: int, most: int | None = None) -> None:
         """Find what begins in this part of the text, until `most` are found. Parts come in order."""
         begin = max(self._floor, self._end_of_placeholder(begin))
-        gates = self._finder.gates
-        starts = [self._next_start(gate, begin, end) if at in self._lanes else end for at, gate in enumerate(gates)]
+        prefilters = self._finder.prefilters
+        starts = [
+            self._next_start(prefilter, begin, end) if at in self._groups else end
+            for at, prefilter in enumerate(prefilters)
+        ]
         while (start := min(starts)) < end and len(self.found) != most:
             index = starts.index(start)
             self._cut_private(start)
             position = self._floor if start < self._floor else self._try(index, start)
-            starts[index] = self._next_start(gates[index], position, end)
+            starts[index] = self._next_start(prefilters[index], position, end)
 
-    def _next_start(self, gate: Gate, position: int, end: int) -> int:
+    def _next_start(self, prefilter: Prefilter, position: int, end: int) -> int:
         """Return where the gate's next head begins; `end` where none begins before it."""
         if position >= end:
             return end
-        place = gate.search(self._data, position, min(end + LONGEST_HEAD, len(self._data)))
+        place = prefilter.search(self._data, position, min(end + LONGEST_HEAD, len(self._data)))
         return end if place is None else min(place.start(), end)
 
     def _end_of_placeholder(self, position: int) -> int:
@@ -188,7 +195,7 @@ class _Scan:
         if placeholder is not None:
             self._floor = placeholder.end()
             return self._floor
-        matched = self._finder.lanes[index].first_match(self._text, self._data, start, self._floor, self._refused)
+        matched = self._finder.groups[index].first_match(self._text, self._data, start, self._floor, self._refused)
         if matched is not None:
             span = self._span(matched)
             if span is None:
@@ -211,7 +218,7 @@ class _Scan:
             return (begin, end, name) if name else None
         if not rule.general:
             return begin, end, rule.name
-        specific = self._finder.lanes[0].whole_match(self._text, self._data, begin, end)
+        specific = self._finder.groups[0].whole_match(self._text, self._data, begin, end)
         return (specific[1], specific[2], specific[0].name) if specific else (begin, end, _name(rule, match))
 
 

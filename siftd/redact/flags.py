@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from siftd.redact.found import Found
-from siftd.redact.plausible import is_stand_in
+from siftd.redact.secret_likelihood import is_stand_in
+from siftd.redact.spans import Found
 
 LONGEST_COMMAND = 1_024
 

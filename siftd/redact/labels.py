@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from siftd.redact.flags import FLAGS, secrets_of_command
-from siftd.redact.found import Found
-from siftd.redact.names import Kind, kind_of_name
+from siftd.redact.secret_names import Kind, kind_of_name
+from siftd.redact.secret_words import meaning, names_in
 from siftd.redact.shape import Shape, is_assigned, shape_of
-from siftd.redact.telling import meaning, names_in
+from siftd.redact.spans import Found
 
 VALUES = frozenset(
     """

@@ -22,17 +22,17 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from siftd.redact import flags, telling
+from siftd.redact import flags, secret_words
 from siftd.redact.flags import is_command, secrets_of_command
-from siftd.redact.found import PLACEHOLDER, Found, Range, united
-from siftd.redact.gate import Gate
-from siftd.redact.plausible import HASH, digits_in, is_parted, is_stand_in
+from siftd.redact.prefilter import Prefilter
+from siftd.redact.secret_likelihood import HASH, digits_in, is_parted, is_stand_in
+from siftd.redact.secret_words import OTHER_SCRIPTS, Name, is_telling_at, names_in
 from siftd.redact.shape import Shape, is_assigned, is_drawn, shape_of
+from siftd.redact.spans import PLACEHOLDER, Found, Range, united
 from siftd.redact.table import secrets_of_html, secrets_of_insert, secrets_of_table
-from siftd.redact.telling import OTHER_SCRIPTS, Name, is_telling_at, names_in
 from siftd.redact.unescaped import Unescaped
 
-HEAD = f"{telling.HEAD}|{flags.HEAD}"
+HEAD = f"{secret_words.HEAD}|{flags.HEAD}"
 """What the gate looks for: a word that tells, or a program that takes passwords."""
 
 LONGEST_LINE = 1_200
@@ -51,7 +51,7 @@ NEAREST = 3
 
 
 def find_near(
-    text: str, data: bytes, gate: Gate, parts: list[Range] | None, known: Sequence[Found] = ()
+    text: str, data: bytes, prefilter: Prefilter, parts: list[Range] | None, known: Sequence[Found] = ()
 ) -> list[Found]:
     """Return the secrets that stand beside telling names, in order and apart; with `parts` only near these.
 
@@ -61,7 +61,7 @@ def find_near(
     rest = _without(text, known)
     others = [] if text.isascii() else [match.span() for match in OTHER_SCRIPTS.finditer(text)]
     for begin, end in [(0, len(text))] if parts is None else parts:
-        found += _near(text, rest, data, gate, begin, min(end, len(text)))
+        found += _near(text, rest, data, prefilter, begin, min(end, len(text)))
     read_to = -1
     for begin, end in others:
         if begin >= read_to:
@@ -86,10 +86,10 @@ def _blanks(match: re.Match[str]) -> str:
     return " " * (match.end() - match.start())
 
 
-def _near(text: str, rest: str, data: bytes, gate: Gate, position: int, limit: int) -> Iterator[Found]:
+def _near(text: str, rest: str, data: bytes, prefilter: Prefilter, position: int, limit: int) -> Iterator[Found]:
     covered = nested = 0
     read_to = [0] * len(_COLUMNS)
-    places = gate.finditer(data, position, limit)
+    places = prefilter.finditer(data, position, limit)
     place = next(places, None)
     while place is not None:
         start, stop = _line(text, place.start(), place.end())

@@ -1,12 +1,12 @@
-"""Rules of one's own at work. What may be a rule is decided in `siftd.own_rules`."""
+"""Rules of one's own at work. What may be a rule is decided in `siftd.custom_rules`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from siftd.own_rules import OwnRule
-from siftd.redact.found import PLACEHOLDER, Found, united
+from siftd.custom_rules import OwnRule
+from siftd.redact.spans import PLACEHOLDER, Found, united
 
 _PLACEHOLDER = re.compile(PLACEHOLDER)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from siftd.errors import EnvelopeRejected
 from siftd.redact.context import ANSWERS, OUTPUTS, Told, secrets_printed, told_by
-from siftd.redact.found import Found, Range, Searcher, around, united
 from siftd.redact.labels import (
     ROWS,
     VALUES,
@@ -23,9 +22,10 @@ from siftd.redact.labels import (
     kind_of_pair,
     secrets_of_arguments,
 )
-from siftd.redact.names import Kind
-from siftd.redact.plausible import is_plausible_value, is_worth_learning
 from siftd.redact.reading import DEEPEST, PROMPT, read_values
+from siftd.redact.secret_likelihood import is_plausible_value, is_worth_learning
+from siftd.redact.secret_names import Kind
+from siftd.redact.spans import Found, Range, Searcher, around, united
 from siftd.redact.typed import secrets_typed
 
 if TYPE_CHECKING:

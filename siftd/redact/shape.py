@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-from siftd.redact.names import Kind
-from siftd.redact.plausible import (
+from siftd.redact.secret_likelihood import (
     HASH,
     digits_in,
     entropy_bits,
@@ -15,6 +14,7 @@ from siftd.redact.plausible import (
     is_stand_in,
     looks_generated,
 )
+from siftd.redact.secret_names import Kind
 
 SHORTEST = 5
 LONGEST = 512

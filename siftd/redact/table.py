@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from siftd.redact.found import Found, Range
-from siftd.redact.names import Kind
+from siftd.redact.secret_names import Kind
+from siftd.redact.secret_words import meaning
 from siftd.redact.shape import is_assigned
-from siftd.redact.telling import meaning
+from siftd.redact.spans import Found, Range
 
 MOST_ROWS = 500
 LONGEST_ROW = 2_000

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from siftd.redact.found import Found
-from siftd.redact.plausible import digits_in
+from siftd.redact.secret_likelihood import digits_in
 from siftd.redact.shape import Shape, shape_of
+from siftd.redact.spans import Found
 
 LONGEST_LINE = 400
 """Characters; what is longer was pasted."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from siftd.redact.found import PLACEHOLDER
+from siftd.redact.spans import PLACEHOLDER
 
 _ESCAPE = re.compile(
     rf"(?P<placeholder>{PLACEHOLDER})|\\+(?:u00(?P<code>2[267fF]|3[a-eA-E]|5[bdBD])|(?P<sign>[\"'`/=:&])|(?P<break>[nrt]|\r?\n))|"

@@ -29,10 +29,10 @@ from itertools import accumulate
 from typing import NamedTuple
 from urllib.parse import quote
 
-from siftd.redact.colour import Plain, is_coloured
-from siftd.redact.found import Found, united
-from siftd.redact.gate import SEPARATOR, Gate, gate_bytes, open_gate
-from siftd.redact.names import Kind, kind_of_name
+from siftd.redact.ansi import Plain, is_coloured
+from siftd.redact.prefilter import SEPARATOR, Prefilter, open_prefilter, prefilter_bytes
+from siftd.redact.secret_names import Kind, kind_of_name
+from siftd.redact.spans import Found, united
 
 NAME = "env-value"
 SHORTEST = 7
@@ -60,7 +60,7 @@ class Hasher:
         self._table = _draw_table()
 
     def sketch(self, text: str) -> bytes:
-        return gate_bytes(text).translate(self._table)
+        return prefilter_bytes(text).translate(self._table)
 
     def digest(self, text: str) -> bytes:
         keyed = self._keyed.copy()
@@ -92,23 +92,23 @@ class KnownValues:
             self._by_sketch.setdefault(form.sketch, []).append(form)
         self._widths = sorted({len(sketch) for sketch in self._by_sketch})
         heads = [sketch.decode("ascii") for sketch in sorted(self._by_sketch)]
-        self._gate: Gate | None = open_gate(heads, pure=pure) if heads else None
+        self._prefilter: Prefilter | None = open_prefilter(heads, pure=pure) if heads else None
 
     def find_suspects(self, texts: list[str]) -> set[str]:
-        if self._gate is None:
+        if self._prefilter is None:
             return set()
         joined = SEPARATOR.join(texts)
         data = self._hasher.sketch(joined)
         suspects = {text for text in texts if is_coloured(text, None)} if is_coloured(joined, None) else set()
-        place = self._gate.search(data)
+        place = self._prefilter.search(data)
         ends = list(accumulate(len(text) + len(SEPARATOR) for text in texts)) if place is not None else []
         while place is not None:
             suspects.add(texts[bisect_right(ends, place.start())])
-            place = self._gate.search(data, place.start() + 1)
+            place = self._prefilter.search(data, place.start() + 1)
         return {text for text in suspects if self.find(text)}
 
     def find(self, text: str) -> list[Found]:
-        if self._gate is None:
+        if self._prefilter is None:
             return []
         found = self._find(text)
         if not is_coloured(text, None):
@@ -117,11 +117,11 @@ class KnownValues:
         return united(found, [(*plain.span(begin, end), name) for begin, end, name in self._find(plain.text)])
 
     def _find(self, text: str) -> list[Found]:
-        assert self._gate is not None
+        assert self._prefilter is not None
         found: list[Found] = []
         data = self._hasher.sketch(text)
         position = 0
-        while (place := self._gate.search(data, position)) is not None:
+        while (place := self._prefilter.search(data, position)) is not None:
             size = self._size_at(text, data, place.start())
             if size:
                 found.append((place.start(), place.start() + size, self._name))

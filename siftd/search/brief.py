@@ -13,11 +13,11 @@ import time
 from collections.abc import Iterator
 
 from siftd.harmless import harmless
-from siftd.search.block import Block, Given, Piece
+from siftd.search.context_block import Block, Given, Piece
 from siftd.search.memories import EVERYWHERE, OWN
 from siftd.search.quoting import deeds, on_branch, ran
 from siftd.store import briefs, memories, summaries
-from siftd.store.ledger import SessionState
+from siftd.store.injection_ledger import SessionState
 
 FAILURES_MAX = 3
 ENDINGS_MAX = 8

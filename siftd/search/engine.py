@@ -16,28 +16,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from msgspec import structs
 
-from siftd import scoring
+from siftd import ranking_config
 from siftd.errors import RequestInvalid, SiftdError
-from siftd.messages import Filters
-from siftd.scoring import Scoring
+from siftd.ranking_config import Scoring
 from siftd.search import memories as memory_search
-from siftd.search.legs import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
-from siftd.search.lifts import lifted, lifts
-from siftd.search.memories import Shelf, Shelves
+from siftd.search.boosts import lifted, lifts
+from siftd.search.candidate_pool import NEAREST, Pool, with_neighbours
+from siftd.search.memories import MemoryCollection, MemoryCollections
 from siftd.search.passages import Wanted, answer_of, opening, passage
-from siftd.search.pool import NEAREST, Pool, with_neighbours
 from siftd.search.query import Question
-from siftd.search.rows import Rows
-from siftd.search.told_now import told_now
+from siftd.search.retrievers import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
+from siftd.search.row_cache import Rows
+from siftd.search.unsummarised import told_now
 from siftd.search.vectors import is_built_in
 from siftd.search.weights import Weights
-from siftd.store import candidates, memories, read, stories
+from siftd.store import event_views, memories, search_reads, turn_summaries
+from siftd.store.event_views import Asking
 from siftd.store.memories import MemoryScope
 from siftd.store.payload import find_object
-from siftd.store.read import Asking
 from siftd.store.scope import KINDS, Scope
 from siftd.summarise.extractive.text import THIN
 from siftd.summarise.extractive.words import is_reason
+from siftd.wire.requests import Filters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,7 +122,7 @@ class SearchEngine:
         self._now_ms = now_ms
         self._weights = weights or Weights()
         self._scoring = scoring
-        self._shelves = Shelves(connection, everywhere)
+        self._memory_collections = MemoryCollections(connection, everywhere)
         self._rows = Rows(connection)
 
     def search(
@@ -137,10 +137,9 @@ class SearchEngine:
     ) -> Answer:
         """Return at most `k` hits, best first. Any text is a valid query; without one, filters give the latest.
 
-        `weights` change single signals for this search, or scale them (`siftd.scoring`); with `group` "session" there
-        is one hit for each session, found by what is superseded too. A prompt whose turn has ended is shown as that
-        turn: who asks wants the answer. What the session that is `asking` has in its context is left out.
-        """
+        `weights` change single signals for this search, or scale them (`siftd.ranking_config`); with `group` "session"
+        there is one hit for each session, found by what is superseded too. A prompt whose turn has ended is shown as
+        that turn: who asks wants the answer. What the session that is `asking` has in its context is left out."""
         if filters.kind is not None and filters.kind not in KINDS:
             raise RequestInvalid("there is no such kind of hit", hint=f"one of {', '.join(KINDS)}")
         if group is not None and group not in GROUPS:
@@ -149,9 +148,11 @@ class SearchEngine:
         question = Question.of(query)
         scope = Scope.of(filters)
         memory_scope = MemoryScope.of(filters, self._now_ms())
-        shelves = [] if memory_scope is None else self._shelves.filled(is_shared=not filters.project)
+        memory_collections = (
+            [] if memory_scope is None else self._memory_collections.filled(is_shared=not filters.project)
+        )
         if not question.text:
-            return self._latest(scope, memory_scope, shelves, k, filters)
+            return self._latest(scope, memory_scope, memory_collections, k, filters)
         weighed = self._weighed(weights or {}, filters.label)
         if group is not None:
             # What its best event is, and how surely it is told, says nothing of a session; and it did what it did,
@@ -175,15 +176,15 @@ class SearchEngine:
         hits = self._hits(pool, best, weighed, filters, moment)
         wanted = Wanted(legs.rarity())
         self._add_passages(hits, wanted, is_closed=question.is_closed)
-        if shelves and vector is not None and is_built_in(self._index().embedder):
+        if memory_collections and vector is not None and is_built_in(self._index().embedder):
             vector = self._embed_question(question.text, None)  # of memories nobody knows which words are rare
-        for shelf in shelves:
+        for collection in memory_collections:
             assert memory_scope is not None
             try:
-                kept = shelf.legs(question if weighed.words else None, memory_scope, vector, self._index)
-                hits += self._memory_hits(shelf, kept, weighed, k, moment)
+                kept = collection.legs(question if weighed.words else None, memory_scope, vector, self._index)
+                hits += self._memory_hits(collection, kept, weighed, k, moment)
             except sqlite3.Error:
-                if shelf.connection is self._connection:
+                if collection.connection is self._connection:
                     raise
                 degraded = degraded or "without the memories of every project: their store cannot be read"
         hits.sort(key=lambda hit: -hit["score"])
@@ -202,7 +203,9 @@ class SearchEngine:
 
     def _weighed(self, asked: Mapping[str, float], label: str | None) -> Weights:
         """Return the weights: a search's own numbers before the project's before the configuration's."""
-        own = {name: scoring.checked(name, value) for name, value in asked.items() if name in scoring.NAMES}
+        own = {
+            name: ranking_config.checked(name, value) for name, value in asked.items() if name in ranking_config.NAMES
+        }
         others = {name: value for name, value in asked.items() if name not in own}
         return self._weights.changed(others).scaled(Scoring.of(own, self._scoring(label)))
 
@@ -212,7 +215,7 @@ class SearchEngine:
         """Ask every leg that has a weight; return what they found, the question's vector, why a leg is missing."""
         lexical = (("words", legs.words), ("raw", legs.raw), ("trigram", legs.trigram))
         found = {leg: ask() for leg, ask in lexical if weights.of(leg)}
-        if not weights.vector or not question.is_telling:
+        if not weights.vector or not question.has_content_words:
             return found, None, None
         try:
             vector = self._embed_question(question.text, legs.rarity())
@@ -226,7 +229,7 @@ class SearchEngine:
         index.refresh(self._connection, seconds=_READING_SECONDS)
         if len(index):
             found["vector"] = legs.vector(index, vector)
-        if not len(index) and candidates.has_summaries(self._connection):
+        if not len(index) and search_reads.has_summaries(self._connection):
             return found, vector, "without vectors: the summaries wait for theirs"
         if not index.is_whole:
             return found, vector, "with the newest vectors only: the others are being read"
@@ -255,7 +258,7 @@ class SearchEngine:
     def _moment(self, filters: Filters) -> int:
         """Return what ages are counted from: the newest event that is asked about, at most now."""
         now = self._now_ms()
-        newest = candidates.newest_ts(self._connection, now if filters.as_of is None else min(now, filters.as_of))
+        newest = search_reads.newest_ts(self._connection, now if filters.as_of is None else min(now, filters.as_of))
         return now if newest is None else newest
 
     def _session_scores(self, pool: Pool, weights: Weights) -> NDArray[np.float64]:
@@ -264,29 +267,34 @@ class SearchEngine:
         if weights.neighbour:
             best = np.argsort(-scores, kind="stable")[:_NEIGHBOURLY]
             names = [self._rows.session_name(number) for number in pool.sessions[best].tolist()]
-            times = candidates.session_times(self._connection, names)
+            times = search_reads.session_times(self._connection, names)
             places, started, ended = np.array(times, dtype=np.int64).reshape(-1, 3).T
             known = best[places]
             scores[known] = with_neighbours(scores[known], started, ended, weights.neighbour)
         return scores
 
     def _latest(
-        self, scope: Scope, memory_scope: MemoryScope | None, shelves: Sequence[Shelf], k: int, filters: Filters
+        self,
+        scope: Scope,
+        memory_scope: MemoryScope | None,
+        memory_collections: Sequence[MemoryCollection],
+        k: int,
+        filters: Filters,
     ) -> Answer:
         """Return the latest within the filters; without any, nothing was asked."""
         if scope.is_open:
             return Answer([], None)
         hits: list[dict[str, Any]] = []
-        latest = candidates.latest(self._connection, scope, k)
+        latest = search_reads.latest(self._connection, scope, k)
         for rank, row in enumerate(self._rows_of([(event_id, None) for event_id, _ in latest], filters), start=1):
             hits.append(_hit(row, 1 / rank, {"recent": {"rank": rank, "score": float(row["ts"])}}))
-        for shelf in shelves:
+        for collection in memory_collections:
             assert memory_scope is not None
-            found = shelf.latest(memory_scope, k)
+            found = collection.latest(memory_scope, k)
             for rank, (memory_id, _) in enumerate(found, start=1):
-                if (told := memories.find_hit(shelf.connection, memory_id)) is not None:
+                if (told := memories.find_hit(collection.connection, memory_id)) is not None:
                     why = {"recent": {"rank": rank, "score": float(told["ts"])}}
-                    hits.append(_memory_hit(shelf, told, 1 / rank, why))
+                    hits.append(_memory_hit(collection, told, 1 / rank, why))
         return Answer(sorted(hits, key=lambda hit: -hit["ts"])[:k], None)
 
     def _answers(
@@ -313,7 +321,11 @@ class SearchEngine:
             session = self._rows.session_name(int(pool.sessions[pool.session_of[each.at]]))
             if session == own and int(pool.ts[each.at]) >= fresh:
                 continue
-            if folds and pool.is_prompt[each.at] and (end := stories.turn_end(self._connection, event_id)) is not None:
+            if (
+                folds
+                and pool.is_prompt[each.at]
+                and (end := turn_summaries.turn_end(self._connection, event_id)) is not None
+            ):
                 event_id, summary_id, asked = end, None, event_id
             known = shown.setdefault(event_id, _Shown(each, event_id, summary_id, asked))
             if known.asked is None and asked is not None:
@@ -347,24 +359,24 @@ class SearchEngine:
     def _add_passages(self, hits: Sequence[dict[str, Any]], wanted: Wanted, *, is_closed: bool) -> None:
         """Put to the first hits what of their events answers better than the summary, where anything does."""
         for hit in hits[:PASSAGES_MAX] if wanted else ():
-            payload = find_object(read.find_payload(self._connection, hit["eventId"]) or "")
+            payload = find_object(event_views.find_payload(self._connection, hit["eventId"]) or "")
             hit["passage"] = passage(payload, hit["text"], wanted) if payload else None
             if (asked := hit["asked"]) is not None:
-                prompt = find_object(read.find_payload(self._connection, int(asked["id"][1:])) or "")
+                prompt = find_object(event_views.find_payload(self._connection, int(asked["id"][1:])) or "")
                 asked["text"] = (prompt and passage(prompt, "", wanted)) or None
                 if is_closed and payload and asked["text"] and wanted.share(asked["text"]) >= SAME_QUESTION:
                     hit["passage"] = opening(payload) or hit["passage"]
 
     def _rows_of(self, wanted: Sequence[tuple[int, int | None]], filters: Filters) -> list[dict[str, Any]]:
         hidden_too = filters.superseded or filters.as_of is not None
-        rows = read.list_hits(self._connection, wanted, superseded=hidden_too)
+        rows = event_views.list_hits(self._connection, wanted, superseded=hidden_too)
         for row in rows:
             if row["text"] is None:
                 row["text"] = told_now(self._connection, row["event_id"])
         return rows
 
     def _memory_hits(
-        self, shelf: Shelf, legs: dict[str, memory_search.Leg], weights: Weights, k: int, moment: int
+        self, collection: MemoryCollection, legs: dict[str, memory_search.Leg], weights: Weights, k: int, moment: int
     ) -> list[dict[str, Any]]:
         """Return the best memories: a memory is its own session, and its words are its summary's and its event's."""
         found: dict[int, dict[str, Any]] = {}
@@ -375,7 +387,7 @@ class SearchEngine:
         hits = []
         for memory_id, why in found.items():
             own = sum(by_leg[leg] * each["score"] for leg, each in why.items())
-            if own > 0 and (row := memories.find_hit(shelf.connection, memory_id)) is not None:
+            if own > 0 and (row := memories.find_hit(collection.connection, memory_id)) is not None:
                 nearest = NEAREST * weights.vector * why.get("vector", {}).get("score", 0.0)
                 parts = {"own": own, "session": weights.session * (own + nearest)}
                 said = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
@@ -385,9 +397,9 @@ class SearchEngine:
                     "purpose": PURPOSE,
                 }
                 score = float(lifted(sum(parts.values()), factors))
-                hits.append(_memory_hit(shelf, row, score, why | _rounded(parts | factors)))
+                hits.append(_memory_hit(collection, row, score, why | _rounded(parts | factors)))
         best = sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
-        _put_newer_first(best, shelf)
+        _put_newer_first(best, collection)
         return best
 
 
@@ -404,10 +416,10 @@ def _put_answers_first(hits: list[dict[str, Any]], wanted: Wanted, *, asks_why: 
     hits.sort(key=lambda hit: -hit["score"])
 
 
-def _put_newer_first(hits: list[dict[str, Any]], shelf: Shelf) -> None:
+def _put_newer_first(hits: list[dict[str, Any]], collection: MemoryCollection) -> None:
     """Of two memories about the same that both answer, let the newer one stand before the older."""
     by_number = {int(hit["id"][1:]): hit for hit in hits}
-    for pair in shelf.alike(list(by_number)):
+    for pair in collection.alike(list(by_number)):
         older, newer = sorted(pair)
         old, new = by_number[older], by_number[newer]
         if new["score"] <= old["score"] <= new["score"] / NEWER_SHARE:
@@ -442,9 +454,9 @@ def _hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, An
     }
 
 
-def _memory_hit(shelf: Shelf, row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, Any]:
+def _memory_hit(collection: MemoryCollection, row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, Any]:
     return {
-        "id": f"{shelf.letter}{row['id']}",
+        "id": f"{collection.letter}{row['id']}",
         "kind": memories.OWNER,
         "eventId": None,
         "sessionId": row["session_id"],

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 
-from siftd.search.block import NOTHING, Block, Given, Piece
+from siftd.search.context_block import NOTHING, Block, Given, Piece
 from siftd.search.own_words import command_words
 from siftd.store import failures, summaries
-from siftd.store.ledger import SessionState
+from siftd.store.injection_ledger import SessionState
 
 MAX_TOKENS = 200
 """Of a block: its frame and one line."""

@@ -11,7 +11,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
-from siftd.store import stories
+from siftd.store import turn_summaries
 
 TURNS_MIN = 5
 """A shorter session is told by its story."""
@@ -43,14 +43,14 @@ class Goal:
 
 def in_short(connection: sqlite3.Connection, session_id: str) -> dict[str, Any]:
     """Return a session's goals and what is open, as answers carry them; nothing of a session of few turns."""
-    turns = stories.list_turns(connection, session_id)
+    turns = turn_summaries.list_turns(connection, session_id)
     if len(turns) < TURNS_MIN:
         return {"goals": [], "open": ""}
     goals = [
         {"id": f"e{each.event_id}", "asked": each.asked, "outcome": each.outcome}
         for each in choose_goals([_goal(event_id, text) for event_id, text in turns])
     ]
-    return {"goals": goals, "open": _find_open(stories.closing_of(connection, turns[-1][0]))}
+    return {"goals": goals, "open": _find_open(turn_summaries.closing_of(connection, turns[-1][0]))}
 
 
 def choose_goals(goals: list[Goal]) -> list[Goal]:

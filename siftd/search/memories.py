@@ -106,7 +106,7 @@ def _best_first(scores: dict[int, float]) -> Leg:
     return sorted(scores.items(), key=lambda item: (-item[1], -item[0]))
 
 
-class Shelf:
+class MemoryCollection:
     """The memories of one store, and the letter that they are cited with."""
 
     def __init__(self, letter: str, connection: sqlite3.Connection) -> None:
@@ -138,21 +138,21 @@ class Shelf:
         return legs
 
 
-class Shelves:
+class MemoryCollections:
     """This project's memories and those for every project, which another daemon keeps in a store of their own."""
 
     def __init__(self, connection: sqlite3.Connection, everywhere: Callable[[], sqlite3.Connection | None]) -> None:
-        self._own = Shelf(OWN, connection)
+        self._own = MemoryCollection(OWN, connection)
         self._find_shared = everywhere
-        self._shared: Shelf | None = None
+        self._shared: MemoryCollection | None = None
 
-    def filled(self, *, is_shared: bool) -> list[Shelf]:
+    def filled(self, *, is_shared: bool) -> list[MemoryCollection]:
         """Return those that hold anything; `is_shared` asks for those of every project too."""
         found = self._find_shared() if is_shared else None
         if found is None:
             self._shared = None
         elif self._shared is None or self._shared.connection is not found:
-            self._shared = Shelf(EVERYWHERE, found)
+            self._shared = MemoryCollection(EVERYWHERE, found)
         filled = [self._own] if memories.has_any(self._own.connection) else []
         with suppress(sqlite3.Error):  # another daemon's store must not take a search away
             if self._shared is not None and memories.has_any(self._shared.connection):

@@ -64,7 +64,7 @@ class Question:
         return cls(text, tuple(dict.fromkeys(split_words(text)))[:TERMS_MAX])
 
     @property
-    def is_telling(self) -> bool:
+    def has_content_words(self) -> bool:
         """Whether it has any word that not every question has."""
         return any(term not in _STOP_WORDS for term in self.terms)
 

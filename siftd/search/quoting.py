@@ -2,7 +2,7 @@
 
 Words of a person and of an agent stand in quotation marks behind who said them. Words of output and from outside stand
 nowhere: the fact, in our own words, and the id by which they can be had. What an agent said on its way, after it had
-read something of this machine, is quoted where the words are its own (`siftd.wording`).
+read something of this machine, is quoted where the words are its own (`siftd.search.wording`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
+from siftd.capture.truncate import LEFT_OUT
 from siftd.harmless import harmless
 from siftd.search.own_words import changed_files, command_words, fact_of, name_of
-from siftd.shorten import LEFT_OUT
-from siftd.store import stories, summaries
+from siftd.search.wording import is_own_wording
+from siftd.store import summaries, turn_summaries
 from siftd.store.commands import command_key
 from siftd.store.memories import OWNER
 from siftd.store.payload import find_object, texts_of
@@ -22,7 +23,6 @@ from siftd.summarise.extractive import shell
 from siftd.summarise.extractive.text import call_of
 from siftd.summarise.extractive.words import telling
 from siftd.summarise.items import as_item
-from siftd.wording import is_own_wording
 
 PROMPT_CHARS_MAX = 220
 CLOSING_CHARS_MAX = 260
@@ -56,7 +56,7 @@ def _is_own_wording(connection: sqlite3.Connection, event: RawEvent) -> bool:
     text = (find_object(event.payload_json) or {}).get("text")
     if event.said_by not in _QUOTED or not isinstance(text, str):
         return False
-    read = stories.read_before(connection, event, READ_BYTES_MAX)
+    read = turn_summaries.read_before(connection, event, READ_BYTES_MAX)
     if read is None or any(LEFT_OUT in each for each in read):  # what is not there cannot be compared
         return False
     return is_own_wording(text, (" ".join(texts_of(find_object(each))) for each in read))
@@ -69,8 +69,8 @@ def on_branch(branch: str | None, here: str | None) -> str:
 
 def deeds(connection: sqlite3.Connection, session_id: str, after: int, upto: int, cwd: str | None) -> str:
     """Return what a part of a session did, in our own words: files, and the last command that did more than look."""
-    parts = [changed_files(stories.list_files(connection, session_id, after, upto), cwd)]
-    for event_id in stories.list_commands(connection, session_id, after, upto):
+    parts = [changed_files(turn_summaries.list_files(connection, session_id, after, upto), cwd)]
+    for event_id in turn_summaries.list_commands(connection, session_id, after, upto):
         event = summaries.find_event(connection, event_id)
         if event is not None and (ran := _ran(event)):
             parts.append(ran)
@@ -93,8 +93,8 @@ def _ran(event: RawEvent) -> str:
 def _story(connection: sqlite3.Connection, event: RawEvent, hit: dict[str, Any]) -> str:
     """What was asked, if a person or a transcript says so; what was done; how it ended, if that was the agent's own."""
     is_session = hit["scope"] == "session"
-    after = 0 if is_session else stories.turn_before(connection, event.session_id, event.id)
-    prompt, said_by = stories.find_prompt(connection, event.session_id, after, event.id)
+    after = 0 if is_session else turn_summaries.turn_before(connection, event.session_id, event.id)
+    prompt, said_by = turn_summaries.find_prompt(connection, event.session_id, after, event.id)
     done = deeds(connection, event.session_id, after, event.id, event.cwd)
     parts = [_asked(prompt, said_by), done]
     closing = (find_object(event.payload_json) or {}).get("last_assistant_message")

@@ -1,4 +1,5 @@
-"""Recall: what the store knows that bears on a prompt, in a marked block (`siftd.search.block`), or nothing at all.
+"""Recall: what the store knows that bears on a prompt, in a marked block (`siftd.search.context_block`), or nothing at
+all.
 
 Only conclusions are given: how turns and sessions ended, what an agent said on its way, what subagents answered, what a
 person chose or had kept. What was read, searched and run is as it was then, and one look shows how it is now.
@@ -13,15 +14,15 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from siftd.messages import Filters
-from siftd.search.block import NOTHING, Block, Given, Piece
+from siftd.search.context_block import NOTHING, Block, Given, Piece
 from siftd.search.engine import SearchEngine
 from siftd.search.query import Question
 from siftd.search.quoting import on_branch, words_of
 from siftd.search.relevance import Relevance, answered
-from siftd.search.rows import concludes
-from siftd.store.ledger import SessionState
+from siftd.search.row_cache import concludes
+from siftd.store.injection_ledger import SessionState
 from siftd.summarise.extractive.words import is_filler
+from siftd.wire.requests import Filters
 
 CANDIDATES = 48
 PIECES_MAX = 3

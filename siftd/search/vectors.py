@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from siftd.search.coarse import Bits, doubled
-from siftd.search.descending import descending
-from siftd.search.places import NOWHERE, Places
-from siftd.store import candidates
+from siftd.search.bitsliced_scan import Bits, doubled
+from siftd.search.id_rows import NOWHERE, Places
+from siftd.search.top_k import descending
+from siftd.store import search_reads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ _KEPT = 10
 question are among them in 99.3 of 100 cases (with 6: 98.6, with 16: 99.7)."""
 _GATHERED = 256
 """Rows that are put side by side at once: few enough for the processor's cache, and less than what malloc gives back to
-the system when it is freed, to be taken again page by page (`siftd.starting.ALLOCATOR`)."""
+the system when it is freed, to be taken again page by page (`siftd.wire.launch.ALLOCATOR`)."""
 _FIRST_CAPACITY = 1024
 _SAMPLE = 256
 """Rows that are looked at to know what is far; with fewer nobody can tell."""
@@ -101,18 +101,18 @@ class VectorIndex:
 
     def refresh(self, connection: sqlite3.Connection, *, seconds: float | None = None) -> None:
         """Take in what changed since the last call; of a table that is not read yet, as much as `seconds` allow."""
-        newest = candidates.last_vector_change(connection)
-        if self._seen is None or candidates.oldest_vector_change(connection) > self._seen + 1:
+        newest = search_reads.last_vector_change(connection)
+        if self._seen is None or search_reads.oldest_vector_change(connection) > self._seen + 1:
             self._rows.clear()
             self._read_down_to = 2**62
         elif newest > self._seen:
-            changed = candidates.vector_changes(connection, self._seen)
+            changed = search_reads.vector_changes(connection, self._seen)
             for start in range(0, len(changed), _CHANGES):
                 self._follow(connection, changed[start : start + _CHANGES])
         self._seen = newest
         until = None if seconds is None else time.monotonic() + seconds
         while self._read_down_to is not None:
-            piece = candidates.list_vectors(connection, self.embedder, self.dim, self._read_down_to, _PIECE)
+            piece = search_reads.list_vectors(connection, self.embedder, self.dim, self._read_down_to, _PIECE)
             self._put(piece)
             self._read_down_to = piece[-1][0] if len(piece) == _PIECE else None
             if until is not None and time.monotonic() >= until:
@@ -120,7 +120,7 @@ class VectorIndex:
 
     def _follow(self, connection: sqlite3.Connection, changed: Sequence[int]) -> None:
         """Set the rows of summaries whose vector changed, or is gone, as the table says now."""
-        now = [(each, candidates.find_vector(connection, self.embedder, self.dim, each)) for each in changed]
+        now = [(each, search_reads.find_vector(connection, self.embedder, self.dim, each)) for each in changed]
         for summary_id in (each for each, packed in now if packed is None):
             self._remove(summary_id)
         self._put([(summary_id, packed) for summary_id, packed in now if packed is not None])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from siftd.config import Settings
 from siftd.errors import RequestInvalid
-from siftd.scoring import HALF_LIFE_DAYS, Scoring
+from siftd.ranking_config import HALF_LIFE_DAYS, Scoring
 
 PREFIX = "search.weights."
 _MOST = 10.0

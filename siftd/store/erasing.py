@@ -15,7 +15,7 @@ from pathlib import Path
 
 from siftd.store import meta, slack
 from siftd.store.connection import open_writer
-from siftd.store.reach import Reach
+from siftd.store.forget_reach import Reach
 from siftd.store.tombstones import Tombstones, retell
 
 BUSY_MS = 5_000

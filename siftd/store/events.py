@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-from siftd.admission import KEY_CHARS
+from siftd.capture.admission import KEY_CHARS
 from siftd.clients.older import kind_and_action, said_by
 from siftd.errors import is_transient
 from siftd.log.record import Record

@@ -13,9 +13,9 @@ from typing import Any
 
 from siftd.log.record import Record
 from siftd.model import Scope
-from siftd.store import stories, summaries
-from siftd.store.rows import insert_rows
-from siftd.store.stories import cite
+from siftd.store import summaries, turn_summaries
+from siftd.store.bulk_insert import insert_rows
+from siftd.store.turn_summaries import cite
 
 _ROWS = {
     "events": "SELECT id, ts, session_id, kind AS event_kind, tool, action, payload_json, outcome, uid, frame_uid,"
@@ -154,7 +154,7 @@ def insert_summaries(connection: sqlite3.Connection, told: Sequence[tuple[dict[s
                 payload.get("confidence"),
                 scope,
                 # Whose words it is made of, by what is here: the file may say anything.
-                stories.said_of(connection, event, scope),
+                turn_summaries.said_of(connection, event, scope),
             )
         )
         raw = summaries.list_raw_events(connection, [event_id])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from siftd.admission import Admission
+from siftd.capture.admission import Admission
 from siftd.redact.session_values import Sought
 from siftd.store.scrubbing import CHUNK, EVENT_COLUMNS, Scrubbed, scrub_events, scrub_texts, text_columns, transaction
 from siftd.store.tombstones import retell

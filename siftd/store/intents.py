@@ -39,7 +39,7 @@ from siftd.store import (
     health,
     memories,
     memory_changes,
-    rewriting,
+    resummary_queue,
     scoring,
     scrubbing,
     summaries,
@@ -66,11 +66,11 @@ def _summary(connection: sqlite3.Connection, payload: dict[str, Any], record: Re
 
 def _retry(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
     summaries.retry(connection, payload["event"])
-    rewriting.retry(connection, payload["event"])
+    resummary_queue.retry(connection, payload["event"])
 
 
 def _resummarise(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
-    rewriting.tell_anew(connection, payload["since"], payload["until"])
+    resummary_queue.mark_for_resummary(connection, payload["since"], payload["until"])
 
 
 def _undo(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from siftd.log.record import Record
-from siftd.messages import Filters
 from siftd.store.ids import last_id
 from siftd.store.scope import glob_escaped
 from siftd.store.summaries import as_rows
+from siftd.wire.requests import Filters
 
 OWNER = "memory"
 _INSERT = """

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import compress, repeat
 from typing import Any
 
-from siftd.admission import Admission
+from siftd.capture.admission import Admission
 from siftd.store.tombstones import retell
 
 CHUNK = 256

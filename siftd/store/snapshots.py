@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siftd.errors import StoreCorrupt, StoreError
-from siftd.home import ensure_folder
 from siftd.log.files import sync_folder
 from siftd.store import meta
 from siftd.store.connection import open_reader, translate
 from siftd.store.events import applied_seq
 from siftd.store.migrate import check_complete
+from siftd.workspace.home import ensure_folder
 
 KEPT = 2
 """Snapshots that are kept at most: the newest, and the one before should that be damaged."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from siftd.store import ledger
+from siftd.store import injection_ledger
 from siftd.store.summaries import as_rows
 
 NOTHING: dict[str, Any] = {"days": [], "tools": [], "injections": {"pieces": 0, "sessions": 0, "touched": 0}}
@@ -22,7 +22,7 @@ _TOOLS = "SELECT tool, count(*) AS events FROM events GROUP BY tool COLLATE NOCA
 
 def read_statistics(connection: sqlite3.Connection, days: int) -> dict[str, Any]:
     """Return events and sessions of the last days that had any, the tools used most, and what agents were given."""
-    given = ledger.list_injections(connection, None, None, INJECTIONS_MAX)
+    given = injection_ledger.list_injections(connection, None, None, INJECTIONS_MAX)
     return {
         "days": as_rows(connection.execute(_DAYS, (days,)))[-days:],
         "tools": as_rows(connection.execute(_TOOLS, (TOOLS_MAX,))),

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from siftd.model import Action, Kind
-from siftd.store.rows import insert_rows
-from siftd.store.stories import cite
+from siftd.store.bulk_insert import insert_rows
+from siftd.store.turn_summaries import cite
 
 _RAW_SESSIONS = """
 WITH RECURSIVE raw (session_id) AS (

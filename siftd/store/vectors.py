@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from siftd.store import candidates
+from siftd.store import search_reads
 
 _UNEMBEDDED = """
 SELECT s.id, s.text FROM summaries s LEFT JOIN summary_embeddings v ON v.summary_id = s.id AND v.embedder = ?
@@ -40,7 +40,7 @@ class Mark:
 def mark(connection: sqlite3.Connection) -> Mark:
     """Return the moment that it is."""
     row = connection.execute("SELECT coalesce(max(id), 0) FROM summaries").fetchone()
-    return Mark(int(row[0]), candidates.last_vector_change(connection))
+    return Mark(int(row[0]), search_reads.last_vector_change(connection))
 
 
 def lowest_since(connection: sqlite3.Connection, known: Mark) -> int:
@@ -48,7 +48,7 @@ def lowest_since(connection: sqlite3.Connection, known: Mark) -> int:
 
     The journal has what lost its vector and what is not hidden any more; where it is too short, nobody knows.
     """
-    if candidates.oldest_vector_change(connection) > known.change + 1:
+    if search_reads.oldest_vector_change(connection) > known.change + 1:
         return BOTTOM
     changed = connection.execute(_LOWEST_CHANGED, (known.change,)).fetchone()[0]
     return known.newest + 1 if changed is None else min(int(changed), known.newest + 1)

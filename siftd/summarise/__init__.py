@@ -20,7 +20,7 @@ import msgspec
 
 from siftd.errors import ConfigInvalid
 from siftd.summarise.contract import Backend
-from siftd.summarise.late import missing_library
+from siftd.summarise.optional_imports import missing_library
 
 if TYPE_CHECKING:
     from siftd.summarise.sampling import Sampler

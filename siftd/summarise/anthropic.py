@@ -8,8 +8,8 @@ from typing import Any
 
 from siftd.config import is_loopback
 from siftd.summarise.errors import ModelRefused, ModelUnavailable, for_status
-from siftd.summarise.late import library
 from siftd.summarise.model import Answer, Conversation
+from siftd.summarise.optional_imports import library
 from siftd.summarise.prompt import Prompt
 
 DEFAULT_MODEL = "claude-haiku-5-5"

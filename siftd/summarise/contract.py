@@ -83,7 +83,7 @@ class Cannot(msgspec.Struct, frozen=True, kw_only=True):
 Verdict: TypeAlias = Summary | TryLater | Cannot
 
 
-class Purse:
+class TokenBudget:
     """What a backend may still spend: asked before each call, paid after it, whatever came of the answer."""
 
     def __init__(self, left: int | None = None, *, refusal: str = "") -> None:
@@ -119,7 +119,7 @@ class Backend(Protocol):
     def prompt_hash(self, item: Item) -> str:
         """Hash all that decides the text beside payload and model; never a time, an id, a fence or a batch place."""
 
-    async def summarise(self, batch: Sequence[Item], purse: Purse) -> list[Verdict]:
+    async def summarise(self, batch: Sequence[Item], budget: TokenBudget) -> list[Verdict]:
         """Give one verdict per item, in order; what `purse` does not pay for is for later.
 
         Raises nothing but cancellation.

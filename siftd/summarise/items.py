@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from siftd.clients.own import is_own_prompt
 from siftd.model import Scope
 from siftd.store.payload import find_object
-from siftd.store.stories import StoryEvent
 from siftd.store.summaries import RawEvent
+from siftd.store.turn_summaries import StoryEvent
 from siftd.summarise.contract import Item
 
 

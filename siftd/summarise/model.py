@@ -14,14 +14,14 @@ import anyio
 import msgspec
 
 from siftd.summarise.answer import checked_text, is_latin, read_answer, read_answers
-from siftd.summarise.calls import calls_of
-from siftd.summarise.contract import MAX_SUMMARY_CHARS, Cannot, Item, Purse, Summary, TryLater, Verdict
+from siftd.summarise.batching import calls_of
+from siftd.summarise.contract import MAX_SUMMARY_CHARS, Cannot, Item, Summary, TokenBudget, TryLater, Verdict
 from siftd.summarise.errors import ModelRefused, ModelUnavailable
 from siftd.summarise.extractive import NAME as EXTRACTIVE
 from siftd.summarise.extractive import render
 from siftd.summarise.extractive.text import SEEN, clip
+from siftd.summarise.grounding import Source, unsupported_claims
 from siftd.summarise.prompt import Prompt, prompt_for, prompt_for_all, prompt_hash
-from siftd.summarise.truth import Source, unsupported_claims
 
 ANSWER_SECONDS = 60.0
 """How long one answer may take, loading of a local model included; after that the server is taken for stalled."""
@@ -71,13 +71,13 @@ class ModelBackend:
     def prompt_hash(self, item: Item) -> str:
         return prompt_hash(item, self._server.deciding)
 
-    async def summarise(self, batch: Sequence[Item], purse: Purse | None = None) -> list[Verdict]:
+    async def summarise(self, batch: Sequence[Item], budget: TokenBudget | None = None) -> list[Verdict]:
         """Ask call after call; what stops one for a reason outside its events stops the rest as well."""
         verdicts: list[Verdict] = []
         try:
             async with self._server.open() as conversation:
                 for call in calls_of(batch):
-                    asking = _Asking(conversation, purse or Purse(), self._answer_seconds)
+                    asking = _Asking(conversation, budget or TokenBudget(), self._answer_seconds)
                     verdicts += [await asking.one(call[0])] if len(call) == 1 else await asking.all_of(call)
                     if isinstance(verdicts[-1], TryLater):
                         return verdicts + [verdicts[-1]] * (len(batch) - len(verdicts))
@@ -93,9 +93,9 @@ class ModelBackend:
 class _Asking:
     """One call's questions: first for all of its items, then for each that the answer did not serve."""
 
-    def __init__(self, conversation: Conversation, purse: Purse, answer_seconds: float) -> None:
+    def __init__(self, conversation: Conversation, budget: TokenBudget, answer_seconds: float) -> None:
         self._conversation = conversation
-        self._purse = purse
+        self._purse = budget
         self._answer_seconds = answer_seconds
 
     async def all_of(self, items: Sequence[Item]) -> list[Verdict]:

@@ -10,8 +10,8 @@ import httpx
 
 from siftd.config import is_loopback
 from siftd.summarise.errors import ModelUnavailable, for_status
-from siftd.summarise.late import library
 from siftd.summarise.model import Answer, Conversation
+from siftd.summarise.optional_imports import library
 from siftd.summarise.prompt import Prompt
 
 DEFAULT_URL = "http://127.0.0.1:11434"

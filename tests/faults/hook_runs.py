@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
 from daemons import HOOK, Place, RawClient, tool_call
 
-from siftd.frames import encode_json
+from siftd.wire.frames import encode_json
 
 STATES = ("up", "hung", "down")
 RUNS_A_STATE = 200

@@ -23,22 +23,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from siftd.at_work import AtWork
+from siftd.capture.intake import Intake
 from siftd.clock import SystemClock
 from siftd.config import Settings
-from siftd.daemon import opening
-from siftd.daemon.commit import Committer
-from siftd.daemon.scrubbing import Scrubber
-from siftd.daemon.upkeep import Upkeep
+from siftd.crash_guard import CrashGuard
+from siftd.daemon import store_recovery
+from siftd.daemon.erasure.scrub import Scrubber
+from siftd.daemon.group_commit import Committer
+from siftd.daemon.maintenance import Maintenance
 from siftd.errors import LogError, SiftdError
-from siftd.intake import Intake
 from siftd.log import sealing
 from siftd.log.segments import find_store, segments
 from siftd.log.writer import Entry, LogWriter
 from siftd.model import Event
-from siftd.paths import Home, WorkspacePaths
-from siftd.secret import ensure_secret
 from siftd.store.scrubbing import Scrubbed
+from siftd.workspace.paths import Home, WorkspacePaths
+from siftd.workspace.secret import ensure_secret
 
 KEY = "0123456789abcdef"
 CHANGES = {"os.rename", "os.remove", "os.truncate", "os.utime", "os.mkdir", "os.rmdir"}
@@ -69,7 +69,7 @@ def store_of(paths: WorkspacePaths) -> str:
 
 def prune(paths: WorkspacePaths) -> None:
     """Compress, make the snapshot that covers them, and prune every sealed segment."""
-    upkeep = Upkeep(
+    maintenance = Maintenance(
         root="/",
         paths=paths,
         settings=Settings({"log.keepDays": 1}),
@@ -81,12 +81,12 @@ def prune(paths: WorkspacePaths) -> None:
         is_database_in_place=bool,
         end=bool,
     )
-    upkeep._keep_log()
+    maintenance._keep_log()
 
 
 def open_store(paths: WorkspacePaths) -> None:
     """Open the store: rebuild it if that is asked for, and erase what is still to be forgotten."""
-    opened = opening.open_store(paths, AtWork(), secret=ensure_secret(paths), now_ms=2)
+    opened = store_recovery.open_store(paths, CrashGuard(), secret=ensure_secret(paths), now_ms=2)
     opened.connection.close()
 
 
@@ -106,7 +106,7 @@ def capture(paths: WorkspacePaths) -> None:
 
     async def keep() -> None:
         intake = Intake(paths, Settings({}))
-        opened = opening.open_store(paths, AtWork(), secret=ensure_secret(paths), now_ms=2)
+        opened = store_recovery.open_store(paths, CrashGuard(), secret=ensure_secret(paths), now_ms=2)
         writer = LogWriter(paths.wal, store=store_of(paths), now_ms=1)
         committer = Committer(writer, paths.wal, opened.connection, SystemClock(), tombstones=opened.tombstones)
         committer.start(opened.last_seq)

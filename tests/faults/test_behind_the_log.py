@@ -28,7 +28,7 @@ def patience() -> float:
 @pytest.fixture
 def person(place: Place, patience: float) -> Iterator[sqlite3.Connection]:
     """Somebody who may lock the database of a daemon that runs."""
-    place.start(*CALM, patches={"siftd.daemon.commit.CATCH_UP_SECONDS": patience})
+    place.start(*CALM, patches={"siftd.daemon.group_commit.CATCH_UP_SECONDS": patience})
     place.ask("drain")
     with contextlib.closing(sqlite3.connect(place.paths.database, isolation_level=None, check_same_thread=False)) as it:
         yield it

@@ -9,16 +9,16 @@ from typing import Any
 import anyio
 import pytest
 from model_server import KINDS, Kind, Reply, needs_library, running, said
-from opened_shop import DAY, NOW, opened
+from opened_memory import DAY, NOW, opened
 from structlog.testing import capture_logs
 from workbench import Workbench, nobody
 
 from siftd.consolidate.indexing import RawIndexer
 from siftd.errors import StoreCorrupt
-from siftd.paths import Home
-from siftd.store import facets
+from siftd.store import event_index
 from siftd.store.ids import ID_MAX
-from siftd.workspace import find_workspace
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home
 
 ENOUGH_SECONDS = 60
 """For what ended never."""
@@ -32,8 +32,8 @@ def damage_a_leaf_of_events(database: Path) -> None:
         database.write_bytes(whole[: start + size // 2] + bytes(size // 2) + whole[start + size :])
         connection = sqlite3.connect(database)
         try:
-            ids = facets.list_unindexed(connection, ID_MAX, 64)
-            rows = [facets.find_payload(connection, each) for each in ids]
+            ids = event_index.list_unindexed(connection, ID_MAX, 64)
+            rows = [event_index.find_payload(connection, each) for each in ids]
         except sqlite3.Error:
             continue
         finally:
@@ -45,25 +45,25 @@ def damage_a_leaf_of_events(database: Path) -> None:
 
 async def test_a_damaged_page_ends_the_indexing_and_has_the_database_set_aside(tmp_path: Path) -> None:
     """Events that only an index knows are never indexed; a loop until nothing is left would go on for ever."""
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         for number in range(60):
-            await shop.capture(number, payload={"tool_input": {"command": f"make part{number} " + "x" * 600}})
-        before = await shop.rows("SELECT id, payload_json FROM events ORDER BY id")
+            await memory.capture(number, payload={"tool_input": {"command": f"make part{number} " + "x" * 600}})
+        before = await memory.rows("SELECT id, payload_json FROM events ORDER BY id")
     paths = Home(str(tmp_path / "home")).for_workspace(find_workspace(str(tmp_path)).key)
     for suffix in ("-wal", "-shm"):
         assert not Path(f"{paths.database}{suffix}").exists()
     damage_a_leaf_of_events(Path(paths.database))
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         with anyio.fail_after(ENOUGH_SECONDS), capture_logs() as logs:
-            await shop.workshop.consolidator._tick()
-            shop.clock.at += DAY
+            await memory.services.consolidator._tick()
+            memory.clock.at += DAY
             with pytest.raises(StoreCorrupt):
-                await shop.ask("drain")
+                await memory.ask("drain")
         assert {"event": "tick_failed", "stage": "supersede", "error": "store_corrupt", "log_level": "warning"} in logs
         assert Path(paths.rebuild).exists()
-    async with opened(tmp_path) as shop:
-        assert await shop.rows("SELECT id, payload_json FROM events ORDER BY id") == before
-        await shop.ask("drain")
+    async with opened(tmp_path) as memory:
+        assert await memory.rows("SELECT id, payload_json FROM events ORDER BY id") == before
+        await memory.ask("drain")
 
 
 async def test_a_stage_that_fails_costs_no_other_of_the_tick(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ async def test_a_stage_that_fails_costs_no_other_of_the_tick(tmp_path: Path) -> 
             done.append("upkeep")
 
         bench.consolidator._drainer.drain = lambda *_, **__: overflow()  # type: ignore[assignment, method-assign, misc]
-        bench.consolidator._upkeep = keep_up
+        bench.consolidator._maintenance = keep_up
         with capture_logs() as logs:
             await bench.consolidator._tick()
     assert done == ["upkeep"]
@@ -150,20 +150,20 @@ async def test_a_row_with_an_enormous_id_costs_nothing_and_stops_nothing(tmp_pat
     """A person inserted it with a time for an id. Ids that nobody has are not gone through one by one."""
     names = "id, ts, session_id, tool, input_hash, payload_json"
     row = f"INSERT INTO events ({names}) VALUES (?, ?, 's', 'Bash', 'h', '{{}}')"
-    async with opened(tmp_path) as shop:
-        first = await shop.capture(1)
-        await shop.by_hand(row, event_id, NOW)
+    async with opened(tmp_path) as memory:
+        first = await memory.capture(1)
+        await memory.by_hand(row, event_id, NOW)
         with anyio.fail_after(ENOUGH_SECONDS):
-            await shop.ask("drain")
-            second = await shop.capture(2)
-            await shop.workshop.consolidator._tick()
-            await shop.ask("forget", ids=[f"e{first}"], dryRun=False)
+            await memory.ask("drain")
+            second = await memory.capture(2)
+            await memory.services.consolidator._tick()
+            await memory.ask("forget", ids=[f"e{first}"], dryRun=False)
         assert first < second
-    async with opened(tmp_path) as shop:
-        third = await shop.capture(3)
+    async with opened(tmp_path) as memory:
+        third = await memory.capture(3)
         assert second < third < 2**63 - 1
         assert third < ID_MAX
-        assert await shop.rows("SELECT id FROM events ORDER BY id") == sorted([(second,), (third,), (event_id,)])
+        assert await memory.rows("SELECT id FROM events ORDER BY id") == sorted([(second,), (third,), (event_id,)])
 
 
 @pytest.mark.parametrize(
@@ -180,27 +180,27 @@ async def test_a_row_with_an_enormous_id_costs_nothing_and_stops_nothing(tmp_pat
     ],
 )
 async def test_a_date_typed_as_text_ends_neither_the_daemon_nor_a_search(tmp_path: Path, statement: str) -> None:
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         for number in range(3):
-            await shop.capture(number)
-        await shop.ask("remember", text="Sessions expire after part1 minutes", pin=True)
-        await shop.ask("drain")
-        await shop.by_hand(statement)
-        await shop.workshop.telling.keep()
-        assert (await shop.ask("search", query="part1"))["hits"]
-        await shop.ask("recall", prompt="what became of part1, was it built")
+            await memory.capture(number)
+        await memory.ask("remember", text="Sessions expire after part1 minutes", pin=True)
+        await memory.ask("drain")
+        await memory.by_hand(statement)
+        await memory.services.telling.keep()
+        assert (await memory.ask("search", query="part1"))["hits"]
+        await memory.ask("recall", prompt="what became of part1, was it built")
         for kind in ("timeline", "sessions", "memories", "conversations"):
-            listed = next(each for each in (await shop.ask(kind)).values() if isinstance(each, list))
+            listed = next(each for each in (await memory.ask(kind)).values() if isinstance(each, list))
             times = [value for row in listed for name, value in row.items() if name.lower().endswith("ts")]
             assert listed
             assert all(isinstance(each, int | None) for each in times), (kind, times)
-        await shop.workshop.consolidator._tick()
-        await shop.capture(9)
+        await memory.services.consolidator._tick()
+        await memory.capture(9)
 
 
 async def test_a_date_typed_as_text_becomes_the_time_that_it_means(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await shop.capture(1)
-        await shop.by_hand("UPDATE events SET ts = '2026-01-01'")
-        await shop.workshop.consolidator._tick()
-        assert await shop.rows("SELECT ts FROM events") == [(1_767_225_600_000,)]
+    async with opened(tmp_path) as memory:
+        await memory.capture(1)
+        await memory.by_hand("UPDATE events SET ts = '2026-01-01'")
+        await memory.services.consolidator._tick()
+        assert await memory.rows("SELECT ts FROM events") == [(1_767_225_600_000,)]

@@ -12,21 +12,21 @@ from pathlib import Path
 import pytest
 from daemons import HOOK, Place, tool_call
 
-from siftd.frames import encode_hook
-from siftd.home import ensure_workspace
+from siftd.wire.frames import encode_hook
+from siftd.workspace.home import ensure_workspace
 
 pytestmark = pytest.mark.slow
 
 DEADLY = """
 import os, signal, sys
 if "spool" in sys.orig_argv:
-    import siftd.spool
-    whole = siftd.spool.Intake.from_hook
+    import siftd.log.spool
+    whole = siftd.log.spool.Intake.from_hook
     def deadly(intake, message):
         if b"arsenic" in message:
             os.kill(os.getpid(), signal.SIGKILL)
         return whole(intake, message)
-    siftd.spool.Intake.from_hook = deadly
+    siftd.log.spool.Intake.from_hook = deadly
 """
 """What the interpreter below runs at its start, where it is to be `siftd spool`."""
 

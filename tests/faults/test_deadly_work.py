@@ -167,7 +167,7 @@ def test_a_spool_file_that_kills_the_daemon_is_set_aside(place: Place) -> None:
     place.hooks([tool_call(number, session_id="arsenic" if number == 1 else "s") for number in range(3)])
     place.wait_for_couriers()
     Path(place.paths.hold).unlink()
-    assert count_deaths(place, "siftd.daemon.spooled.readmit") == 2
+    assert count_deaths(place, "siftd.daemon.ingest.spool_intake.readmit") == 2
     assert place.count_events() == 2
     assert place.spool_files() == []
     assert len(list(Path(place.paths.spool).glob("*.bad"))) == 1

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from opened_shop import opened as opened_by_folder
+from opened_memory import opened as opened_by_folder
 from structlog.testing import capture_logs
 
 from siftd.errors import SiftdError
 from siftd.log.recovery import iter_records
-from siftd.paths import Home, WorkspacePaths
 from siftd.store import health, snapshots
-from siftd.store.comparing import count_differing
+from siftd.store.log_diff import count_differing
+from siftd.workspace.paths import Home, WorkspacePaths
 
 pytestmark = pytest.mark.slow
 LOGGED = "SELECT id, uid, ts, session_id, tool, input_hash, payload_json FROM events ORDER BY id"
@@ -44,15 +44,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
     folder = tmp_path_factory.mktemp("whole")
 
     async def fill() -> list[Any]:
-        async with opened(folder) as shop:
+        async with opened(folder) as memory:
             for number in range(18):
-                await shop.capture(number)
+                await memory.capture(number)
                 if number in (5, 11):
-                    await shop.workshop.committer.seal_log()
-                    await shop.workshop._upkeep.run()
-            await shop.ask("drain")
-            snapshots.make_snapshot(shop.workshop.paths.database, shop.workshop.paths.snapshots)
-            return await shop.rows(LOGGED)
+                    await memory.services.committer.seal_log()
+                    await memory.services._maintenance.run()
+            await memory.ask("drain")
+            snapshots.make_snapshot(memory.services.paths.database, memory.services.paths.snapshots)
+            return await memory.rows(LOGGED)
 
     return folder, asyncio.run(fill())
 
@@ -80,9 +80,9 @@ def test_in_the_log(whole: tuple[Path, list[Any]], seed: int) -> None:
         segment = rng.choice(sorted(Path(paths_of(folder).folder).glob("wal*.ndjson*")))
         flip(segment, rng)
         with capture_logs():
-            async with opened(folder) as shop:
-                found = await shop.rows(LOGGED)
-                told = (await shop.ask("info"))["recovery"]
+            async with opened(folder) as memory:
+                found = await memory.rows(LOGGED)
+                told = (await memory.ask("info"))["recovery"]
         lost = [row for row in whole[1] if row not in found]
         assert [row for row in found if row not in whole[1]] == [], "a wrong record was believed"
         assert not lost or told["corruptLines"] or told["tornBytes"], "nobody tells what is lost"
@@ -105,8 +105,8 @@ def test_in_a_snapshot(whole: tuple[Path, list[Any]], seed: int) -> None:
         flip(snapshot.path, rng)
         assert not snapshot.is_whole
         with capture_logs() as logs:
-            async with opened(folder) as shop:
-                assert await shop.rows(LOGGED) == whole[1], "the log has everything"
+            async with opened(folder) as memory:
+                assert await memory.rows(LOGGED) == whole[1], "the log has everything"
         assert "snapshots_damaged" in [line["event"] for line in logs]
 
     with tempfile.TemporaryDirectory() as folder:
@@ -125,8 +125,8 @@ def test_in_the_database(whole: tuple[Path, list[Any]], seed: int) -> None:
         flip(Path(paths.database), rng)
         with capture_logs():
             try:
-                async with opened(folder) as shop:
-                    found = await shop.rows(LOGGED)
+                async with opened(folder) as memory:
+                    found = await memory.rows(LOGGED)
             except SiftdError:
                 found = None  # noticed by whoever opens it
         if found == whole[1]:
@@ -141,8 +141,8 @@ def test_in_the_database(whole: tuple[Path, list[Any]], seed: int) -> None:
             connection.close()
         Path(paths.rebuild).touch()
         with capture_logs():
-            async with opened(folder) as shop:
-                assert await shop.rows(LOGGED) == whole[1]
+            async with opened(folder) as memory:
+                assert await memory.rows(LOGGED) == whole[1]
 
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(whole[0], folder, dirs_exist_ok=True)

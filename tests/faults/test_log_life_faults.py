@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "unit"))
-from opened_shop import DAY, NOW, Hands, Shop
-from opened_shop import opened as opened_by_folder
+from opened_memory import DAY, NOW, Hands, Memory
+from opened_memory import opened as opened_by_folder
 
-from siftd.home import ensure_workspace
 from siftd.log import sealing
 from siftd.log.recovery import iter_records, recover
-from siftd.paths import Home, WorkspacePaths
 from siftd.store import snapshots
 from siftd.store.migrate import known_migrations
 from siftd.store.scrubbing import Scrubbed
+from siftd.workspace.home import ensure_workspace
+from siftd.workspace.paths import Home, WorkspacePaths
 
 pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).with_name("killed_steps.py")
@@ -52,12 +52,12 @@ def fault_at_every_step(work: str, folder: Path, fault: str = "kill", most: int 
     return [folder / str(number) for number in told["tried"]]
 
 
-async def fill(shop: Shop, count: int = 6) -> None:
+async def fill(memory: Memory, count: int = 6) -> None:
     """Capture events over two sealed segments and the active one."""
     for number in range(count):
-        await shop.capture(number)
+        await memory.capture(number)
         if number % 2:
-            await shop.workshop.committer.seal_log()
+            await memory.services.committer.seal_log()
 
 
 def words_left(home: Path) -> list[str]:
@@ -72,35 +72,35 @@ def words_left(home: Path) -> list[str]:
 @FAULTS
 async def test_a_fault_while_capturing_loses_and_doubles_nothing_acknowledged(tmp_path: Path, fault: str) -> None:
     """Before the write, half through it, before the sync, between log and insert, in the insert, before the answer."""
-    async with opened(tmp_path) as shop:
-        await fill(shop, 2)
+    async with opened(tmp_path) as memory:
+        await fill(memory, 2)
     for folder in fault_at_every_step("capture", tmp_path, fault, 2 * MOST):
         acked = (
             dict(line.split(" ", 1) for line in (folder / "acked").read_text().splitlines())
             if (folder / "acked").exists()
             else {}
         )
-        async with opened(folder) as shop:
-            rows = await shop.rows("SELECT id, payload_json FROM events WHERE id > 2")
+        async with opened(folder) as memory:
+            rows = await memory.rows("SELECT id, payload_json FROM events WHERE id > 2")
             found = {str(event_id): json.loads(payload)["tool_input"]["command"] for event_id, payload in rows}
             assert found.items() >= acked.items()
             assert len(set(found.values())) == len(found) <= len(acked) + 1
-            assert await shop.rows("PRAGMA integrity_check") == [("ok",)]
-            assert await shop.capture(9) > max(map(int, found), default=2)
+            assert await memory.rows("PRAGMA integrity_check") == [("ok",)]
+            assert await memory.capture(9) > max(map(int, found), default=2)
 
 
 async def test_a_kill_while_migrating_leaves_a_database_that_the_next_start_finishes(tmp_path: Path) -> None:
     ensure_workspace(paths_of(tmp_path))
     for folder in fault_at_every_step("open", tmp_path):
-        async with opened(folder) as shop:
-            assert await shop.capture(1) == 1
-            assert await shop.rows("SELECT count(*) FROM migrations") == [(len(known_migrations()),)]
+        async with opened(folder) as memory:
+            assert await memory.capture(1) == 1
+            assert await memory.rows("SELECT count(*) FROM migrations") == [(len(known_migrations()),)]
 
 
 @FAULTS
 async def test_a_fault_while_sealing_and_compressing_loses_and_doubles_nothing(tmp_path: Path, fault: str) -> None:
-    async with opened(tmp_path) as shop:
-        await fill(shop)
+    async with opened(tmp_path) as memory:
+        await fill(memory)
     for folder in fault_at_every_step("seal", tmp_path, fault):
         wal = paths_of(folder).wal
         acked = [int(line) for line in (folder / "acked").read_text().split()] if (folder / "acked").exists() else []
@@ -112,102 +112,102 @@ async def test_a_fault_while_sealing_and_compressing_loses_and_doubles_nothing(t
         sealing.compress(wal)
         assert [record.seq for record in iter_records(wal)] == kept
         assert list(Path(wal).parent.glob(".wal*")) == []
-        async with opened(folder) as shop:
-            assert await shop.rows("SELECT count(*) FROM events") == [(6,)]
-            assert await shop.capture(9) > max([6, *acked])
+        async with opened(folder) as memory:
+            assert await memory.rows("SELECT count(*) FROM events") == [(6,)]
+            assert await memory.capture(9) > max([6, *acked])
 
 
 @FAULTS
 async def test_a_fault_while_pruning_leaves_a_log_that_the_snapshot_completes(tmp_path: Path, fault: str) -> None:
-    async with opened(tmp_path) as shop:
-        await fill(shop)
-        before = await shop.rows(EVERYTHING)
-        for each in sealing.list_sealed(shop.workshop.paths.wal):
+    async with opened(tmp_path) as memory:
+        await fill(memory)
+        before = await memory.rows(EVERYTHING)
+        for each in sealing.list_sealed(memory.services.paths.wal):
             os.utime(each.path, ((NOW - 9 * DAY) // 1000 - 10**8,) * 2)
     for folder in fault_at_every_step("prune", tmp_path, fault):
         for each in Path(paths_of(folder).folder).glob("db.sqlite*"):
             each.unlink()
-        async with opened(folder) as shop:
-            assert await shop.rows(EVERYTHING) == before
-            assert await shop.capture(9) == 7
+        async with opened(folder) as memory:
+            assert await memory.rows(EVERYTHING) == before
+            assert await memory.capture(9) == 7
 
 
 @pytest.mark.parametrize(("has_snapshot", "fault"), [(True, "kill"), (False, "kill"), (True, "fail")])
 async def test_a_fault_while_rebuilding_ends_with_every_event_under_its_id(
     tmp_path: Path, has_snapshot: bool, fault: str
 ) -> None:
-    async with opened(tmp_path) as shop:
-        await fill(shop, 4)
-        paths = shop.workshop.paths
+    async with opened(tmp_path) as memory:
+        await fill(memory, 4)
+        paths = memory.services.paths
         if has_snapshot:
             snapshots.make_snapshot(paths.database, paths.snapshots)
             for each in sealing.list_sealed(paths.wal):
                 each.path.unlink()
-        await shop.capture(4)
-        before = await shop.rows(EVERYTHING)
+        await memory.capture(4)
+        before = await memory.rows(EVERYTHING)
     Path(paths.rebuild).touch()
     for folder in fault_at_every_step("open", tmp_path, fault):
-        async with opened(folder) as shop:
-            assert await shop.rows(EVERYTHING) == before
-            assert await shop.rows("PRAGMA integrity_check") == [("ok",)]
-            assert await shop.capture(9) == 6
+        async with opened(folder) as memory:
+            assert await memory.rows(EVERYTHING) == before
+            assert await memory.rows("PRAGMA integrity_check") == [("ok",)]
+            assert await memory.capture(9) == 6
 
 
 @FAULTS
 async def test_a_fault_while_forgetting_brings_nothing_back_and_takes_nothing_else(tmp_path: Path, fault: str) -> None:
     payload = {"tool_input": {"command": f"echo {WORD}"}, "tool_response": {"stdout": WORD}}
-    async with opened(tmp_path) as shop:
-        await fill(shop)
-        gone = await shop.capture(6, payload=payload, uid="gone")
-        await shop.capture(7)
-        await shop.ask("drain")
-        paths = shop.workshop.paths
+    async with opened(tmp_path) as memory:
+        await fill(memory)
+        gone = await memory.capture(6, payload=payload, uid="gone")
+        await memory.capture(7)
+        await memory.ask("drain")
+        paths = memory.services.paths
         snapshots.make_snapshot(paths.database, paths.snapshots)
-        kept = [row for row in await shop.rows(EVERYTHING) if row[0] != gone]
+        kept = [row for row in await memory.rows(EVERYTHING) if row[0] != gone]
 
         async def not_yet() -> None:
             """The daemon dies before it erases."""
 
-        shop.workshop.forgetter.finish = not_yet  # type: ignore[method-assign]
-        assert (await shop.ask("forget", ids=[f"e{gone}"], dryRun=False))["matched"] == 1
+        memory.services.forgetter.finish = not_yet  # type: ignore[method-assign]
+        assert (await memory.ask("forget", ids=[f"e{gone}"], dryRun=False))["matched"] == 1
     assert len(words_left(tmp_path / "home")) >= 3
     for folder in fault_at_every_step("open", tmp_path, fault):
-        async with opened(folder, Hands()) as shop:
+        async with opened(folder, Hands()) as memory:
             assert words_left(folder / "home") == []
-            assert await shop.rows(EVERYTHING) == kept
-            assert await shop.rows("SELECT count(*) FROM forgets WHERE done_ts IS NULL") == [(0,)]
+            assert await memory.rows(EVERYTHING) == kept
+            assert await memory.rows("SELECT count(*) FROM forgets WHERE done_ts IS NULL") == [(0,)]
         for each in Path(paths_of(folder).folder).glob("db.sqlite*"):
             each.unlink()
-        async with opened(folder, Hands()) as shop:
-            assert await shop.rows(EVERYTHING) == kept
+        async with opened(folder, Hands()) as memory:
+            assert await memory.rows(EVERYTHING) == kept
             assert words_left(folder / "home") == []
 
 
 async def test_a_kill_while_scrubbing_leaves_no_secret_once_it_is_done_again(tmp_path: Path) -> None:
     payload = {"tool_input": {"command": f"echo {WORD}"}, "tool_response": {"stdout": WORD}}
-    async with opened(tmp_path) as shop:
-        await fill(shop)
-        held = await shop.capture(6, payload=payload, uid="held")
-        await shop.workshop.committer.seal_log()
-        await shop.capture(7)
-        await shop.ask("drain")
-        paths = shop.workshop.paths
+    async with opened(tmp_path) as memory:
+        await fill(memory)
+        held = await memory.capture(6, payload=payload, uid="held")
+        await memory.services.committer.seal_log()
+        await memory.capture(7)
+        await memory.ask("drain")
+        paths = memory.services.paths
         snapshots.make_snapshot(paths.database, paths.snapshots)
-        untouched = [row for row in await shop.rows(EVERYTHING) if row[0] != held]
+        untouched = [row for row in await memory.rows(EVERYTHING) if row[0] != held]
 
         async def not_yet() -> Scrubbed:
             """The daemon dies before it scrubs."""
             return Scrubbed()
 
-        shop.workshop.scrubber.finish = not_yet  # type: ignore[method-assign]
-        await shop.ask("scrub", dryRun=False)
+        memory.services.scrubber.finish = not_yet  # type: ignore[method-assign]
+        await memory.ask("scrub", dryRun=False)
     assert len(words_left(tmp_path / "home")) >= 3
     rules = [{"name": "word", "pattern": WORD, "example": WORD}]
     for number, folder in enumerate(fault_at_every_step("scrub", tmp_path)):
         for is_rebuilt in (False, True)[: 1 + number % 2]:
-            async with opened(folder, Hands(), redact_rules=rules) as shop:
-                await shop.workshop._upkeep.run()
-                rows = await shop.rows(EVERYTHING)
+            async with opened(folder, Hands(), redact_rules=rules) as memory:
+                await memory.services._maintenance.run()
+                rows = await memory.rows(EVERYTHING)
                 assert [row for row in rows if row[0] != held] == untouched, is_rebuilt
                 assert [row[6] for row in rows if row[0] == held] != []
                 assert words_left(folder / "home") == []

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened_shop import NOW, Shop, opened
+from opened_memory import NOW, Memory, opened
 from structlog.testing import capture_logs
 
-from siftd.at_work import AtWork
+from siftd.crash_guard import CrashGuard
 from siftd.log import sealing
-from siftd.paths import Home, WorkspacePaths
 from siftd.store import snapshots
-from siftd.workspace import find_workspace
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home, WorkspacePaths
 
 EVERYTHING = "SELECT id, ts, session_id, tool, input_hash, payload_json, uid FROM events ORDER BY id"
 
@@ -28,15 +28,15 @@ def paths_of(folder: Path) -> WorkspacePaths:
     return Home(str(folder / "home")).for_workspace(find_workspace(str(folder)).key)
 
 
-async def fill(shop: Shop) -> list[tuple[Any, ...]]:
+async def fill(memory: Memory) -> list[tuple[Any, ...]]:
     """Capture events over a compressed segment, a plain sealed one and the active one; return their rows."""
     for number in range(9):
-        await shop.capture(number)
+        await memory.capture(number)
         if number in (2, 5):
-            await shop.workshop.committer.seal_log()
+            await memory.services.committer.seal_log()
         if number == 2:
-            sealing.compress(shop.workshop.paths.wal)
-    return await shop.rows(EVERYTHING)
+            sealing.compress(memory.services.paths.wal)
+    return await memory.rows(EVERYTHING)
 
 
 def sealed(paths: WorkspacePaths) -> list[Path]:
@@ -79,118 +79,118 @@ async def test_a_rebuild_keeps_every_event_that_the_whole_database_still_had(
     tmp_path: Path, lose: Callable[[WorkspacePaths], None]
 ) -> None:
     """Whatever became of the log: what was acknowledged is taken over from the database that was set aside."""
-    async with opened(tmp_path) as shop:
-        before = await fill(shop)
+    async with opened(tmp_path) as memory:
+        before = await fill(memory)
     paths = paths_of(tmp_path)
     lose(paths)
     ask_for_a_rebuild(paths)
-    async with opened(tmp_path) as shop:
-        assert await shop.rows(EVERYTHING) == before
-        told = (await shop.ask("info"))["recovery"]["rescued"]
+    async with opened(tmp_path) as memory:
+        assert await memory.rows(EVERYTHING) == before
+        told = (await memory.ask("info"))["recovery"]["rescued"]
         assert (told["events"] > 0, told["left"]) == (True, 0)
-        assert await shop.capture(9) == 10, "no id is given twice"
-        await shop.workshop._upkeep.run()
+        assert await memory.capture(9) == 10, "no id is given twice"
+        await memory.services._maintenance.run()
         assert [each.seq for each in snapshots.list_snapshots(paths.snapshots)] == [10], "copied at once"
-        whole = await shop.rows(EVERYTHING)
+        whole = await memory.rows(EVERYTHING)
     for each in Path(paths.folder).glob("db.sqlite*"):
         each.unlink()
-    async with opened(tmp_path) as shop:
-        assert await shop.rows(EVERYTHING) == whole
+    async with opened(tmp_path) as memory:
+        assert await memory.rows(EVERYTHING) == whole
 
 
 async def test_a_rebuild_without_any_loss_takes_nothing_over_and_says_nothing(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        before = await fill(shop)
+    async with opened(tmp_path) as memory:
+        before = await fill(memory)
     ask_for_a_rebuild(paths_of(tmp_path))
     with capture_logs() as logs:
-        async with opened(tmp_path) as shop:
-            assert await shop.rows(EVERYTHING) == before
-            assert (await shop.ask("info"))["recovery"]["rescued"] is None
+        async with opened(tmp_path) as memory:
+            assert await memory.rows(EVERYTHING) == before
+            assert (await memory.ask("info"))["recovery"]["rescued"] is None
     assert "events_rescued" not in {each["event"] for each in logs}
 
 
 async def test_a_bit_that_flipped_in_an_identity_doubles_nothing(tmp_path: Path) -> None:
     """Under its number, with its time and words, it is what the log has under its whole name."""
     remembered = "SELECT id, uid, text FROM memories ORDER BY id"
-    async with opened(tmp_path) as shop:
-        before = await fill(shop)
-        await shop.ask("remember", text="the build needs four cores")
-        memories = await shop.rows(remembered)
+    async with opened(tmp_path) as memory:
+        before = await fill(memory)
+        await memory.ask("remember", text="the build needs four cores")
+        memories = await memory.rows(remembered)
     paths = paths_of(tmp_path)
     with contextlib.closing(sqlite3.connect(paths.database)) as connection:
         connection.execute("UPDATE events SET uid = '!' || substr(uid, 2) WHERE id = 3")
         connection.execute("UPDATE memories SET uid = '!' || substr(uid, 2)")
         connection.commit()
     ask_for_a_rebuild(paths)
-    async with opened(tmp_path) as shop:
-        assert await shop.rows(EVERYTHING) == before
-        assert await shop.rows(remembered) == memories
+    async with opened(tmp_path) as memory:
+        assert await memory.rows(EVERYTHING) == before
+        assert await memory.rows(remembered) == memories
 
 
 async def test_memories_their_changes_and_what_was_paused_outlive_a_lost_log(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        first = (await shop.ask("remember", text="the build needs four cores"))["id"]
-        second = (await shop.ask("remember", text="the tests need a clean database"))["id"]
-        await shop.ask("link", **{"from": first, "to": second}, relation="related_to")
-        shop.clock.at += 1
-        await shop.ask("update", id=first, text="the build needs eight cores")
-        await shop.ask("pause", session="quiet")
-        applied = (await shop.ask("info"))["log"]["appliedSeq"]
+    async with opened(tmp_path) as memory:
+        first = (await memory.ask("remember", text="the build needs four cores"))["id"]
+        second = (await memory.ask("remember", text="the tests need a clean database"))["id"]
+        await memory.ask("link", **{"from": first, "to": second}, relation="related_to")
+        memory.clock.at += 1
+        await memory.ask("update", id=first, text="the build needs eight cores")
+        await memory.ask("pause", session="quiet")
+        applied = (await memory.ask("info"))["log"]["appliedSeq"]
         told = "SELECT id, text, uid FROM memories ORDER BY id"
-        before, links = await shop.rows(told), await shop.rows("SELECT * FROM memory_links")
+        before, links = await memory.rows(told), await memory.rows("SELECT * FROM memory_links")
     paths = paths_of(tmp_path)
     delete_everything(paths)
     ask_for_a_rebuild(paths)
-    async with opened(tmp_path) as shop:
-        assert await shop.rows(told) == before
-        assert await shop.rows("SELECT * FROM memory_links") == links
-        assert await shop.rows("SELECT session_id FROM opt_outs") == [("quiet",)]
-        assert await shop.capture(1) == applied + 1, "no seq is given twice either"
+    async with opened(tmp_path) as memory:
+        assert await memory.rows(told) == before
+        assert await memory.rows("SELECT * FROM memory_links") == links
+        assert await memory.rows("SELECT session_id FROM opt_outs") == [("quiet",)]
+        assert await memory.capture(1) == applied + 1, "no seq is given twice either"
 
 
 async def test_a_forgotten_event_is_not_taken_over_though_the_log_lost_its_tombstone(tmp_path: Path) -> None:
     """The tombstones are in the database that is set aside as well; and that holds the event no more."""
-    async with opened(tmp_path) as shop:
-        await fill(shop)
-        await shop.ask("forget", ids=["e2"], dryRun=False)
-        kept = await shop.rows(EVERYTHING)
-        tombstones = await shop.rows("SELECT kind, key FROM tombstones ORDER BY kind, key")
+    async with opened(tmp_path) as memory:
+        await fill(memory)
+        await memory.ask("forget", ids=["e2"], dryRun=False)
+        kept = await memory.rows(EVERYTHING)
+        tombstones = await memory.rows("SELECT kind, key FROM tombstones ORDER BY kind, key")
     paths = paths_of(tmp_path)
     delete_everything(paths)
     ask_for_a_rebuild(paths)
-    async with opened(tmp_path) as shop:
-        assert await shop.rows(EVERYTHING) == kept
-        assert await shop.rows("SELECT kind, key FROM tombstones ORDER BY kind, key") == tombstones
-        assert await shop.workshop.committer.run(lambda _: shop.workshop.stock.tombstones.is_empty) is False
+    async with opened(tmp_path) as memory:
+        assert await memory.rows(EVERYTHING) == kept
+        assert await memory.rows("SELECT kind, key FROM tombstones ORDER BY kind, key") == tombstones
+        assert await memory.services.committer.run(lambda _: memory.services.storage.tombstones.is_empty) is False
 
 
 async def test_what_does_not_pass_its_hash_stays_in_the_set_aside_file_and_is_told(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await fill(shop)
-        await shop.by_hand("UPDATE events SET payload_json = '{}' WHERE id = 4")
+    async with opened(tmp_path) as memory:
+        await fill(memory)
+        await memory.by_hand("UPDATE events SET payload_json = '{}' WHERE id = 4")
     paths = paths_of(tmp_path)
     delete_everything(paths)
     ask_for_a_rebuild(paths)
-    async with opened(tmp_path) as shop:
-        assert [row[0] for row in await shop.rows(EVERYTHING)] == [1, 2, 3, 5, 6, 7, 8, 9]
-        told = (await shop.ask("info"))["recovery"]["rescued"]
+    async with opened(tmp_path) as memory:
+        assert [row[0] for row in await memory.rows(EVERYTHING)] == [1, 2, 3, 5, 6, 7, 8, 9]
+        told = (await memory.ask("info"))["recovery"]["rescued"]
         assert (told["events"], told["left"]) == (8, 1)
     assert list(Path(paths.folder).glob("db.sqlite.damaged-*[0-9]"))
 
 
 async def test_another_workspaces_segment_is_set_aside_and_brings_nothing_in(tmp_path: Path) -> None:
     other, mine = tmp_path / "other", tmp_path / "mine"
-    async with opened(other) as shop:
+    async with opened(other) as memory:
         for number in range(20):
-            await shop.capture(number, sessionId="foreign")
-    async with opened(mine) as shop:
-        before = await fill(shop)
+            await memory.capture(number, sessionId="foreign")
+    async with opened(mine) as memory:
+        before = await fill(memory)
     paths = paths_of(mine)
     shutil.copy(paths_of(other).wal, paths.wal)
     ask_for_a_rebuild(paths)
-    async with opened(mine) as shop:
-        assert await shop.rows(EVERYTHING) == before
-        recovery = (await shop.ask("info"))["recovery"]
+    async with opened(mine) as memory:
+        assert await memory.rows(EVERYTHING) == before
+        recovery = (await memory.ask("info"))["recovery"]
         assert recovery["foreignSegments"] == 1
         assert recovery["rescued"]["events"] == 3, "what the segment that was overwritten had"
     assert [each.name for each in Path(paths.quarantine).iterdir()] == ["foreign-wal.ndjson"]
@@ -198,84 +198,84 @@ async def test_another_workspaces_segment_is_set_aside_and_brings_nothing_in(tmp
 
 async def test_another_workspaces_database_is_set_aside_and_brings_nothing_in(tmp_path: Path) -> None:
     other, mine = tmp_path / "other", tmp_path / "mine"
-    async with opened(other) as shop:
-        await shop.capture(1, sessionId="foreign")
-    async with opened(mine) as shop:
-        before = await fill(shop)
+    async with opened(other) as memory:
+        await memory.capture(1, sessionId="foreign")
+    async with opened(mine) as memory:
+        before = await fill(memory)
     paths = paths_of(mine)
     shutil.copy(paths_of(other).database, paths.database)
-    async with opened(mine) as shop:
-        assert await shop.rows(EVERYTHING) == before
-        assert (await shop.ask("info"))["recovery"]["rescued"] is None
+    async with opened(mine) as memory:
+        assert await memory.rows(EVERYTHING) == before
+        assert (await memory.ask("info"))["recovery"]["rescued"] is None
 
 
 async def test_a_log_that_is_emptied_while_it_is_written_is_begun_anew_and_what_it_held_copied(tmp_path: Path) -> None:
     """Its inode is the same: only its size tells."""
     paths = paths_of(tmp_path)
-    async with opened(tmp_path) as shop:
-        await fill(shop)
+    async with opened(tmp_path) as memory:
+        await fill(memory)
         empty_the_active_one(paths)
-        await shop.workshop._upkeep.run()
-        assert (await shop.ask("info"))["recovery"]["logLostTs"] == NOW
-        assert await shop.capture(9) == 10
-        await shop.workshop._upkeep.run()
-        whole = await shop.rows(EVERYTHING)
+        await memory.services._maintenance.run()
+        assert (await memory.ask("info"))["recovery"]["logLostTs"] == NOW
+        assert await memory.capture(9) == 10
+        await memory.services._maintenance.run()
+        whole = await memory.rows(EVERYTHING)
     for each in Path(paths.folder).glob("db.sqlite*"):
         each.unlink()
-    async with opened(tmp_path) as shop:
-        assert await shop.rows(EVERYTHING) == whole
+    async with opened(tmp_path) as memory:
+        assert await memory.rows(EVERYTHING) == whole
 
 
 async def test_a_log_that_was_emptied_between_two_daemons_is_told_and_what_it_held_copied(tmp_path: Path) -> None:
     paths = paths_of(tmp_path)
-    async with opened(tmp_path) as shop:
-        before = await fill(shop)
+    async with opened(tmp_path) as memory:
+        before = await fill(memory)
     empty_the_active_one(paths)
-    async with opened(tmp_path) as shop:
-        assert (await shop.ask("info"))["recovery"]["logLostTs"] == NOW
-        await shop.workshop._upkeep.run()
+    async with opened(tmp_path) as memory:
+        assert (await memory.ask("info"))["recovery"]["logLostTs"] == NOW
+        await memory.services._maintenance.run()
         assert [each.seq for each in snapshots.list_snapshots(paths.snapshots)] == [9]
-        assert await shop.rows(EVERYTHING) == before
+        assert await memory.rows(EVERYTHING) == before
 
 
 async def test_a_kill_between_setting_aside_and_taking_over_loses_nothing(tmp_path: Path) -> None:
     """The next start looks through what was set aside, though nothing is left that asks for a rebuild."""
-    async with opened(tmp_path) as shop:
-        before = await fill(shop)
+    async with opened(tmp_path) as memory:
+        before = await fill(memory)
     paths = paths_of(tmp_path)
     delete_everything(paths)
     Path(paths.database).rename(f"{paths.database}.damaged-{NOW - 1}")
-    async with opened(tmp_path) as shop:
-        assert await shop.rows(EVERYTHING) == before
+    async with opened(tmp_path) as memory:
+        assert await memory.rows(EVERYTHING) == before
 
 
 @pytest.mark.parametrize("way", ["reembed", "rebuild"])
 async def test_a_text_that_was_condemned_is_tried_again_when_a_person_asks_for_it(tmp_path: Path, way: str) -> None:
     """A daemon that is killed twice at the wrong moment condemns an innocent one; and a rebuild gives its id away."""
-    async with opened(tmp_path) as shop:
-        await shop.capture(1)
-        await shop.ask("drain")
+    async with opened(tmp_path) as memory:
+        await memory.capture(1)
+        await memory.ask("drain")
     paths = paths_of(tmp_path)
     for _ in range(2):
-        at_work = AtWork(paths)
-        at_work.begin("embed", [1])
-        at_work.close()
+        crash_guard = CrashGuard(paths)
+        crash_guard.begin("embed", [1])
+        crash_guard.close()
     if way == "rebuild":
         ask_for_a_rebuild(paths)
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         if way == "reembed":
-            assert shop.workshop.stock.at_work.is_condemned("embed", 1)
-            await shop.ask("reembed")
-        assert not shop.workshop.stock.at_work.is_condemned("embed", 1)
-        await shop.ask("drain")
-        assert await shop.rows("SELECT count(*) FROM summary_embeddings") == [(1,)]
+            assert memory.services.storage.crash_guard.is_condemned("embed", 1)
+            await memory.ask("reembed")
+        assert not memory.services.storage.crash_guard.is_condemned("embed", 1)
+        await memory.ask("drain")
+        assert await memory.rows("SELECT count(*) FROM summary_embeddings") == [(1,)]
 
 
 async def test_databases_set_aside_do_not_pile_up(tmp_path: Path) -> None:
     paths = paths_of(tmp_path)
     for number in range(5):
-        async with opened(tmp_path) as shop:
-            await shop.capture(number)
+        async with opened(tmp_path) as memory:
+            await memory.capture(number)
         ask_for_a_rebuild(paths)
     async with opened(tmp_path):
         pass

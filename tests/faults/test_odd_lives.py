@@ -17,8 +17,8 @@ from daemons import Place, session_start, tool_call, wait_until
 from torture import Torture
 
 from siftd.errors import DaemonUnreachable
-from siftd.home import ensure_workspace
-from siftd.paths import Home
+from siftd.workspace.home import ensure_workspace
+from siftd.workspace.paths import Home
 
 pytestmark = pytest.mark.slow
 

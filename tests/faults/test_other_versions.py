@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from daemons import Place, RawClient, session_start, tool_call
 
-from siftd.frames import FrameBuffer, encode_hook, encode_json
-from siftd.home import ensure_workspace
+from siftd.wire.frames import FrameBuffer, encode_hook, encode_json
+from siftd.workspace.home import ensure_workspace
 
 pytestmark = pytest.mark.slow
 FRAMES = Path(__file__).parents[1] / "golden" / "frames-1.jsonl"

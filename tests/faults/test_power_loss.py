@@ -20,21 +20,21 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
-import opened_shop
+import opened_memory
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from opened_shop import NOW
+from opened_memory import NOW
 from opened_store import KEY, OpenedStore
 
 from siftd.errors import LogError
 from siftd.log.files import RealLogFile
 from siftd.model import Event
-from siftd.paths import Home
+from siftd.workspace.paths import Home
 
 pytestmark = pytest.mark.slow
 seeds = st.integers(0, 2**32)
-opened = functools.partial(opened_shop.opened, key=KEY)
+opened = functools.partial(opened_memory.opened, key=KEY)
 """A home is copied from folder to folder here: its workspace keeps its name."""
 TIMES = int(os.environ.get("SIFTD_TEST_TIMES", "1"))
 """More of everything, for a long run."""
@@ -181,14 +181,14 @@ def test_what_was_acknowledged_survives_a_power_cut_at_any_call(fails_at: int, g
         disk = Disk(folder / "home", folder / "after" / "home", fails_at, random.Random(seed))
         await work_until_the_power_fails(disk, folder / "home", groups)
         assert disk.kept is not None
-        async with opened(folder / "after") as shop:
-            rows = await shop.rows("SELECT id, payload_json FROM events")
+        async with opened(folder / "after") as memory:
+            rows = await memory.rows("SELECT id, payload_json FROM events")
             found = {event_id: command_of(payload) for event_id, payload in rows}
             assert found.items() >= disk.kept.items()
             sent = {f"make part{number}" for number in range(sum(groups))}
             assert set(found.values()) <= sent
             assert len(set(found.values())) == len(rows)
-            assert await shop.capture(1) > max(found, default=0)
+            assert await memory.capture(1) > max(found, default=0)
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(check(Path(folder)))
@@ -211,8 +211,8 @@ def test_what_failed_syncs_refused_is_gone_after_a_power_cut_too(
         disk = Disk(folder / "home", folder / "after" / "home", fails_at, random.Random(seed), bad_syncs=bad_syncs)
         await work_until_the_power_fails(disk, folder / "home", groups)
         assert disk.kept is not None
-        async with opened(folder / "after") as shop:
-            rows = await shop.rows("SELECT id, payload_json FROM events")
+        async with opened(folder / "after") as memory:
+            rows = await memory.rows("SELECT id, payload_json FROM events")
             found = {event_id: command_of(payload) for event_id, payload in rows}
             assert found.items() >= disk.kept.items()
             assert not set(found.values()) & disk.refused
@@ -228,11 +228,11 @@ def test_a_power_cut_within_a_checkpoint_leaves_any_mix_of_pages(seed: int) -> N
 
     async def check(folder: Path) -> None:
         paths = Home(str(folder / "home")).for_workspace(KEY)
-        async with opened(folder) as shop:
+        async with opened(folder) as memory:
             for number in range(12):
-                await shop.capture(number)
-            await shop.ask("drain")
-            before = await shop.rows("SELECT id, payload_json FROM events")
+                await memory.capture(number)
+            await memory.ask("drain")
+            before = await memory.rows("SELECT id, payload_json FROM events")
             old, log = Path(paths.database).read_bytes(), Path(f"{paths.database}-wal").read_bytes()
             person = sqlite3.connect(paths.database)
             person.execute("PRAGMA wal_checkpoint(PASSIVE)")
@@ -244,9 +244,9 @@ def test_a_power_cut_within_a_checkpoint_leaves_any_mix_of_pages(seed: int) -> N
         Path(after.database).write_bytes(b"".join(page.ljust(4096, b"\0") for page in pages))
         Path(f"{after.database}-wal").write_bytes(log)
         Path(f"{after.database}-shm").unlink(missing_ok=True)
-        async with opened(folder / "after") as shop:
-            assert await shop.rows("SELECT id, payload_json FROM events") == before
-            assert await shop.rows("PRAGMA integrity_check") == [("ok",)]
+        async with opened(folder / "after") as memory:
+            assert await memory.rows("SELECT id, payload_json FROM events") == before
+            assert await memory.rows("PRAGMA integrity_check") == [("ok",)]
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(check(Path(folder)))

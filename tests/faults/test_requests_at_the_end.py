@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from daemons import Place, RawClient, is_alive, wait_until
 
-from siftd.frames import encode_json
+from siftd.wire.frames import encode_json
 
 pytestmark = pytest.mark.slow
 
 
 def test_requests_that_meet_a_stop_are_answered_or_not_at_all(place: Place) -> None:
     """Never "internal": that would say that something is wrong with what was asked."""
-    patches = {"siftd.daemon.serve.IN_FLIGHT_SECONDS": 0.0}  # nobody waits for them, as when they take long
+    patches = {"siftd.daemon.server.IN_FLIGHT_SECONDS": 0.0}  # nobody waits for them, as when they take long
     daemon = place.start("--set", "memory.consolidator.tickMs=3600000", patches=patches)
     for number in range(20):
         place.capture(number)

@@ -13,15 +13,15 @@ import pytest
 from daemons import CHECKOUT, Place, RawClient, is_alive, wait_until
 
 from siftd.errors import RequestRefused
-from siftd.frames import encode_json
+from siftd.wire.frames import encode_json
 
 pytestmark = pytest.mark.slow
 FROM_A_FOLDER = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import siftd.daemon.package
+import siftd.daemon.upgrade_guard
 assert siftd.__file__.startswith(sys.argv[1])
-siftd.daemon.package.REST_SECONDS = 0.1
+siftd.daemon.upgrade_guard.REST_SECONDS = 0.1
 from siftd.__main__ import main
 sys.exit(main(["run", "--folder", sys.argv[2], "--set", "memory.consolidator.tickMs=3600000"]))
 """

@@ -33,7 +33,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
 from daemons import HOOK, Place, RawClient, is_alive, tool_call, wait_until
 
-from siftd.frames import encode_json
+from siftd.wire.frames import encode_json
 
 CLIENTS = 3
 HOOKS_A_ROUND = 3
@@ -44,7 +44,7 @@ DRAIN_SECONDS = 120
 """Thousands of new vectors are compared with each other, on a machine that does other things as well."""
 SMALL = {
     "siftd.log.writer.SEAL_BYTES": 100_000,
-    "siftd.daemon.upkeep.SNAPSHOT_MS": 1_000,
+    "siftd.daemon.maintenance.SNAPSHOT_MS": 1_000,
 }
 """So that sealing, compressing and snapshots happen within a round."""
 TICK = {"memory__consolidator__tickMs": 100, "memory__consolidator__supersedeMs": 200}
@@ -59,7 +59,7 @@ for name, value in json.loads(sys.argv[1]).items():
     module, _, constant = name.rpartition(".")
     assert hasattr(importlib.import_module(module), constant), name
     setattr(importlib.import_module(module), constant, value)
-import siftd.daemon.serve, siftd.embed.blend384, siftd.search.engine, siftd.search.vectors, siftd.summarise.extractive
+import siftd.daemon.server, siftd.embed.blend384, siftd.search.engine, siftd.search.vectors, siftd.summarise.extractive
 from siftd.daemon.main import run
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin.buffer:

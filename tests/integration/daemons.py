@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from siftd.client import Client, connect
 from siftd.errors import DaemonTimedOut, DaemonUnreachable
-from siftd.frames import FrameBuffer
-from siftd.paths import Home, WorkspacePaths
-from siftd.workspace import find_workspace
+from siftd.wire.client import Client, connect
+from siftd.wire.frames import FrameBuffer
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home, WorkspacePaths
 
 T = TypeVar("T")
 

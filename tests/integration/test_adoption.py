@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from siftd.paths import Home
-from siftd.reach.stopping import stop_and_hold
-from siftd.repository import find_root_commit
-from siftd.workspace import find_workspace
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home
+from siftd.workspace.repository import find_root_commit
+from siftd.workspaces.stopping import stop_and_hold
 
 PROGRAM = "import sys; from siftd.cli import run; sys.exit(run(sys.argv[1:]))"
 

@@ -19,7 +19,7 @@ from siftd.config import is_loopback
 from siftd.errors import ConfigInvalid
 from siftd.summarise import KNOWN, known_backends, make_backend
 from siftd.summarise.command import CommandServer
-from siftd.summarise.contract import Cannot, Item, Purse, Summary, TryLater, Verdict
+from siftd.summarise.contract import Cannot, Item, Summary, TokenBudget, TryLater, Verdict
 from siftd.summarise.extractive import NAME, render
 from siftd.summarise.model import ModelBackend
 from siftd.summarise.prompt import RULES, SCHEMA
@@ -308,14 +308,14 @@ async def test_an_outage_after_a_common_answer_keeps_what_was_told(kind: Kind) -
 
 
 async def test_a_purse_that_is_empty_stops_the_next_call_and_keeps_what_was_paid_for(kind: Kind) -> None:
-    purse = Purse(300, refusal="that was all")
+    budget = TokenBudget(300, refusal="that was all")
     async with running() as server:
         server.script = [kind.reply(said(GOOD))]
-        given = await kind.backend(server.url).summarise([ITEM, ITEM], purse)
+        given = await kind.backend(server.url).summarise([ITEM, ITEM], budget)
         requests = len(server.requests)
     assert [type(each) for each in given] == [Summary, TryLater]
     assert given[1] == TryLater(reason="that was all")
-    assert (requests, purse.spent) == (1, 342)
+    assert (requests, budget.spent) == (1, 342)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from daemons import Place, RawClient, tool_call, wait_until
 
-from siftd.frames import MAX_MESSAGE_BYTES, encode_frame, encode_hook, encode_json
+from siftd.wire.frames import MAX_MESSAGE_BYTES, encode_frame, encode_hook, encode_json
 
 HEADER = {"client": "claude-code", "frameUid": "", "root": "/src/demo", "ts": 1_760_000_000_000}
 ARRIVAL_SECONDS = 1.0

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from siftd.client import connect
 from siftd.config import KEYS
 from siftd.errors import RequestInvalid
 from siftd.mcp.link import Link
-from siftd.paths import Home
-from siftd.search.pool import NEAREST
-from siftd.workspace import find_workspace
+from siftd.search.candidate_pool import NEAREST
+from siftd.wire.client import connect
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home
 
 pytestmark = pytest.mark.slow
 

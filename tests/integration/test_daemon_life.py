@@ -17,9 +17,9 @@ from daemons import Place, RawClient, tool_call, wait_until
 import siftd
 from siftd.daemon.main import EXIT_ALREADY_RUNNING, EXIT_FAILED
 from siftd.errors import DaemonUnreachable, RequestRefused
-from siftd.frames import PROTOCOL, encode_json
-from siftd.home import ensure_workspace
-from siftd.secret import ensure_secret
+from siftd.wire.frames import PROTOCOL, encode_json
+from siftd.workspace.home import ensure_workspace
+from siftd.workspace.secret import ensure_secret
 
 pytestmark = pytest.mark.slow
 
@@ -267,7 +267,7 @@ def test_a_wrong_flag_ends_the_start_by_name(place: Place) -> None:
 
 
 def test_a_daemon_that_cannot_be_loaded_whole_says_why_and_is_backed_off_from(place: Place) -> None:
-    daemon = place.spawn(patches={"siftd.daemon.serve._load": None})
+    daemon = place.spawn(patches={"siftd.daemon.server._load": None})
     assert daemon.wait(20) == 1
     assert daemon.stderr is not None
     assert daemon.stderr.read().endswith(b"siftd cannot be loaded (TypeError). install it again\n")

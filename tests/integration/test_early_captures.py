@@ -14,12 +14,12 @@ from daemons import Place
 
 from siftd.clock import SystemClock
 from siftd.config import Settings
-from siftd.daemon import serve
+from siftd.daemon import server
 from siftd.daemon.endpoint import Endpoint
-from siftd.daemon.stock import Stock
-from siftd.frames import encode_json
-from siftd.home import LoadedSettings, ensure_workspace
-from siftd.workspace import find_workspace
+from siftd.daemon.storage import Storage
+from siftd.wire.frames import encode_json
+from siftd.workspace.home import LoadedSettings, ensure_workspace
+from siftd.workspace.identity import find_workspace
 
 
 @pytest.fixture
@@ -36,20 +36,20 @@ def test_captures_are_acknowledged_before_the_rest_is_imported_and_the_rest_find
 
 
 async def take_early(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    may_load, load = threading.Event(), serve._load
+    may_load, load = threading.Event(), server._load
 
     def load_late() -> Any:
         assert may_load.wait(60)
         return load()
 
-    monkeypatch.setattr(serve, "_load", load_late)
+    monkeypatch.setattr(server, "_load", load_late)
     ensure_workspace(place.paths)
     endpoint = Endpoint(place.paths)
-    stock = Stock(find_workspace(str(place.folder)), place.paths, LoadedSettings(Settings({})), SystemClock())
+    storage = Storage(find_workspace(str(place.folder)), place.paths, LoadedSettings(Settings({})), SystemClock())
     async with anyio.create_task_group() as tasks:
-        daemon = serve.Daemon(stock, endpoint, tasks, SystemClock())
+        daemon = server.Daemon(storage, endpoint, tasks, SystemClock())
         await daemon.accept()
-        tasks.start_soon(daemon.open_shop)
+        tasks.start_soon(daemon.start_services)
         reader, writer = await asyncio.open_unix_connection(place.paths.socket)
 
         async def ask(message: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +59,7 @@ async def take_early(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
                 answer: dict[str, Any] = json.loads(await reader.readexactly(size))
             return answer
 
-        assert (await ask({"kind": "hello"}))["pid"] == stock.pid
+        assert (await ask({"kind": "hello"}))["pid"] == storage.pid
         payload = {"tool_input": {"command": "make early"}, "tool_response": {"stdout": "built"}}
         message = {"kind": "capture", "sessionId": "s", "tool": "Bash", "ts": 1_760_000_000_000, "payload": payload}
         assert (await ask(message))["eventId"] == 1
@@ -70,5 +70,5 @@ async def take_early(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
         await writer.wait_closed()
         await daemon.finish()
         tasks.cancel_scope.cancel()
-    await stock.close()
+    await storage.close()
     endpoint.close()

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from siftd.cli import MISUSED, run
-from siftd.paths import Home
-from siftd.reach.stopping import stop_and_hold
-from siftd.workspace import find_workspace
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home
+from siftd.workspaces.stopping import stop_and_hold
 
 pytestmark = pytest.mark.slow
 

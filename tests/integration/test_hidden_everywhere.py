@@ -51,7 +51,7 @@ def ran(number: int, command: str, stdout: str, **fields: Any) -> dict[str, Any]
 
 def test_what_a_session_named_once_is_in_no_byte_of_the_home(place: Place) -> None:
     """By hook and backfill, before and after it was named, summarised or not, in compressed segments and snapshots."""
-    patches = {"siftd.log.writer.SEAL_BYTES": 4_000, "siftd.daemon.upkeep.SNAPSHOT_MS": 1}
+    patches = {"siftd.log.writer.SEAL_BYTES": 4_000, "siftd.daemon.maintenance.SNAPSHOT_MS": 1}
     place.start("--set", "memory.consolidator.tickMs=1000", patches=patches)
     for number in range(8):
         place.hook(ran(number, f"./login.sh {SECRET}", f"tried {SECRET} and {OTHER}\n" * 20))

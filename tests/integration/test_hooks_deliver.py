@@ -21,8 +21,8 @@ from pathlib import Path
 import pytest
 from daemons import Place, recorded_envelopes, session_start, tool_call, wait_until
 
-from siftd.frames import encode_hook
-from siftd.surroundings import ALLOCATOR, KEPT, PATH
+from siftd.wire.environment import ALLOCATOR, KEPT, PATH
+from siftd.wire.frames import encode_hook
 
 SECRET = "ghp_" + "a8Kq2LmN7pRtVw3XyZ5bCd6EfGh9JkM1nPqS"
 HOOK_SECONDS = 1.5
@@ -326,7 +326,7 @@ def test_one_poisoned_frame_in_the_spool_costs_no_other(place: Place) -> None:
 
 
 def test_hooks_agree_with_the_frame_codec_about_the_frame(place: Place) -> None:
-    """What the hook packs by hand, `siftd.frames` packs alike: both are taken by the same daemon."""
+    """What the hook packs by hand, `siftd.wire.frames` packs alike: both are taken by the same daemon."""
     place.start()
     header = {"client": "claude-code", "frameUid": "ab" * 16, "root": str(place.folder), "ts": 1_760_000_000_000}
     raw = json.dumps(tool_call(7)).encode()

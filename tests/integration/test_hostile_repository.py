@@ -23,8 +23,8 @@ import pytest
 from daemons import HOOK, HookRun, Place, wait_until
 from hostile_repository import ORDER, HostileRepository, environment_of, git, plant, session
 
-from siftd.paths import Home
-from siftd.workspace import find_workspace
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from daemons import Place, session_start, tool_call, wait_until
 from test_whose_folder import standing_in
 from whose_folders import new_repository
 
-from siftd.frames import encode_hook
+from siftd.wire.frames import encode_hook
 
 SECRET = "tr0ub4dor&3horse"
 DEEP = "zk-4f9c2e7bQ1"

@@ -16,10 +16,10 @@ from claude_code import run_claude
 from daemons import wait_until
 from scripted_api import Script, call, say
 
-from siftd.client import connect
 from siftd.errors import DaemonUnreachable
-from siftd.paths import Home, WorkspacePaths
-from siftd.workspace import find_workspace
+from siftd.wire.client import connect
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home, WorkspacePaths
 
 pytestmark = [pytest.mark.real_client, pytest.mark.slow]
 

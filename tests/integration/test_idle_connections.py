@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from daemons import Place, RawClient, tool_call, wait_until
 
-from siftd.frames import encode_hook, encode_json
+from siftd.wire.frames import encode_hook, encode_json
 
 HELLO = encode_json({"kind": "hello"})
 
@@ -43,7 +43,7 @@ def test_a_connection_that_asks_nothing_ends_and_one_that_waits_for_an_answer_do
 
 def test_the_connection_that_is_idle_for_longest_makes_room_for_a_new_one(place: Place) -> None:
     """Without it 512 forgotten connections of one careless script would keep every hook out."""
-    place.start(patches={"siftd.daemon.serve.CONNECTIONS_MAX": 3, "siftd.daemon.connection.MAKES_ROOM_SECONDS": 0.0})
+    place.start(patches={"siftd.daemon.server.CONNECTIONS_MAX": 3, "siftd.daemon.connection.MAKES_ROOM_SECONDS": 0.0})
     clients = [RawClient(place.paths) for _ in range(3)]
     for client in clients:
         client.send(HELLO)

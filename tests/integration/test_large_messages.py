@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from daemons import Place, RawClient, tool_call, wait_until
 
-from siftd.frames import MAX_MESSAGE_BYTES, encode_frame, encode_hook, encode_json
+from siftd.wire.frames import MAX_MESSAGE_BYTES, encode_frame, encode_hook, encode_json
 
 LARGE = 400_000
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from siftd.cli import DONE, FAILED, MISUSED, run
-from siftd.paths import Home, WorkspacePaths
-from siftd.reach.stopping import stop_and_hold
-from siftd.starting import ensure_daemon
-from siftd.workspace import find_workspace
+from siftd.wire.launch import ensure_daemon
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home, WorkspacePaths
+from siftd.workspaces.stopping import stop_and_hold
 
 
 class Told(NamedTuple):

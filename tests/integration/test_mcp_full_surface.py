@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from daemons import Place, is_alive, wait_until
 
-from siftd.mcp.full import FULL, INSTRUCTIONS
 from siftd.mcp.link import Link
+from siftd.mcp.rekal_tools import FULL, INSTRUCTIONS
 
 pytest.importorskip("mcp")
 

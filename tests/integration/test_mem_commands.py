@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from siftd.cli import DONE, FAILED, MISUSED, NO_DAEMON, run
-from siftd.client import connect
 from siftd.errors import DaemonUnreachable, SiftdError
-from siftd.paths import Home, WorkspacePaths
-from siftd.reach.stopping import stop_and_hold
-from siftd.starting import ensure_daemon
-from siftd.workspace import find_workspace
+from siftd.wire.client import connect
+from siftd.wire.launch import ensure_daemon
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home, WorkspacePaths
+from siftd.workspaces.stopping import stop_and_hold
 
 HEAVY = ("msgspec", "anyio", "structlog", "rich", "numpy", "sqlite3", "subprocess", "pathlib", "typing", "inspect")
 INFO_FIELDS = {
@@ -347,7 +347,7 @@ def test_doctor_names_what_couriers_left(mem: Mem, paths: WorkspacePaths) -> Non
 
 def test_doctor_tells_a_daemon_that_hangs(mem: Mem, paths: WorkspacePaths, monkeypatch: pytest.MonkeyPatch) -> None:
     Path(paths.home.run).mkdir(parents=True, mode=0o700)
-    monkeypatch.setattr("siftd.cli.check_daemon.HELLO_SECONDS", 0.05)
+    monkeypatch.setattr("siftd.cli.diagnose.check_daemon.HELLO_SECONDS", 0.05)
     monkeypatch.chdir(paths.home.run)
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(Path(paths.socket).name)

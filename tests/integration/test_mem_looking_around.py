@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from siftd.cli import DONE, MISUSED, run
-from siftd.client import connect
 from siftd.errors import DaemonUnreachable
-from siftd.paths import Home
-from siftd.reach.stopping import end_borrowed, stop_and_hold
-from siftd.starting import ensure_daemon
-from siftd.workspace import find_workspace
+from siftd.wire.client import connect
+from siftd.wire.launch import ensure_daemon
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home
+from siftd.workspaces.stopping import end_borrowed, stop_and_hold
 
 pytestmark = pytest.mark.slow
 

@@ -27,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "unit"))
 from transcript_files import SessionFile
 
 from siftd.errors import RequestRefused
-from siftd.frames import encode_hook
 from siftd.redact import Redactor
 from siftd.redact.rules import RULES
+from siftd.wire.frames import encode_hook
 
 pytestmark = pytest.mark.slow
 
@@ -163,7 +163,7 @@ def place() -> Iterator[Place]:
 
 def start(place: Place) -> None:
     """Start a daemon whose log is sealed, compressed and copied soon."""
-    patches = {"siftd.log.writer.SEAL_BYTES": 400_000, "siftd.daemon.upkeep.SNAPSHOT_MS": 1}
+    patches = {"siftd.log.writer.SEAL_BYTES": 400_000, "siftd.daemon.maintenance.SNAPSHOT_MS": 1}
     place.start("--set", "memory.consolidator.tickMs=1000", patches=patches)
 
 

@@ -200,8 +200,8 @@ def test_the_session_holds_the_work_that_was_done(recording: Recording) -> None:
 def test_subagents_are_told_apart_and_linked_to_the_calls_that_started_them(recording: Recording) -> None:
     spawned = {event.spawned_agent_id for event in recording.hooks if event.tool == "Agent"}
     ended = {event.agent_id for event in recording.hooks if event.tool == "SubagentStop"}
-    at_work = {event.agent_id for event in recording.hooks if event.agent_id}
-    assert spawned == ended == at_work
+    crash_guard = {event.agent_id for event in recording.hooks if event.agent_id}
+    assert spawned == ended == crash_guard
     assert len(spawned) == 2
 
 

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from daemons import Place, RawClient, session_start, tool_call, wait_until
 
-from siftd.frames import encode_hook
-from siftd.paths import Home
-from siftd.starting import ensure_daemon
-from siftd.workspace import find_workspace
+from siftd.wire.frames import encode_hook
+from siftd.wire.launch import ensure_daemon
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 import whose_folders

@@ -18,19 +18,19 @@ from typing import Any
 import msgspec
 from transcripts import read_transcript
 
-from siftd.admission import as_kept
+from siftd.capture.admission import as_kept
+from siftd.capture.intake import Intake
 from siftd.clients.claude_code.transcript import transcript_head
 from siftd.config import Settings
 from siftd.errors import ProtocolError, SiftdError
-from siftd.frames import HOOK_MARK, FrameBuffer, encode_frame, encode_hook
-from siftd.home import ensure_workspace
-from siftd.intake import Intake
 from siftd.log.record import encode, record_of
 from siftd.log.segments import iter_segment, read_segment
-from siftd.messages import decode_request
+from siftd.log.spool import iter_spool, readmit
 from siftd.model import Event
-from siftd.paths import Home
-from siftd.spool import iter_spool, readmit
+from siftd.wire.frames import HOOK_MARK, FrameBuffer, encode_frame, encode_hook
+from siftd.wire.requests import decode_request
+from siftd.workspace.home import ensure_workspace
+from siftd.workspace.paths import Home
 
 ENVELOPES = (Path(__file__).resolve().parents[1] / "data" / "claude-code" / "envelopes.jsonl").read_bytes().splitlines()
 ODD: list[Any] = [None, True, 0, -1, 10**30, 1.5, "", "x", "\x00", "é" * 300, [], {}, [[]], {"a": {"b": [None]}}]

@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siftd.errors import FrameTooLarge, ProtocolError
-from siftd.frames import HOOK_MARK, MAX_MESSAGE_BYTES, FrameBuffer, encode_frame, encode_hook, encode_json, split_hook
+from siftd.wire.frames import (
+    HOOK_MARK,
+    MAX_MESSAGE_BYTES,
+    FrameBuffer,
+    encode_frame,
+    encode_hook,
+    encode_json,
+    split_hook,
+)
 
 messages = st.lists(st.binary(min_size=1, max_size=40), max_size=6)
 

@@ -12,12 +12,12 @@ from broken import ODD, REQUESTS, Breaker, Decoders, Readers
 from hypothesis import given
 from hypothesis import strategies as st
 
+from siftd.capture.intake import Intake
 from siftd.config import Settings
 from siftd.errors import SiftdError
-from siftd.home import ensure_workspace
-from siftd.intake import Intake
-from siftd.messages import decode_request, encode
-from siftd.paths import Home
+from siftd.wire.requests import decode_request, encode
+from siftd.workspace.home import ensure_workspace
+from siftd.workspace.paths import Home
 
 odd_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.sampled_from(ODD),

@@ -11,7 +11,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siftd.admission import Admission, RedactedEvent
+from siftd.capture.admission import Admission, RedactedEvent
 from siftd.model import Event
 from siftd.redact import Redactor
 from siftd.redact.session_values import SessionValues

@@ -20,7 +20,9 @@ import pytest
 from known_kinds import ONE_OF_EACH, captured, item_of
 from transcripts import read_transcript
 
-from siftd.admission import Admission, encode_canonical
+from siftd.capture.admission import Admission, encode_canonical
+from siftd.capture.touched_folders import touched_folders
+from siftd.capture.truncate import cut_raw, shorten
 from siftd.cli import output
 from siftd.clients.claude_code.facts import input_identity, settle_input, typed_prompt
 from siftd.clients.claude_code.hooks import decode_envelope
@@ -28,21 +30,20 @@ from siftd.clients.media import without_media
 from siftd.clients.own import block_id, ids_alone, is_own_call, without_blocks
 from siftd.clients.shown import as_text
 from siftd.clients.tolerant_json import decode_as
+from siftd.consolidate.equivalence import says_the_same
 from siftd.consolidate.indexing import facets_of
-from siftd.consolidate.sameness import says_the_same
-from siftd.daemon.remembering import check_says_something, cleaned
+from siftd.custom_rules import parse as parse_rules
+from siftd.daemon.memory_writes import check_says_something, cleaned
 from siftd.embed import blend384, hash384
 from siftd.embed.words import index_words, split_words
-from siftd.env_lines import read_assignments, secret_values
 from siftd.errors import SiftdError
-from siftd.exchange.lines import decode as decode_exchange
-from siftd.frames import FrameBuffer, encode_frame
+from siftd.exchange.format import decode as decode_exchange
 from siftd.harmless import harmless, unfenced, visible
 from siftd.log.segments import iter_segment
 from siftd.model import Event
-from siftd.own_rules import parse as parse_rules
 from siftd.redact import Redactor
 from siftd.redact.context import secrets_of_output, told_by
+from siftd.redact.env_lines import read_assignments, secret_values
 from siftd.redact.own import OwnRules
 from siftd.redact.private import cut_private
 from siftd.search import standing
@@ -50,20 +51,19 @@ from siftd.search.own_words import command_words, name_of
 from siftd.search.passages import Wanted, passage
 from siftd.search.query import Question
 from siftd.search.relevance import Relevance
-from siftd.shorten import cut_raw, shorten
+from siftd.search.wording import is_own_wording
 from siftd.store.commands import command_key
-from siftd.store.ledger import _first_named
+from siftd.store.injection_ledger import _first_named
 from siftd.store.payload import find_object
 from siftd.store.tombstones import paths_of
 from siftd.summarise.answer import checked_text, read_answer, read_answers
 from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item
 from siftd.summarise.extractive import render
+from siftd.summarise.grounding import Source, unsupported_claims
 from siftd.summarise.prompt import prompt_for, prompt_for_all
 from siftd.summarise.salience import trivial_because
-from siftd.summarise.truth import Source, unsupported_claims
 from siftd.symbols import symbols_of
-from siftd.touched import touched_folders
-from siftd.wording import is_own_wording
+from siftd.wire.frames import FrameBuffer, encode_frame
 
 SMALL = 4_096
 LARGEST = 65_536

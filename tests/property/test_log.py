@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siftd.admission import Admission, Redacted
+from siftd.capture.admission import Admission, Redacted
 from siftd.log.record import Record
 from siftd.log.recovery import recover
 from siftd.log.writer import Entry, LogWriter

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siftd import shorten
-from siftd.admission import Admission, encode_canonical
+from siftd.capture import truncate
+from siftd.capture.admission import Admission, encode_canonical
 from siftd.model import Event
 from siftd.redact import Redactor
 
@@ -62,25 +62,25 @@ values = st.recursive(
 def test_any_payload_is_made_to_fit(value: dict[str, Any], limit: int) -> None:
     size = len(encode_canonical(value))
     if size > limit:
-        assert len(encode_canonical(shorten.shorten(value, encode_canonical, limit))) <= limit
+        assert len(encode_canonical(truncate.shorten(value, encode_canonical, limit))) <= limit
 
 
 def test_of_the_longest_text_no_more_is_redacted_than_a_courier_has_time_for() -> None:
     """Of nothing but secrets half a megabyte takes some three seconds; after 4.5 the courier counts it as lost."""
     read: list[str] = []
-    shorten.cut_raw({"stdout": "--password hunter2x " * 800_000}, lambda text: read.append(text) or text)
+    truncate.cut_raw({"stdout": "--password hunter2x " * 800_000}, lambda text: read.append(text) or text)
     assert 0 < sum(map(len, read)) <= 512 * 1024
 
 
 @pytest.fixture
 def small_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same cuts a thousand times smaller, so that every position can be tried."""
-    monkeypatch.setattr(shorten, "RAW_TEXT_MAX", 4_096)
-    monkeypatch.setattr(shorten, "DROPPED_AT_CUT", 64)
+    monkeypatch.setattr(truncate, "RAW_TEXT_MAX", 4_096)
+    monkeypatch.setattr(truncate, "DROPPED_AT_CUT", 64)
 
 
 def cut(value: Any, *, jsx: bool = False) -> str:
-    raw = shorten.cut_raw(value, lambda text: REDACTOR.text(text, jsx=jsx), jsx=jsx)
+    raw = truncate.cut_raw(value, lambda text: REDACTOR.text(text, jsx=jsx), jsx=jsx)
     return json.dumps(REDACTOR.value(raw, jsx=jsx), ensure_ascii=False)
 
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siftd.messages import Filters
-from siftd.search import coarse
+from siftd.search import bitsliced_scan
 from siftd.search import vectors as vectors_module
-from siftd.search.coarse import Bits
+from siftd.search.bitsliced_scan import Bits
 from siftd.search.engine import SearchEngine
-from siftd.search.places import NOWHERE, Places
+from siftd.search.id_rows import NOWHERE, Places
 from siftd.search.vectors import VectorIndex
 from siftd.store.migrate import migrate
+from siftd.wire.requests import Filters
 
 DIM = 4
 SPACE = "tiny"
@@ -165,13 +165,13 @@ def test_a_coarse_sum_counts_the_large_values_that_agree_less_those_that_differ(
         if len(some):
             bits.put(some, rows[some])
     size = np.abs(asked)
-    size[np.argsort(size)[: -coarse._DIMENSIONS_MAX]] = 0
+    size[np.argsort(size)[: -bitsliced_scan._DIMENSIONS_MAX]] = 0
     mean = size[size > 0].mean() if size.any() else 1
-    weights = np.minimum(np.rint(size / mean), coarse._WEIGHT_MAX) * np.sign(asked)
-    large = np.where(np.abs(rows) > coarse._LARGE / dim**0.5, np.sign(rows), 0)
+    weights = np.minimum(np.rint(size / mean), bitsliced_scan._WEIGHT_MAX) * np.sign(asked)
+    large = np.where(np.abs(rows) > bitsliced_scan._LARGE / dim**0.5, np.sign(rows), 0)
     agreeing = (large @ weights).astype(int)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coarse, "_BLOCK", 2)
+        patch.setattr(bitsliced_scan, "_BLOCK", 2)
         more = np.array(sums_of(bits, asked, count)) - agreeing
     assert (more == more[0]).all(), "the same is added for each"
 
@@ -179,11 +179,11 @@ def test_a_coarse_sum_counts_the_large_values_that_agree_less_those_that_differ(
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=200), st.integers(1, 250))
 def test_the_greatest_sums_are_taken_with_all_that_equal_the_last(sums: list[int], wanted: int) -> None:
     words = -(-len(sums) // 64)
-    every = coarse._first(len(sums), words)
+    every = bitsliced_scan._first(len(sums), words)
     padded = np.array(sums + [31] * (64 * words - len(sums)))
     digits = [np.packbits(padded >> at & 1, bitorder="little").view(np.uint64) for at in range(5)]
     cut = sorted(sums, reverse=True)[:wanted][-1]
-    found = coarse._rows(coarse._greatest(digits, every, wanted))
+    found = bitsliced_scan._rows(bitsliced_scan._greatest(digits, every, wanted))
     assert found.tolist() == [row for row, each in enumerate(sums) if each >= cut]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from siftd.clients.older import kind_and_action
 from siftd.clients.tools import KNOWN, tool_named
-from siftd.store.facets import Captured
+from siftd.store.event_index import Captured
 from siftd.summarise.contract import Item
 from siftd.summarise.extractive import RENDERERS
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from siftd import spool
-from siftd.admission import Admission, Captured, as_kept
+from siftd.capture.admission import Admission, Captured, as_kept
+from siftd.log import spool
 from siftd.log.record import encode, encode_segment, record_of
 from siftd.model import Event, SessionChange
 from siftd.redact import Redactor

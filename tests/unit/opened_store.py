@@ -8,19 +8,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from siftd.capture.intake import Intake
 from siftd.clock import SystemClock
 from siftd.config import Settings
-from siftd.daemon.commit import Committer, Receipt
-from siftd.home import ensure_workspace
-from siftd.intake import Intake
+from siftd.daemon.group_commit import Committer, Receipt
 from siftd.log.files import LogFile, RealLogFile
 from siftd.log.record import Record
 from siftd.log.recovery import recover
 from siftd.log.writer import LogWriter
-from siftd.paths import Home
 from siftd.store.connection import open_reader, open_writer
 from siftd.store.events import applied_seq, replay_records
 from siftd.store.migrate import migrate
+from siftd.workspace.home import ensure_workspace
+from siftd.workspace.paths import Home
 
 T = TypeVar("T")
 KEY = "0123456789abcdef"

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from siftd.cli import DONE, FAILED, run
-from siftd.cli.abnormal import find_abnormal
-from siftd.cli.beside import read_beside
-from siftd.paths import Home, WorkspacePaths
+from siftd.cli.diagnose.marker_files import read_beside
+from siftd.cli.diagnose.states import find_abnormal
 from siftd.store.connection import open_writer
 from siftd.store.migrate import migrate
-from siftd.workspace import find_workspace
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home, WorkspacePaths
 
 NOW_MS = time.time_ns() // 1_000_000
 

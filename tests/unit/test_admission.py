@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from siftd.admission import (
+from siftd.capture.admission import (
     LAST_TS,
     Admission,
     RedactedEvent,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from opened_shop import NOW, Shop, opened
+from opened_memory import NOW, Memory, opened
 
 from siftd.model import SessionChange
 from siftd.search.engine import REASON
@@ -19,49 +19,49 @@ ANSWER = "We retry seven times, because the broker drops its connections for hal
 
 
 @pytest_asyncio.fixture
-async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
+async def memory(tmp_path: Path) -> AsyncIterator[Memory]:
     async with opened(tmp_path) as each:
         yield each
 
 
-async def turn(shop: Shop, number: int, prompt: str, answer: str | None, session: str = "first") -> None:
+async def turn(memory: Memory, number: int, prompt: str, answer: str | None, session: str = "first") -> None:
     """Capture a prompt and the end of its turn."""
-    await shop.capture(
+    await memory.capture(
         10 * number, tool="UserPromptSubmit", sessionId=session, payload={"prompt": prompt}, source="claude-code"
     )
     if answer is not None:
         told = {"last_assistant_message": answer}
-        await shop.capture(10 * number + 1, tool="Stop", sessionId=session, payload=told, source="claude-code")
+        await memory.capture(10 * number + 1, tool="Stop", sessionId=session, payload=told, source="claude-code")
 
 
-async def search(shop: Shop, query: str, **fields: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = (await shop.ask("search", query=query, **fields))["hits"]
+async def search(memory: Memory, query: str, **fields: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await memory.ask("search", query=query, **fields))["hits"]
     return found
 
 
-async def change(shop: Shop, session: str, what: Any, ts: int) -> None:
+async def change(memory: Memory, session: str, what: Any, ts: int) -> None:
     told = SessionChange(client="claude-code", session_id=session, change=what, ts=ts)
-    await shop.workshop.committer.keep(shop.workshop.intake.admission.admit_change(told))
+    await memory.services.committer.keep(memory.services.intake.admission.admit_change(told))
 
 
-async def test_a_prompt_whose_turn_has_ended_is_shown_as_that_turn_and_once(shop: Shop) -> None:
-    await turn(shop, 1, QUESTION, ANSWER)
-    await turn(shop, 2, f"{QUESTION} I asked before.", None, "second")
-    await shop.ask("drain")
-    hits = await search(shop, "why do we retry seven times")
+async def test_a_prompt_whose_turn_has_ended_is_shown_as_that_turn_and_once(memory: Memory) -> None:
+    await turn(memory, 1, QUESTION, ANSWER)
+    await turn(memory, 2, f"{QUESTION} I asked before.", None, "second")
+    await memory.ask("drain")
+    hits = await search(memory, "why do we retry seven times")
     (folded,) = [hit for hit in hits if hit["sessionId"] == "first"]
     assert (folded["tool"], folded["asked"]) == ("Stop", {"id": "e10", "text": QUESTION} | folded["asked"])
     assert folded["asked"]["text"] == QUESTION
     assert [hit["tool"] for hit in hits if hit["sessionId"] == "second"] == ["UserPromptSubmit"], "nobody has answered"
-    asked = await search(shop, "retry seven times", filters={"kind": "prompt"})
+    asked = await search(memory, "retry seven times", filters={"kind": "prompt"})
     assert {hit["tool"] for hit in asked} == {"UserPromptSubmit"}, "who wants prompts is given them"
 
 
-async def test_a_prompt_that_was_broken_off_for_the_next_is_answered_by_the_end_that_comes_then(shop: Shop) -> None:
-    await turn(shop, 1, QUESTION, None)
-    await turn(shop, 2, "And tell me where it is set.", ANSWER)
-    await shop.ask("drain")
-    hits = await search(shop, "why do we retry seven times")
+async def test_a_prompt_that_was_broken_off_for_the_next_is_answered_by_the_end_that_comes_then(memory: Memory) -> None:
+    await turn(memory, 1, QUESTION, None)
+    await turn(memory, 2, "And tell me where it is set.", ANSWER)
+    await memory.ask("drain")
+    hits = await search(memory, "why do we retry seven times")
     assert [hit["tool"] for hit in hits if hit["tool"] in ("Stop", "UserPromptSubmit")] == ["Stop"]
 
 
@@ -84,24 +84,26 @@ def test_what_is_a_question_is_told_by_its_form(query: str, is_question: bool) -
     assert Question.of(query).is_question is is_question
 
 
-async def test_who_asks_a_question_is_told_what_came_of_it_before_what_was_read_for_it(shop: Shop) -> None:
+async def test_who_asks_a_question_is_told_what_came_of_it_before_what_was_read_for_it(memory: Memory) -> None:
     looked = {"tool_input": {"pattern": "retry seven times broker"}, "tool_response": {"content": "queue.py: retry"}}
-    await shop.capture(1, sessionId="first", tool="Grep", payload=looked)
-    await turn(shop, 1, "Look into the queue.", "We retry seven times since the broker needs ninety seconds.")
-    await shop.ask("drain")
-    assert (await search(shop, "why do we retry seven times"))[0]["tool"] == "Stop"
+    await memory.capture(1, sessionId="first", tool="Grep", payload=looked)
+    await turn(memory, 1, "Look into the queue.", "We retry seven times since the broker needs ninety seconds.")
+    await memory.ask("drain")
+    assert (await search(memory, "why do we retry seven times"))[0]["tool"] == "Stop"
 
 
-async def test_a_reason_lifts_what_was_said_where_one_is_asked_for(shop: Shop) -> None:
+async def test_a_reason_lifts_what_was_said_where_one_is_asked_for(memory: Memory) -> None:
     said = (
         "The parser loses the last line of the file.",
         "The parser loses the last line because it stops at a byte that is none.",
     )
     for number, text in enumerate(said):
-        await shop.capture(number, tool="AssistantText", sessionId=f"s{number}", payload={"text": text})
-    await shop.ask("drain")
-    of_why = {hit["text"]: hit["why"]["answer"] for hit in await search(shop, "why does the parser lose the last line")}
-    of_which = {hit["text"]: hit["why"]["answer"] for hit in await search(shop, "which parser loses the last line")}
+        await memory.capture(number, tool="AssistantText", sessionId=f"s{number}", payload={"text": text})
+    await memory.ask("drain")
+    of_why = {
+        hit["text"]: hit["why"]["answer"] for hit in await search(memory, "why does the parser lose the last line")
+    }
+    of_which = {hit["text"]: hit["why"]["answer"] for hit in await search(memory, "which parser loses the last line")}
     assert of_why[said[1]] == pytest.approx(of_why[said[0]] + REASON)
     assert of_which[said[1]] == pytest.approx(of_which[said[0]])
 
@@ -123,68 +125,68 @@ def test_what_the_end_of_the_work_answers_is_told_by_the_question(query: str, co
     assert (asked.asks_what_came_of_it, asked.asks_why) == (comes_of_it, why)
 
 
-async def test_the_passage_that_answers_is_told_where_the_summary_holds_less(shop: Shop) -> None:
+async def test_the_passage_that_answers_is_told_where_the_summary_holds_less(memory: Memory) -> None:
     reasons = " ".join(f"I changed `module_{number}` because its log was wrong." for number in range(12))
-    await turn(shop, 1, "Look at the worker.", f"{reasons} The broker listens on port 5672 there.")
-    await shop.ask("drain")
-    (hit, *_) = await search(shop, "on which port does the broker listen")
+    await turn(memory, 1, "Look at the worker.", f"{reasons} The broker listens on port 5672 there.")
+    await memory.ask("drain")
+    (hit, *_) = await search(memory, "on which port does the broker listen")
     assert hit["passage"] == "The broker listens on port 5672 there."
 
 
-async def test_where_the_same_was_asked_yes_or_no_is_told_as_the_turns_end_began(shop: Shop) -> None:
+async def test_where_the_same_was_asked_yes_or_no_is_told_as_the_turns_end_began(memory: Memory) -> None:
     answer = "No. A repository of go-git has no Close method, so there is nothing to be closed. It wraps a folder."
-    await turn(shop, 1, "Do we need to close the repository of go-git again?", answer)
-    await turn(shop, 2, "Look at the parser.", "It is slow. The repository of go-git is closed by nobody.", "second")
-    await shop.ask("drain")
-    (open_, _) = await search(shop, "when do we close the repository of go-git again")
+    await turn(memory, 1, "Do we need to close the repository of go-git again?", answer)
+    await turn(memory, 2, "Look at the parser.", "It is slow. The repository of go-git is closed by nobody.", "second")
+    await memory.ask("drain")
+    (open_, _) = await search(memory, "when do we close the repository of go-git again")
     assert open_["passage"] == answer.removeprefix("No. ")
-    (same, other) = await search(shop, "does a go-git repository need to be closed")
+    (same, other) = await search(memory, "does a go-git repository need to be closed")
     assert same["passage"] == answer
     assert other["passage"] == "The repository of go-git is closed by nobody."
 
 
-async def test_announcements_find_their_session_and_are_no_answer(shop: Shop) -> None:
+async def test_announcements_find_their_session_and_are_no_answer(memory: Memory) -> None:
     for number, text in enumerate(("Let me look at the broker first.", "The broker listens on port 5672 there.")):
-        await shop.capture(number, tool="AssistantText", sessionId=f"s{number}", payload={"text": text})
-    await shop.ask("drain")
-    assert [hit["sessionId"] for hit in await search(shop, "where is the broker")] == ["s1"]
-    assert {hit["sessionId"] for hit in await search(shop, "where is the broker", group="session")} == {"s0", "s1"}
-    assert len(await search(shop, "where is the broker", filters={"kind": "text"})) == 2
+        await memory.capture(number, tool="AssistantText", sessionId=f"s{number}", payload={"text": text})
+    await memory.ask("drain")
+    assert [hit["sessionId"] for hit in await search(memory, "where is the broker")] == ["s1"]
+    assert {hit["sessionId"] for hit in await search(memory, "where is the broker", group="session")} == {"s0", "s1"}
+    assert len(await search(memory, "where is the broker", filters={"kind": "text"})) == 2
 
 
-async def test_what_is_not_summarised_yet_is_told_at_once_and_not_as_json(shop: Shop) -> None:
-    await shop.capture(1, payload={"tool_input": {"command": "make frobnicate"}, "tool_response": {"stdout": "ok"}})
-    await shop.workshop.consolidator.embed()
-    (event,) = (await shop.ask("timeline"))["events"]
+async def test_what_is_not_summarised_yet_is_told_at_once_and_not_as_json(memory: Memory) -> None:
+    await memory.capture(1, payload={"tool_input": {"command": "make frobnicate"}, "tool_response": {"stdout": "ok"}})
+    await memory.services.consolidator.embed()
+    (event,) = (await memory.ask("timeline"))["events"]
     assert event["text"] == "`make frobnicate`: ok"
 
 
-async def test_the_session_that_asks_is_left_out_while_it_knows_what_it_did(shop: Shop) -> None:
-    await turn(shop, 1, QUESTION, ANSWER)
-    await change(shop, "first", "start", NOW - 5)
-    await shop.ask("drain")
-    assert await search(shop, QUESTION, asking="first") == []
-    assert (await shop.ask("timeline", asking="first"))["events"] == []
-    assert len((await shop.ask("timeline", asking="first", session="first"))["events"]) == 2
-    assert await search(shop, QUESTION, asking="first", filters={"session": "first"})
-    assert await search(shop, QUESTION, asking="another")
-    await change(shop, "first", "compact", NOW + 1_000_000)
-    assert await search(shop, QUESTION, asking="first"), "what it did before is lost to its context"
+async def test_the_session_that_asks_is_left_out_while_it_knows_what_it_did(memory: Memory) -> None:
+    await turn(memory, 1, QUESTION, ANSWER)
+    await change(memory, "first", "start", NOW - 5)
+    await memory.ask("drain")
+    assert await search(memory, QUESTION, asking="first") == []
+    assert (await memory.ask("timeline", asking="first"))["events"] == []
+    assert len((await memory.ask("timeline", asking="first", session="first"))["events"]) == 2
+    assert await search(memory, QUESTION, asking="first", filters={"session": "first"})
+    assert await search(memory, QUESTION, asking="another")
+    await change(memory, "first", "compact", NOW + 1_000_000)
+    assert await search(memory, QUESTION, asking="first"), "what it did before is lost to its context"
 
 
-async def test_a_session_that_is_over_asks_nothing_whatever_its_client_says(shop: Shop) -> None:
-    await turn(shop, 1, QUESTION, ANSWER)
-    await change(shop, "first", "end", NOW + 1_000_000)
-    await shop.ask("drain")
-    assert await search(shop, QUESTION, asking="first")
+async def test_a_session_that_is_over_asks_nothing_whatever_its_client_says(memory: Memory) -> None:
+    await turn(memory, 1, QUESTION, ANSWER)
+    await change(memory, "first", "end", NOW + 1_000_000)
+    await memory.ask("drain")
+    assert await search(memory, QUESTION, asking="first")
 
 
-async def test_what_was_kept_on_purpose_stands_before_what_merely_happened(shop: Shop) -> None:
+async def test_what_was_kept_on_purpose_stands_before_what_merely_happened(memory: Memory) -> None:
     text = "HTTP timeouts are five seconds, because the balancer cuts at six."
-    await turn(shop, 1, "What did you find?", text)
-    kept = await shop.ask("remember", text=text, type="decision")
-    await shop.ask("drain")
-    assert (await search(shop, "timeouts of the balancer"))[0]["id"] == kept["id"]
+    await turn(memory, 1, "What did you find?", text)
+    kept = await memory.ask("remember", text=text, type="decision")
+    await memory.ask("drain")
+    assert (await search(memory, "timeouts of the balancer"))[0]["id"] == kept["id"]
 
 
 def test_only_a_question_for_what_was_said_lifts_prompts() -> None:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from known_kinds import item_of, named
-from opened_shop import opened, rebuilt
+from opened_memory import opened, rebuilt
 from workbench import DAY_MS, Workbench, nobody, told
 
-from siftd.consolidate.circuit import Circuit
+from siftd.consolidate.circuit_breaker import Circuit
 from siftd.consolidate.drain import DrainResult
 from siftd.model import Event
-from siftd.store import health, rewriting
+from siftd.store import health, resummary_queue
 from siftd.summarise.contract import Cannot, Item, Summary, TryLater, Verdict
 from siftd.summarise.extractive import NAME
 from siftd.summarise.salience import trivial_because
@@ -292,19 +292,19 @@ async def test_what_a_remote_backend_was_paid_outlives_the_database(tmp_path: Pa
     """The day's cap is a promise about money: a rebuild must not open the purse anew."""
     say = "import sys, json; sys.stdin.read(); print(json.dumps({'summary': 'Ran make.'}))"
     values = {"memory_command": [sys.executable, "-c", say], "memory_dailyTokenCap": 400}
-    async with opened(tmp_path, memory_backend="command", **values) as shop:
+    async with opened(tmp_path, memory_backend="command", **values) as memory:
         for number in range(6):
-            await shop.capture(number, sessionId=f"s{number}")
-        await shop.ask("drain")
-        before = (await shop.ask("info"))["tokens"]
+            await memory.capture(number, sessionId=f"s{number}")
+        await memory.ask("drain")
+        before = (await memory.ask("info"))["tokens"]
         assert before["left"] == 0
-        pending = await shop.rows("SELECT count(*) FROM events WHERE status = 'raw'")
+        pending = await memory.rows("SELECT count(*) FROM events WHERE status = 'raw'")
         assert pending > [(0,)], "the cap is reached before all are told"
     await rebuilt(tmp_path)
-    async with opened(tmp_path, memory_backend="command", **values) as shop:
-        assert (await shop.ask("info"))["tokens"] == before
-        assert "daily cap" in (await shop.ask("drain"))["firstError"]
-        assert (await shop.ask("info"))["tokens"]["spent"] == before["spent"]
+    async with opened(tmp_path, memory_backend="command", **values) as memory:
+        assert (await memory.ask("info"))["tokens"] == before
+        assert "daily cap" in (await memory.ask("drain"))["firstError"]
+        assert (await memory.ask("info"))["tokens"]["spent"] == before["spent"]
 
 
 async def test_what_is_told_anew_stays_behind_what_replaces_it(bench: Workbench) -> None:
@@ -314,13 +314,13 @@ async def test_what_is_told_anew_stays_behind_what_replaces_it(bench: Workbench)
     bench.backend.name = "scripted:2"
     bench.put_together()
     bench.backend.verdict = told
-    assert await bench.store.write(lambda c: rewriting.tell_anew(c, 0, bench.clock.now_ms())) == 2
+    assert await bench.store.write(lambda c: resummary_queue.mark_for_resummary(c, 0, bench.clock.now_ms())) == 2
     assert (await drained(bench)).rewritten == 2
     live = (
         "SELECT model, text FROM summaries WHERE id NOT IN (SELECT older_id FROM summary_supersedes) ORDER BY event_id"
     )
     assert bench.rows(live) == [("scripted:2", "one"), ("scripted:2", "two")]
-    await bench.store.write(lambda c: rewriting.tell_anew(c, 0, bench.clock.now_ms()))
+    await bench.store.write(lambda c: resummary_queue.mark_for_resummary(c, 0, bench.clock.now_ms()))
     asked = len(bench.backend.asked)
     assert (await drained(bench)).rewritten == 0, "the cache says the same, so there is nothing to replace"
     assert len(bench.backend.asked) == asked

@@ -18,9 +18,9 @@ from siftd.backfill import BackfillResult, backfill
 from siftd.clients.claude_code.hooks import decode_envelope
 from siftd.clients.registry import CLIENTS
 from siftd.clock import SystemClock
-from siftd.daemon.commit import Receipt
+from siftd.daemon.group_commit import Receipt
 from siftd.errors import DiskFull, EnvelopeRejected
-from siftd.workspace import find_workspace
+from siftd.workspace.identity import find_workspace
 
 RECORDED = Path(__file__).resolve().parents[1] / "data" / "claude-code"
 RECORDED_FOLDER = "/home/dev/demo"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import whose_folders
 
-from siftd import belonging
-from siftd.belonging import HELD_SECONDS, Belonging
-from siftd.workspace import find_workspace
+from siftd.workspace import belonging
+from siftd.workspace.belonging import HELD_SECONDS, Belonging
+from siftd.workspace.identity import find_workspace
 
 
 def test_folders_of_the_repository_are_ours_and_others_are_not(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from siftd.cli.logs import format_line, iter_added, list_last
+from siftd.cli.commands.logs import format_line, iter_added, list_last
 
 
 @pytest.fixture

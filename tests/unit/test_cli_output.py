@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from siftd.cli.output import clean, format_bytes, format_duration, one_line, print_table
 from siftd.errors import RequestInvalid
-from siftd.moments import parse_moment
+from siftd.timestamps import parse_moment
 
 NOW_MS = 1_790_000_000_000
 

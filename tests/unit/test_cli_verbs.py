@@ -12,7 +12,7 @@ import pytest
 
 import siftd
 from siftd.cli import DONE, FAILED, MISUSED, _status_of, run
-from siftd.cli.verbs import ALSO, GROUPS, HIDDEN, VERBS, choose
+from siftd.cli.command_table import ALSO, GROUPS, HIDDEN, VERBS, choose
 from siftd.clients import own
 from siftd.errors import RequestInvalid, RequestRefused
 
@@ -45,7 +45,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_every_command_is_a_module_of_its_name() -> None:
-    folder = Path(siftd.__file__).parent / "cli"
+    folder = Path(siftd.__file__).parent / "cli" / "commands"
     assert all((folder / f"{verb}.py").is_file() for verb in VERBS)
 
 
@@ -129,8 +129,8 @@ def test_what_an_agent_waits_for_imports_nothing_heavy(tmp_path: Path) -> None:
     """Held for the modules of the fast path; the integration test runs it with a daemon."""
     code = (
         "import sys; before = set(sys.modules)\n"
-        "from siftd.cli import verbs, context\n"
-        "[verbs.parse(verb, verbs.load(verb), words) for verb, words in (('info', []), ('search', ['x']))]\n"
+        "from siftd.cli import command_table, context\n"
+        "[command_table.parse(verb, command_table.load(verb), words) for verb, words in (('info', []), ('search', ['x']))]\n"
         f"print(*sorted((set(sys.modules) - before) & set({HEAVY!r})))"
     )
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)

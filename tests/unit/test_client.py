@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from siftd.client import ADDRESS_BYTES, connect
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, ProtocolError, RequestRefused
-from siftd.frames import FrameBuffer, encode_frame, encode_json
-from siftd.paths import Home, WorkspacePaths
+from siftd.wire.client import ADDRESS_BYTES, connect
+from siftd.wire.frames import FrameBuffer, encode_frame, encode_json
+from siftd.workspace.paths import Home, WorkspacePaths
 
 Serve = Callable[[Callable[[dict[str, object]], bytes]], WorkspacePaths]
 

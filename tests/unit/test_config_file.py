@@ -9,8 +9,8 @@ import pytest
 
 from siftd.config import KEYS, check, is_excluded, parse_file, parse_flags
 from siftd.errors import ConfigInvalid
-from siftd.home import ensure_folder, load_settings
-from siftd.paths import Home
+from siftd.workspace.home import ensure_folder, load_settings
+from siftd.workspace.paths import Home
 
 TICK = "memory.consolidator.tickMs"
 

@@ -8,7 +8,7 @@ import struct
 from typing import Any
 
 from siftd.daemon.connection import IN_FLIGHT_BYTES, Answer, Connection
-from siftd.frames import encode_frame
+from siftd.wire.frames import encode_frame
 
 MB = 1024 * 1024
 

@@ -13,7 +13,7 @@ from workbench import DAY_MS, NOON_MS, Workbench, told
 from siftd.consolidate import drain
 from siftd.consolidate.drain import DrainResult
 from siftd.model import Event
-from siftd.store import read, rewriting, summaries
+from siftd.store import event_views, resummary_queue, summaries
 from siftd.summarise.contract import Cannot, Item, Summary, TryLater, Verdict, cache_key
 
 
@@ -198,12 +198,12 @@ async def test_after_three_unusable_answers_the_built_in_text_stands_in_until_so
     stands_in = bench.rows("SELECT status, attempts, last_error FROM events")
     assert stands_in == [("summarized", 3, "the reply is no summary")], "the reason is kept"
     ((model, waits_for),) = bench.rows("SELECT model, waits_for FROM summaries")
-    assert (model.partition(":")[0], waits_for) == ("extractive", rewriting.RETRY)
+    assert (model.partition(":")[0], waits_for) == ("extractive", resummary_queue.RETRY)
     assert bench.rows("SELECT count(*) FROM summary_cache") == [(0,)], "an equal event is asked about"
     asked = len(bench.backend.batches)
     assert ((await bench.drain()).errors, len(bench.backend.batches)) == (0, asked), "and nobody is asked for it again"
-    assert await bench.store.read(lambda c: rewriting.count_fallen_back(c, event_id)) == 1
-    await bench.store.write(lambda c: rewriting.retry(c, event_id))
+    assert await bench.store.read(lambda c: resummary_queue.count_fallen_back(c, event_id)) == 1
+    await bench.store.write(lambda c: resummary_queue.retry(c, event_id))
     bench.backend.verdict = told
     result = DrainResult()
     await bench.drainer.rewrite(result, goes_on=lambda: True)
@@ -321,7 +321,7 @@ async def test_a_payload_broken_by_hand_stops_nobody_else(bench: Workbench, brok
     payloads = {item.event_id: item.payload for item in bench.backend.items}
     assert payloads[ids[1]] == {}
     assert bench.hits("three")[0] == ids[2]
-    shown = read.find_event(bench.store.reader, ids[1])
+    shown = event_views.find_event(bench.store.reader, ids[1])
     assert shown is not None
     assert not isinstance(shown["payload"], dict)
 

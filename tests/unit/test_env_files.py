@@ -16,12 +16,12 @@ import whose_folders
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siftd.env_files import ENTRIES_MAX, FILE_BYTES_MAX, EnvValues
-from siftd.env_lines import Value, secret_values
-from siftd.env_names import is_read
+from siftd.capture.touched_folders import touched_folders
 from siftd.redact import Redactor
+from siftd.redact.env_files import ENTRIES_MAX, FILE_BYTES_MAX, EnvValues
+from siftd.redact.env_lines import Value, secret_values
+from siftd.redact.env_names import is_read
 from siftd.redact.values import Hasher, KnownValues
-from siftd.touched import touched_folders
 
 VALUE = "brass Monkey/42+zig?zag"
 PLAIN = "tr0ub4dor&3horse"

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from opened_shop import DAY, Shop, opened
+from opened_memory import DAY, Memory, opened
 from test_telling import prompt, start, told
 
 from siftd.errors import RequestInvalid, RequestRefused
-from siftd.everywhere import ask_where_it_is, global_workspace, workspace_of
-from siftd.paths import GLOBAL, Home
+from siftd.wire.global_routing import ask_where_it_is, global_workspace, workspace_of
+from siftd.workspace.paths import GLOBAL, Home
 
 REVIEW = "Never push to main without a review by somebody else"
 POSTGRES = "Every service keeps its state in Postgres 16"
@@ -23,7 +23,7 @@ POSTGRES = "Every service keeps its state in Postgres 16"
 class Person:
     """Somebody who asks as `mem` and the tools do."""
 
-    def __init__(self, here: Shop, shared: Shop) -> None:
+    def __init__(self, here: Memory, shared: Memory) -> None:
         self.here = here
         self.shared = shared
 
@@ -31,11 +31,11 @@ class Person:
         """Return the answer of whichever daemon the request is about. Raises SiftdError."""
         loop = asyncio.get_running_loop()
 
-        def of(shop: Shop, message: dict[str, Any]) -> dict[str, Any]:
+        def of(memory: Memory, message: dict[str, Any]) -> dict[str, Any]:
             fields = {name: value for name, value in message.items() if name != "kind"}
-            return asyncio.run_coroutine_threadsafe(shop.ask(message["kind"], **fields), loop).result(20)
+            return asyncio.run_coroutine_threadsafe(memory.ask(message["kind"], **fields), loop).result(20)
 
-        root = self.here.workshop.workspace.root
+        root = self.here.services.workspace.root
         return await asyncio.to_thread(
             ask_where_it_is,
             {"kind": kind, **fields} | ({"typed": True} if kind in ("remember", "supersede", "update") else {}),
@@ -94,12 +94,12 @@ async def test_a_superseded_one_never_comes_back_and_its_history_is_cited_as_it_
 
 async def test_what_is_forgotten_for_every_project_is_in_no_kept_brief(person: Person) -> None:
     await person.ask("remember", text=REVIEW, pin=True, project=False)
-    await person.here.workshop.telling.keep()
-    brief = Path(person.here.workshop.paths.brief)
+    await person.here.services.telling.keep()
+    brief = Path(person.here.services.paths.brief)
     assert REVIEW in brief.read_text()
     await person.ask("forget", ids=["g1"], dryRun=False)
     assert not brief.exists()
-    await person.here.workshop.telling.keep()
+    await person.here.services.telling.keep()
     assert not brief.exists()
     assert await person.found("push to main") == []
 
@@ -117,7 +117,7 @@ async def test_a_store_that_is_made_anew_or_broken_takes_no_search_away(person: 
     await person.ask("remember", text=POSTGRES, project=False)
     await person.ask("remember", text="This service keeps its sessions in Redis")
     assert len(await person.found("what does a service keep")) == 2
-    folder = Path(person.shared.workshop.paths.folder)
+    folder = Path(person.shared.services.paths.folder)
     aside = folder.rename(folder.with_name("aside"))
     assert await person.found("what does a service keep") == ["m1"]
     folder.mkdir()

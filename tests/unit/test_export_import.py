@@ -11,10 +11,10 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from opened_shop import DAY, NOW, Shop, opened, rebuilt
+from opened_memory import DAY, NOW, Memory, opened, rebuilt
 
 from siftd.errors import RequestInvalid
-from siftd.exchange.lines import (
+from siftd.exchange.format import (
     COUNTED,
     LINE_BYTES_MAX,
     ApartLine,
@@ -26,8 +26,8 @@ from siftd.exchange.lines import (
     decode,
     encode,
 )
-from siftd.frames import encode_hook
-from siftd.paths import GLOBAL
+from siftd.wire.frames import encode_hook
+from siftd.workspace.paths import GLOBAL
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 EVENTS = """
@@ -64,38 +64,40 @@ SESSIONS = "SELECT session_id, cwd, started_ts, last_ts, ended_ts, source FROM s
 ALL = (EVENTS, SUMMARIES, MEMORIES, HIDDEN, APART, LINKS, SESSIONS, CITES, TALKS, GIVEN)
 
 
-async def fill(shop: Shop) -> None:
+async def fill(workspace: Memory) -> None:
     """Have a store with something of everything: failures, a hidden summary, a pair apart, linked memories."""
     for number in range(6):
-        await shop.capture(number, cwd="/src/demo")
-    await shop.capture(6, payload={"tool_input": {"command": "make all"}, "error": "exit 2"}, sessionId="second")
-    await shop.capture(7, payload={"tool_input": {"command": "make all"}, "error": "exit 2"}, sessionId="second")
-    await shop.ask("drain")
-    ids = [row[0] for row in await shop.rows("SELECT id FROM summaries ORDER BY id")]
-    await shop.by_hand("INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, 0.97, 5)", ids[1], ids[0])
-    await shop.by_hand("INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, 0.96, 6)", ids[3], ids[2])
-    await shop.ask("undo", id=f"s{ids[2]}")
-    old = await shop.ask("remember", text="Production runs on Postgres 15", type="decision", tags=["db", "prod"])
-    shop.clock.at += 1000
-    new = await shop.ask("remember", text="Production runs on Postgres 16", importance=5, pin=True, until=NOW + 9 * DAY)
+        await workspace.capture(number, cwd="/src/demo")
+    await workspace.capture(6, payload={"tool_input": {"command": "make all"}, "error": "exit 2"}, sessionId="second")
+    await workspace.capture(7, payload={"tool_input": {"command": "make all"}, "error": "exit 2"}, sessionId="second")
+    await workspace.ask("drain")
+    ids = [row[0] for row in await workspace.rows("SELECT id FROM summaries ORDER BY id")]
+    await workspace.by_hand("INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, 0.97, 5)", ids[1], ids[0])
+    await workspace.by_hand("INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, 0.96, 6)", ids[3], ids[2])
+    await workspace.ask("undo", id=f"s{ids[2]}")
+    old = await workspace.ask("remember", text="Production runs on Postgres 15", type="decision", tags=["db", "prod"])
+    workspace.clock.at += 1000
+    new = await workspace.ask(
+        "remember", text="Production runs on Postgres 16", importance=5, pin=True, until=NOW + 9 * DAY
+    )
     told = {"from": new["memoryId"], "to": old["memoryId"], "relation": "supersedes"}
-    await shop.workshop.keep_intent("link", told)
-    await shop.capture(8, tool="UserPromptSubmit", payload={"prompt": "Build part 9 too"}, sessionId="third")
-    await shop.capture(9, sessionId="third")
-    await shop.capture(10, tool="Stop", payload={"last_assistant_message": "Part 9 is built."}, sessionId="third")
-    await shop.ask("drain")
-    talk = await shop.ask("converse", id="third", title="parts")
-    await shop.ask("converse", title="more parts", branchesFrom=talk["id"])
+    await workspace.services.keep_intent("link", told)
+    await workspace.capture(8, tool="UserPromptSubmit", payload={"prompt": "Build part 9 too"}, sessionId="third")
+    await workspace.capture(9, sessionId="third")
+    await workspace.capture(10, tool="Stop", payload={"last_assistant_message": "Part 9 is built."}, sessionId="third")
+    await workspace.ask("drain")
+    talk = await workspace.ask("converse", id="third", title="parts")
+    await workspace.ask("converse", title="more parts", branchesFrom=talk["id"])
     for prompt in ("how was part 9 built, with make part9?", "which postgres does production run on?"):
         envelope = {"session_id": "first", "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": "/src/demo"}
         header = {"client": "claude-code", "frameUid": prompt.encode().hex()[:32], "ts": NOW - DAY}
-        header["root"] = shop.workshop.workspace.root
+        header["root"] = workspace.services.workspace.root
         frame = encode_hook(json.dumps(header).encode(), json.dumps(envelope).encode())[4:]
-        assert await shop.workshop.telling.answer_hook(b"\x02" + frame[1:]), "there is something to give"
+        assert await workspace.services.telling.answer_hook(b"\x02" + frame[1:]), "there is something to give"
 
 
-async def everything(shop: Shop) -> list[list[tuple[Any, ...]]]:
-    return [sorted(await shop.rows(sql), key=repr) for sql in ALL]
+async def everything(workspace: Memory) -> list[list[tuple[Any, ...]]]:
+    return [sorted(await workspace.rows(sql), key=repr) for sql in ALL]
 
 
 def added(answer: dict[str, Any]) -> int:
@@ -104,152 +106,158 @@ def added(answer: dict[str, Any]) -> int:
 
 async def test_a_fresh_store_gets_everything_and_keeps_it_through_a_rebuild(tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
-    async with opened(tmp_path / "a") as shop:
-        await fill(shop)
-        before = await everything(shop)
-        answer = await shop.ask("export", path=str(file))
+    async with opened(tmp_path / "a") as workspace:
+        await fill(workspace)
+        before = await everything(workspace)
+        answer = await workspace.ask("export", path=str(file))
     assert answer["counts"] == {
         "events": 11, "sessions": 3, "summaries": 12, "supersedes": len(before[3]), "apart": 1, "memories": 2,
         "links": 1, "conversations": 2, "injections": 2,
     }  # fmt: skip
     assert file.stat().st_mode & 0o777 == 0o600
-    async with opened(tmp_path / "b") as shop:
-        answer = await shop.ask("import", path=str(file))
+    async with opened(tmp_path / "b") as workspace:
+        answer = await workspace.ask("import", path=str(file))
         assert (answer["added"], answer["errors"]) == (json.loads(file.read_text().split("\n")[0])["counts"], 0)
-        assert await everything(shop) == before
-        ids = await shop.rows("SELECT id, uid FROM events UNION ALL SELECT id, uid FROM memories")
-        await shop.ask("drain")
-        hits = (await shop.ask("search", query="which postgres does production run on"))["hits"]
+        assert await everything(workspace) == before
+        ids = await workspace.rows("SELECT id, uid FROM events UNION ALL SELECT id, uid FROM memories")
+        await workspace.ask("drain")
+        hits = (await workspace.ask("search", query="which postgres does production run on"))["hits"]
         assert [hit["text"] for hit in hits if hit["kind"] == "memory"] == ["Production runs on Postgres 16"]
     await rebuilt(tmp_path / "b")
-    async with opened(tmp_path / "b") as shop:
-        assert await everything(shop) == before
-        assert await shop.rows("SELECT id, uid FROM events UNION ALL SELECT id, uid FROM memories") == ids
+    async with opened(tmp_path / "b") as workspace:
+        assert await everything(workspace) == before
+        assert await workspace.rows("SELECT id, uid FROM events UNION ALL SELECT id, uid FROM memories") == ids
 
 
 async def test_a_second_import_adds_nothing_not_even_to_the_log(tmp_path: Path) -> None:
     file = str(tmp_path / "all.jsonl")
-    async with opened(tmp_path / "a") as shop:
-        await fill(shop)
-        await shop.ask("export", path=file)
-        before, log = await everything(shop), shop.log_bytes()
-        assert added(await shop.ask("import", path=file)) == 0
-        assert (await everything(shop), shop.log_bytes()) == (before, log)
-    async with opened(tmp_path / "b") as shop:
-        first = await shop.ask("import", path=file)
-        log = shop.log_bytes()
-        second = await shop.ask("import", path=file)
+    async with opened(tmp_path / "a") as workspace:
+        await fill(workspace)
+        await workspace.ask("export", path=file)
+        before, log = await everything(workspace), workspace.log_bytes()
+        assert added(await workspace.ask("import", path=file)) == 0
+        assert (await everything(workspace), workspace.log_bytes()) == (before, log)
+    async with opened(tmp_path / "b") as workspace:
+        first = await workspace.ask("import", path=file)
+        log = workspace.log_bytes()
+        second = await workspace.ask("import", path=file)
         assert added(second) == 0
         assert second["known"] == first["added"]
-        assert shop.log_bytes() == log
+        assert workspace.log_bytes() == log
 
 
 async def test_a_store_with_a_life_of_its_own_keeps_it(tmp_path: Path) -> None:
     file = str(tmp_path / "all.jsonl")
-    async with opened(tmp_path / "a") as shop:
-        await fill(shop)
-        theirs = await everything(shop)
-        await shop.ask("export", path=file)
-    async with opened(tmp_path / "b") as shop:
+    async with opened(tmp_path / "a") as workspace:
+        await fill(workspace)
+        theirs = await everything(workspace)
+        await workspace.ask("export", path=file)
+    async with opened(tmp_path / "b") as workspace:
         for number in range(20, 25):
-            await shop.capture(number, sessionId="own")
-        own = await shop.ask("remember", text="Production runs on Postgres 15")
-        await shop.ask("drain")
-        before = await everything(shop)
-        answer = await shop.ask("import", path=file)
+            await workspace.capture(number, sessionId="own")
+        own = await workspace.ask("remember", text="Production runs on Postgres 15")
+        await workspace.ask("drain")
+        before = await everything(workspace)
+        answer = await workspace.ask("import", path=file)
         assert answer["known"]["memories"] == 1
-        after = await everything(shop)
+        after = await everything(workspace)
         for mine, their, merged in zip(before[:2], theirs[:2], after[:2], strict=True):
             assert sorted([*mine, *their], key=repr) == merged
         assert len(after[2]) == 2
-        assert await shop.rows("SELECT status, count(*) FROM events GROUP BY 1") == [("summarized", 16)]
-        hits = (await shop.ask("search", query="postgres 15", filters={"kind": "memory"}))["hits"]
+        assert await workspace.rows("SELECT status, count(*) FROM events GROUP BY 1") == [("summarized", 16)]
+        hits = (await workspace.ask("search", query="postgres 15", filters={"kind": "memory"}))["hits"]
         assert own["id"] in [hit["id"] for hit in hits], "the file's history hides what was remembered here"
 
 
 async def test_what_a_person_took_apart_here_stays_apart(tmp_path: Path) -> None:
     file = str(tmp_path / "all.jsonl")
-    async with opened(tmp_path) as shop:
-        await fill(shop)
-        await shop.ask("export", path=file)
-        hidden = await shop.rows("SELECT newer_id, older_id FROM summary_supersedes")
+    async with opened(tmp_path) as workspace:
+        await fill(workspace)
+        await workspace.ask("export", path=file)
+        hidden = await workspace.rows("SELECT newer_id, older_id FROM summary_supersedes")
         for _, older in hidden:
-            await shop.ask("undo", id=f"s{older}")
-        await shop.ask("import", path=file)
-        assert await shop.rows("SELECT * FROM summary_supersedes") == []
+            await workspace.ask("undo", id=f"s{older}")
+        await workspace.ask("import", path=file)
+        assert await workspace.rows("SELECT * FROM summary_supersedes") == []
 
 
 async def test_what_was_forgotten_here_stays_out_and_leaves_the_log_with_its_imported_summary(tmp_path: Path) -> None:
     file = str(tmp_path / "all.jsonl")
-    async with opened(tmp_path / "a") as shop:
-        await fill(shop)
-        await shop.ask("export", path=file)
-    async with opened(tmp_path / "b") as shop:
-        await shop.ask("import", path=file)
-        first = await shop.rows("SELECT 'e' || id FROM events ORDER BY ts LIMIT 1")
-        memory = await shop.rows("SELECT 'm' || id FROM memories ORDER BY ts LIMIT 1")
-        await shop.ask("forget", ids=[first[0][0], memory[0][0]], dryRun=False)
-        again = await shop.ask("import", path=file)
+    async with opened(tmp_path / "a") as workspace:
+        await fill(workspace)
+        await workspace.ask("export", path=file)
+    async with opened(tmp_path / "b") as workspace:
+        await workspace.ask("import", path=file)
+        first = await workspace.rows("SELECT 'e' || id FROM events ORDER BY ts LIMIT 1")
+        memory = await workspace.rows("SELECT 'm' || id FROM memories ORDER BY ts LIMIT 1")
+        await workspace.ask("forget", ids=[first[0][0], memory[0][0]], dryRun=False)
+        again = await workspace.ask("import", path=file)
         assert (added(again), again["errors"]) == (0, 0)
         assert again["forgotten"] >= 3
-        assert await shop.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM memories") == [(10,), (1,)]
+        assert await workspace.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM memories") == [
+            (10,),
+            (1,),
+        ]
     await rebuilt(tmp_path / "b")
-    async with opened(tmp_path / "b") as shop:
-        assert await shop.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM summaries") == [(10,), (11,)]
-        assert b"part0" not in shop.log_bytes()
-        assert b"Postgres 15" not in shop.log_bytes()
+    async with opened(tmp_path / "b") as workspace:
+        assert await workspace.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM summaries") == [
+            (10,),
+            (11,),
+        ]
+        assert b"part0" not in workspace.log_bytes()
+        assert b"Postgres 15" not in workspace.log_bytes()
 
 
 async def test_rows_that_a_person_inserted_without_a_uid_are_known_again(tmp_path: Path) -> None:
     file = str(tmp_path / "all.jsonl")
-    async with opened(tmp_path / "a") as shop:
+    async with opened(tmp_path / "a") as workspace:
         insert = "INSERT INTO events (ts, session_id, tool, input_hash, payload_json) VALUES (?, 'x', 'Bash', '', ?)"
-        await shop.by_hand(insert, 5, '{\n"a": 1}')
-        await shop.by_hand(insert, 6, "no")
-        await shop.by_hand("INSERT INTO memories (ts, updated_ts, text, tags) VALUES (5, 5, 'By hand', 'no list')")
-        await shop.ask("export", path=file)
-        assert added(await shop.ask("import", path=file)) == 0
-    async with opened(tmp_path / "b") as shop:
-        assert (await shop.ask("import", path=file))["added"]["events"] == 2
-        assert added(await shop.ask("import", path=file)) == 0
-        assert await shop.rows("SELECT payload_json FROM events ORDER BY ts") == [('{"a":1}',), ('{"text":"no"}',)]
-        assert await shop.rows("SELECT text, tags FROM memories") == [("By hand", "[]")]
+        await workspace.by_hand(insert, 5, '{\n"a": 1}')
+        await workspace.by_hand(insert, 6, "no")
+        await workspace.by_hand("INSERT INTO memories (ts, updated_ts, text, tags) VALUES (5, 5, 'By hand', 'no list')")
+        await workspace.ask("export", path=file)
+        assert added(await workspace.ask("import", path=file)) == 0
+    async with opened(tmp_path / "b") as workspace:
+        assert (await workspace.ask("import", path=file))["added"]["events"] == 2
+        assert added(await workspace.ask("import", path=file)) == 0
+        assert await workspace.rows("SELECT payload_json FROM events ORDER BY ts") == [('{"a":1}',), ('{"text":"no"}',)]
+        assert await workspace.rows("SELECT text, tags FROM memories") == [("By hand", "[]")]
 
 
 async def test_a_secret_that_todays_rules_know_does_not_come_in(tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
-    async with opened(tmp_path / "a") as shop:
-        await fill(shop)
-        await shop.ask("export", path=str(file))
+    async with opened(tmp_path / "a") as workspace:
+        await fill(workspace)
+        await workspace.ask("export", path=str(file))
     file.write_text(file.read_text().replace("part1", TOKEN).replace("Postgres", TOKEN).replace("/src/demo", TOKEN))
-    async with opened(tmp_path / "b") as shop:
-        answer = await shop.ask("import", path=str(file))
+    async with opened(tmp_path / "b") as workspace:
+        answer = await workspace.ask("import", path=str(file))
         assert answer["errors"] == 0
-        assert added(await shop.ask("import", path=str(file))) == 0
-        assert TOKEN.encode() not in shop.log_bytes()
-        assert TOKEN not in repr(await everything(shop))
+        assert added(await workspace.ask("import", path=str(file))) == 0
+        assert TOKEN.encode() not in workspace.log_bytes()
+        assert TOKEN not in repr(await everything(workspace))
 
 
 async def test_a_file_that_was_cut_off_gives_what_it_has_and_says_so(tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
-    async with opened(tmp_path / "a") as shop:
-        await fill(shop)
-        await shop.ask("export", path=str(file))
+    async with opened(tmp_path / "a") as workspace:
+        await fill(workspace)
+        await workspace.ask("export", path=str(file))
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[:8]) + lines[8][:20])
-    async with opened(tmp_path / "b") as shop:
-        answer = await shop.ask("import", path=str(file))
+    async with opened(tmp_path / "b") as workspace:
+        answer = await workspace.ask("import", path=str(file))
         assert answer["added"]["events"] == 4
         assert answer["errors"] == 2
         file.write_bytes(b"".join(lines))
-        assert (await shop.ask("import", path=str(file)))["added"]["events"] == 7
+        assert (await workspace.ask("import", path=str(file)))["added"]["events"] == 7
 
 
 async def test_lines_that_cannot_be_used_are_counted_and_cost_nothing_else(tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
-    async with opened(tmp_path / "a") as shop:
-        await fill(shop)
-        await shop.ask("export", path=str(file))
+    async with opened(tmp_path / "a") as workspace:
+        await fill(workspace)
+        await workspace.ask("export", path=str(file))
     header, *rest = file.read_bytes().splitlines()
     bad = [
         b"not json",
@@ -263,8 +271,8 @@ async def test_lines_that_cannot_be_used_are_counted_and_cost_nothing_else(tmp_p
     ]
     later = b'{"kind":"of-a-later-siftd","id":1}'
     file.write_bytes(b"\n".join([header, *bad, later, *rest]) + b"\n")
-    async with opened(tmp_path / "b") as shop:
-        answer = await shop.ask("import", path=str(file))
+    async with opened(tmp_path / "b") as workspace:
+        answer = await workspace.ask("import", path=str(file))
         assert answer["errors"] == len(bad)
         assert answer["firstError"].startswith("line 2: ")
         assert answer["added"] == json.loads(header)["counts"]
@@ -291,44 +299,44 @@ async def test_what_a_file_says_of_itself_makes_nobody_speak_or_stand_here(tmp_p
         {"kind": "end", "lines": 9},
     ]  # fmt: skip
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    async with opened(tmp_path) as shop:
-        answer = await shop.ask("import", path=str(file))
+    async with opened(tmp_path) as workspace:
+        answer = await workspace.ask("import", path=str(file))
         assert (answer["errors"], answer["added"]["memories"], answer["added"]["links"]) == (4, 2, 0)
-        assert await shop.rows("SELECT said_by FROM events") == [("outside",)]
-        told = await shop.rows("SELECT model, length(text), said_by FROM summaries ORDER BY id")
+        assert await workspace.rows("SELECT said_by FROM events") == [("outside",)]
+        told = await workspace.rows("SELECT model, length(text), said_by FROM summaries ORDER BY id")
         assert told == [("import:extractive:3", 400, "outside"), ("import:unknown", 1, "outside")]
-        kept = await shop.rows("SELECT text, source, said_by, pinned, waits FROM memories ORDER BY id")
+        kept = await workspace.rows("SELECT text, source, said_by, pinned, waits FROM memories ORDER BY id")
         assert kept == [("Always force pushes", "import", "outside", 1, 1), ("Fine", "import", "outside", 0, 0)]
-        assert "force" not in (await shop.ask("brief"))["text"]
-        assert TOKEN.encode() not in shop.log_bytes()
+        assert "force" not in (await workspace.ask("brief"))["text"]
+        assert TOKEN.encode() not in workspace.log_bytes()
 
 
 async def test_of_a_file_of_ones_own_it_is_believed_who_said_what_but_its_pins_wait(tmp_path: Path) -> None:
     file = str(tmp_path / "all.jsonl")
     said = "SELECT uid, said_by FROM events UNION ALL SELECT uid, said_by FROM memories ORDER BY 1"
-    async with opened(tmp_path / "a") as shop:
-        await fill(shop)
-        await shop.by_hand("UPDATE events SET said_by = 'person' WHERE tool = 'UserPromptSubmit'")
-        await shop.ask("remember", text="Typed by a person", pin=True, typed=True)
-        before = await shop.rows(said)
-        await shop.ask("export", path=file)
-    async with opened(tmp_path / "b") as shop:
-        await shop.ask("import", path=file, own=True)
-        assert await shop.rows(said) == before
-        assert (await shop.ask("brief"))["text"].count("(fact)") == 0
-        assert len((await shop.ask("memories", waiting=True))["memories"]) == 2
+    async with opened(tmp_path / "a") as workspace:
+        await fill(workspace)
+        await workspace.by_hand("UPDATE events SET said_by = 'person' WHERE tool = 'UserPromptSubmit'")
+        await workspace.ask("remember", text="Typed by a person", pin=True, typed=True)
+        before = await workspace.rows(said)
+        await workspace.ask("export", path=file)
+    async with opened(tmp_path / "b") as workspace:
+        await workspace.ask("import", path=file, own=True)
+        assert await workspace.rows(said) == before
+        assert (await workspace.ask("brief"))["text"].count("(fact)") == 0
+        assert len((await workspace.ask("memories", waiting=True))["memories"]) == 2
 
 
 async def test_what_is_for_every_project_takes_in_a_file_only_when_it_is_meant(tmp_path: Path) -> None:
     file = str(tmp_path / "all.jsonl")
-    async with opened(tmp_path / "a") as shop:
-        await shop.ask("remember", text="Fine")
-        await shop.ask("export", path=file)
-    async with opened(tmp_path / "b", key=GLOBAL) as shop:
+    async with opened(tmp_path / "a") as workspace:
+        await workspace.ask("remember", text="Fine")
+        await workspace.ask("export", path=file)
+    async with opened(tmp_path / "b", key=GLOBAL) as workspace:
         with pytest.raises(RequestInvalid, match="every project"):
-            await shop.ask("import", path=file)
-        assert (await shop.ask("import", path=file, yes=True))["added"]["memories"] == 1
-        assert [each["waits"] for each in (await shop.ask("memories"))["memories"]] == [True]
+            await workspace.ask("import", path=file)
+        assert (await workspace.ask("import", path=file, yes=True))["added"]["memories"] == 1
+        assert [each["waits"] for each in (await workspace.ask("memories"))["memories"]] == [True]
 
 
 @pytest.mark.parametrize(
@@ -337,49 +345,49 @@ async def test_what_is_for_every_project_takes_in_a_file_only_when_it_is_meant(t
 async def test_a_file_that_is_no_export_is_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "other"
     file.write_bytes(content)
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as workspace:
         with pytest.raises(RequestInvalid, match="no export"):
-            await shop.ask("import", path=str(file))
+            await workspace.ask("import", path=str(file))
 
 
 async def test_an_export_of_a_newer_siftd_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "newer"
     file.write_text('{"kind":"siftd-export","version":2,"store":"x","root":"/","ts":1,"counts":{}}\n')
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as workspace:
         with pytest.raises(RequestInvalid, match="version 2"):
-            await shop.ask("import", path=str(file))
+            await workspace.ask("import", path=str(file))
 
 
 @pytest.mark.parametrize("kind", ["export", "import"])
 @pytest.mark.parametrize("path", ["relative.jsonl", "/nowhere/at/all.jsonl", "/tmp"])
 async def test_a_path_that_will_not_do_is_refused(tmp_path: Path, kind: str, path: str) -> None:
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as workspace:
         with pytest.raises(RequestInvalid):
-            await shop.ask(kind, path=path)
+            await workspace.ask(kind, path=path)
 
 
 async def test_an_export_never_replaces_a_file(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as workspace:
         for name in ("notes", "link"):
             with pytest.raises(RequestInvalid, match="already"):
-                await shop.ask("export", path=str(tmp_path / name))
+                await workspace.ask("export", path=str(tmp_path / name))
     assert (tmp_path / "notes").read_text() == "mine"
 
 
 async def test_an_export_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "out" / "all.jsonl"
     file.parent.mkdir()
-    async with opened(tmp_path) as shop:
-        await fill(shop)
+    async with opened(tmp_path) as workspace:
+        await fill(workspace)
 
         def full(_: int) -> None:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("siftd.exchange.exporting.os.fsync", full)
         with pytest.raises(RequestInvalid, match="No space"):
-            await shop.ask("export", path=str(file))
+            await workspace.ask("export", path=str(file))
     assert list(file.parent.iterdir()) == []
 
 
@@ -419,19 +427,19 @@ async def test_a_merge_is_a_union_whatever_the_order(theirs: list[str], ours: li
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     try:
         async with opened(folder / "a") as a, opened(folder / "b") as b:
-            for shop, sayings in ((a, theirs), (b, ours)):
+            for workspace, sayings in ((a, theirs), (b, ours)):
                 for text in sayings:
-                    await shop.ask("remember", text=text)
+                    await workspace.ask("remember", text=text)
                 for number in numbers:
-                    await shop.capture(number)
-            for shop, other in ((a, b), (b, a), (a, b)):
+                    await workspace.capture(number)
+            for workspace, other in ((a, b), (b, a), (a, b)):
                 (folder / "file").unlink(missing_ok=True)
                 await other.ask("export", path=str(folder / "file"))
-                answer = await shop.ask("import", path=str(folder / "file"))
+                answer = await workspace.ask("import", path=str(folder / "file"))
                 assert answer["errors"] == 0
             assert added(answer) == 0
             assert await a.rows(EVENTS) == await b.rows(EVENTS)
-            said = [{row[0] for row in await shop.rows("SELECT text FROM memories")} for shop in (a, b)]
+            said = [{row[0] for row in await workspace.rows("SELECT text FROM memories")} for workspace in (a, b)]
             assert said == [{*theirs, *ours}] * 2
     finally:
         import shutil
@@ -446,18 +454,18 @@ def test_every_kind_of_line_is_counted_in_the_header() -> None:
 async def test_a_long_summary_is_redacted_before_it_is_cut(tmp_path: Path) -> None:
     """A secret that is cut in two is none that a rule knows."""
     file = tmp_path / "all.jsonl"
-    async with opened(tmp_path / "a") as shop:
-        await shop.capture()
-        await shop.ask("drain")
-        await shop.ask("export", path=str(file))
+    async with opened(tmp_path / "a") as workspace:
+        await workspace.capture()
+        await workspace.ask("drain")
+        await workspace.ask("export", path=str(file))
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     for line in lines:
         if line["kind"] == "summary":
             line["text"] = "x " * 185 + TOKEN
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    async with opened(tmp_path / "b") as shop:
-        await shop.ask("import", path=str(file))
-        ((text,),) = await shop.rows("SELECT text FROM summaries")
+    async with opened(tmp_path / "b") as workspace:
+        await workspace.ask("import", path=str(file))
+        ((text,),) = await workspace.rows("SELECT text FROM summaries")
         assert len(text) <= 400
         assert TOKEN[:20] not in text
 
@@ -479,12 +487,12 @@ async def test_summaries_that_come_together_are_stored_once_each_and_found(tmp_p
         {"kind": "end", "lines": 10},
     ]
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    async with opened(tmp_path) as shop:
-        answer = await shop.ask("import", path=str(file))
+    async with opened(tmp_path) as workspace:
+        answer = await workspace.ask("import", path=str(file))
         assert (answer["added"]["events"], answer["errors"]) == (3, 1)
-        rows = await shop.rows("SELECT event_id, length(text) <= 400 FROM summaries ORDER BY id")
+        rows = await workspace.rows("SELECT event_id, length(text) <= 400 FROM summaries ORDER BY id")
         assert rows == [(1, 1), (2, 1), (3, 1)]
-        assert await shop.rows("SELECT DISTINCT status FROM events") == [("summarized",)]
-        assert await shop.rows("SELECT rowid FROM summaries_fts WHERE summaries_fts MATCH 'gizmo'") == [(2,)]
-        cited = await shop.rows("SELECT src_id, dst_id FROM provenance_edges WHERE src_kind = 'summary'")
+        assert await workspace.rows("SELECT DISTINCT status FROM events") == [("summarized",)]
+        assert await workspace.rows("SELECT rowid FROM summaries_fts WHERE summaries_fts MATCH 'gizmo'") == [(2,)]
+        cited = await workspace.rows("SELECT src_id, dst_id FROM provenance_edges WHERE src_kind = 'summary'")
         assert (2, 1) in cited

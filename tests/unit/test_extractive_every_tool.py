@@ -12,7 +12,7 @@ from known_kinds import RENDERED, item_of
 
 from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item
 from siftd.summarise.extractive import render
-from siftd.summarise.truth import Source, unsupported_claims
+from siftd.summarise.grounding import Source, unsupported_claims
 
 CASES: list[tuple[str, dict[str, Any], Any, list[str]]] = [
     (

@@ -15,7 +15,7 @@ from known_kinds import item_of
 from siftd.clients.tools import tool_named
 from siftd.summarise.contract import Item
 from siftd.summarise.extractive import RENDERERS, VERSION, render
-from siftd.summarise.truth import Source, unsupported_claims
+from siftd.summarise.grounding import Source, unsupported_claims
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "extractive" / f"{VERSION}.jsonl"
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from known_kinds import ONE_OF_EACH, RENDERED, item_of
 
-from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item, Purse, Summary
+from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item, Summary, TokenBudget
 from siftd.summarise.extractive import Extractive, render, shell
 from siftd.summarise.extractive.text import call_of
-from siftd.summarise.truth import Source, unsupported_claims
+from siftd.summarise.grounding import Source, unsupported_claims
 
 SCALARS = (
     st.none()
@@ -303,7 +303,7 @@ def test_long_code_with_dunder_names_is_quoted_as_it_is() -> None:
 
 async def test_the_backend_gives_one_summary_per_item_in_order_and_costs_no_tokens() -> None:
     batch = [event("Read", {"file_path": f"{name}.py"}, "x = 1") for name in "abc"]
-    verdicts = await Extractive().summarise(batch, Purse())
+    verdicts = await Extractive().summarise(batch, TokenBudget())
     assert [type(verdict) for verdict in verdicts] == [Summary] * 3
     texts = [verdict.text for verdict in verdicts if isinstance(verdict, Summary)]
     assert [text.split()[1] for text in texts] == ["a.py", "b.py", "c.py"]

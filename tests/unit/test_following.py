@@ -16,9 +16,9 @@ from transcript_files import SessionFile
 
 from siftd.clients.registry import CLIENTS
 from siftd.clock import SystemClock
-from siftd.daemon.transcripts import FOLLOWED_MAX, SECONDS_MAX, Transcripts
-from siftd.secret import ensure_secret
-from siftd.workspace import find_workspace
+from siftd.daemon.ingest.transcripts import FOLLOWED_MAX, SECONDS_MAX, Transcripts
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.secret import ensure_secret
 
 TEXTS = "SELECT json_extract(payload_json, '$.text') FROM events WHERE tool = 'AssistantText' ORDER BY ts, id"
 LOOK, FOUND = "I look at the check first.", "The expiry is never compared, because decode() drops it."

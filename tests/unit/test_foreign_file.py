@@ -19,10 +19,10 @@ from siftd.clients.registry import CLIENTS
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.exchange.run import _open
 from siftd.foreign_file import open_regular, read
-from siftd.home import read_api_key
-from siftd.paths import Home
-from siftd.project_file import NAME, ProjectFile
-from siftd.workspace import find_workspace
+from siftd.workspace.home import read_api_key
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home
+from siftd.workspace.project_config import NAME, ProjectFile
 
 PRIVATE = '{"token": "of-somebody-elses-file", "mcpServers": {"siftd": {"command": "siftd", "args": ["mcp"]}}}'
 

@@ -12,18 +12,18 @@ from typing import Any
 import msgspec
 import pytest
 from known_kinds import named
-from opened_shop import DAY, NOW, Hands, SetClock, Shop, opened, rebuilt
+from opened_memory import DAY, NOW, Hands, Memory, SetClock, opened, rebuilt
 from transcript_files import SessionFile
 
-from siftd.admission import as_kept
+from siftd.capture.admission import as_kept
 from siftd.errors import RequestInvalid
-from siftd.home import write_private
 from siftd.log import segments
 from siftd.log.recovery import iter_records
-from siftd.messages import Backfill
 from siftd.model import Event, SessionChange
 from siftd.store import snapshots
-from siftd.workspace import find_workspace
+from siftd.wire.requests import Backfill
+from siftd.workspace.home import write_private
+from siftd.workspace.identity import find_workspace
 
 WORD = "zanzibar"
 """What is told once and must be in no byte of the home after it was forgotten."""
@@ -41,11 +41,11 @@ def everywhere(home: Path, word: str = WORD) -> list[str]:
     return found
 
 
-async def tell(shop: Shop, text: str = WORD, *, session: str = "s1", **more: Any) -> int | None:
+async def tell(memory: Memory, text: str = WORD, *, session: str = "s1", **more: Any) -> int | None:
     """Keep a call of a client that gives ids, as a hook delivers it."""
     frame_uid = more.pop("frame_uid", None)
-    receipt = await shop.workshop.committer.keep(
-        shop.workshop.intake.admit(event(text, session=session, **more), frame_uid=frame_uid)
+    receipt = await memory.services.committer.keep(
+        memory.services.intake.admit(event(text, session=session, **more), frame_uid=frame_uid)
     )
     assert receipt.error is None
     return receipt.event_id
@@ -61,23 +61,23 @@ def event(text: str, *, session: str = "s1", tool: str = "Bash", **more: Any) ->
     return Event(client="claude-code", session_id=session, **named(tool), payload=payload, **told)
 
 
-async def forget(shop: Shop, **wish: Any) -> dict[str, Any]:
-    return await shop.ask("forget", dryRun=False, **wish)
+async def forget(memory: Memory, **wish: Any) -> dict[str, Any]:
+    return await memory.ask("forget", dryRun=False, **wish)
 
 
-async def ids(shop: Shop) -> list[int]:
-    return [row[0] for row in await shop.rows("SELECT id FROM events ORDER BY id")]
+async def ids(memory: Memory) -> list[int]:
+    return [row[0] for row in await memory.rows("SELECT id FROM events ORDER BY id")]
 
 
 async def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await tell(shop)
-        await tell(shop, "other")
-        before = shop.log_bytes()
-        answer = await shop.ask("forget", ids=["e1"])
+    async with opened(tmp_path) as memory:
+        await tell(memory)
+        await tell(memory, "other")
+        before = memory.log_bytes()
+        answer = await memory.ask("forget", ids=["e1"])
         assert (answer["matched"], answer["byKind"]["tool"], answer["pending"]) == (1, 1, [])
-        assert shop.log_bytes() == before
-        assert await ids(shop) == [1, 2]
+        assert memory.log_bytes() == before
+        assert await ids(memory) == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -104,49 +104,49 @@ async def test_no_byte_of_the_home_holds_what_was_forgotten(tmp_path: Path, wish
     }
     secret = {"session": "secret-session", "tool": "Write", "payload": payload, "ts": NOW - 2 * DAY}
     home = tmp_path / "home"
-    async with opened(tmp_path) as shop:
-        paths = shop.workshop.paths
-        await tell(shop, "first")
-        assert await tell(shop, **secret, frame_uid="f2") == 2
-        await tell(shop, "last", ts=NOW - DAY)
-        await shop.workshop.consolidator._indexer.run_all()
-        await shop.ask("drain")
+    async with opened(tmp_path) as memory:
+        paths = memory.services.paths
+        await tell(memory, "first")
+        assert await tell(memory, **secret, frame_uid="f2") == 2
+        await tell(memory, "last", ts=NOW - DAY)
+        await memory.services.consolidator._indexer.run_all()
+        await memory.ask("drain")
         snapshots.make_snapshot(paths.database, paths.snapshots)
-        await shop.workshop.committer.seal_log()
-        await tell(shop, "newest")
-        await shop.workshop._upkeep.run()
+        await memory.services.committer.seal_log()
+        await tell(memory, "newest")
+        await memory.services._maintenance.run()
         Path(paths.quarantine).mkdir()
         write_private(Path(paths.quarantine) / "corrupt-1", b"half a line of Zanzibar")
         write_private(Path(f"{paths.database}.damaged-1"), b"an old database of Zanzibar")
         assert len(everywhere(home)) >= 5
 
         if wish == {"ids": ["its summary"]}:
-            [(summary_id,)] = await shop.rows("SELECT id FROM summaries WHERE event_id = 2")
+            [(summary_id,)] = await memory.rows("SELECT id FROM summaries WHERE event_id = 2")
             wish = {"ids": [f"s{summary_id}"]}
-        answer = await forget(shop, **wish)
+        answer = await forget(memory, **wish)
         assert (answer["matched"], answer["pending"]) == (1, [])
         assert everywhere(home) == []
-        assert await ids(shop) == [1, 3, 4]
+        assert await ids(memory) == [1, 3, 4]
         assert [each.seq for each in iter_records(paths.wal)][:3] == [1, 3, 4]
-        assert (await shop.ask("search", query="zanzibar", filters={"kind": "event"}))["hits"] == []
-        assert await tell(shop, **secret, frame_uid="f2") is None
+        assert (await memory.ask("search", query="zanzibar", filters={"kind": "event"}))["hits"] == []
+        assert await tell(memory, **secret, frame_uid="f2") is None
     assert everywhere(home) == []
-    async with opened(tmp_path) as shop:
-        assert await ids(shop) == [1, 3, 4]
-        assert await tell(shop, **secret, frame_uid="f3") is None
-        assert await tell(shop, **secret, from_transcript=True) is None
+    async with opened(tmp_path) as memory:
+        assert await ids(memory) == [1, 3, 4]
+        assert await tell(memory, **secret, frame_uid="f3") is None
+        assert await tell(memory, **secret, from_transcript=True) is None
     await rebuilt(tmp_path)
-    async with opened(tmp_path) as shop:
-        assert await ids(shop) == [1, 3, 4]
-        assert await tell(shop, **secret, from_transcript=True) is None
+    async with opened(tmp_path) as memory:
+        assert await ids(memory) == [1, 3, 4]
+        assert await tell(memory, **secret, from_transcript=True) is None
         assert everywhere(home) == []
         for each in snapshots.list_snapshots(paths.snapshots):
             each.path.unlink()
     await rebuilt(tmp_path)
-    async with opened(tmp_path) as shop:
-        assert await ids(shop) == [1, 3, 4]
-        assert await tell(shop, **secret) is None
-        await tell(shop, "later")
+    async with opened(tmp_path) as memory:
+        assert await ids(memory) == [1, 3, 4]
+        assert await tell(memory, **secret) is None
+        await tell(memory, "later")
         assert everywhere(home) == []
     wal = Path(paths.wal)
     assert sorted(each.seq for each in iter_records(str(wal)))[-1] > 5
@@ -156,23 +156,23 @@ async def test_no_byte_of_the_home_holds_what_was_forgotten(tmp_path: Path, wish
     "wish", [{"session": "secret-session"}, {"since": NOW - 2 * DAY - 10, "until": NOW - 2 * DAY + 10}], ids=repr
 )
 async def test_a_session_of_which_nothing_is_left_is_named_nowhere(tmp_path: Path, wish: dict[str, Any]) -> None:
-    async with opened(tmp_path) as shop:
-        paths = shop.workshop.paths
-        await tell(shop, "first")
-        await tell(shop, session="secret-session", ts=NOW - 2 * DAY, frame_uid="f2")
+    async with opened(tmp_path) as memory:
+        paths = memory.services.paths
+        await tell(memory, "first")
+        await tell(memory, session="secret-session", ts=NOW - 2 * DAY, frame_uid="f2")
         told = [f'{{"event_id":{number},"session":"{each}"}}' for number, each in enumerate(["s1", "secret-session"])]
         for file in (paths.daemon_log, f"{paths.daemon_log}.1"):
             write_private(Path(file), ("\n".join(told) + "\n").encode())
-        await shop.ask("drain")
+        await memory.ask("drain")
         for session in ("s1", "secret-session"):
             told_to = "INSERT INTO injections (ts, session_id, hook, piece, event_id, after_id, why)"
-            await shop.by_hand(f"{told_to} VALUES (1, ?, 'SessionStart', 'e1', 1, 1, '{{}}')", session)
-        assert (await forget(shop, **wish))["matched"] == 1
+            await memory.by_hand(f"{told_to} VALUES (1, ?, 'SessionStart', 'e1', 1, 1, '{{}}')", session)
+        assert (await forget(memory, **wish))["matched"] == 1
         assert everywhere(tmp_path / "home", "secret-session") == []
-        assert await shop.rows("SELECT session_id FROM injections") == [("s1",)]
+        assert await memory.rows("SELECT session_id FROM injections") == [("s1",)]
         lines = [json.loads(line) for line in Path(paths.daemon_log).read_text().splitlines()]
         assert [line["session"] for line in lines] == ["s1", "-" * 14]
-        assert await tell(shop, session="secret-session", ts=NOW - 2 * DAY, frame_uid="f2") is None
+        assert await tell(memory, session="secret-session", ts=NOW - 2 * DAY, frame_uid="f2") is None
         assert everywhere(tmp_path / "home", "secret-session") == []
 
 
@@ -182,15 +182,15 @@ async def test_backfill_of_the_same_transcript_brings_nothing_back(tmp_path: Pat
     told = SessionFile(tmp_path / "claude", folder, "s1")
     told.prompt(f"find {WORD}").call("t1", "Bash", command=f"grep {WORD}").call("t2", "Bash", command="ls").say("done")
     copy = SessionFile(tmp_path / "claude", folder, "s2")
-    async with opened(tmp_path) as shop:
-        shop.workshop.workspace = find_workspace(str(folder))
+    async with opened(tmp_path) as memory:
+        memory.services.workspace = find_workspace(str(folder))
 
         async def fill() -> int:
             request = Backfill(folder=str(tmp_path / "claude" / "projects"))
-            return (await shop.workshop.backfill(request, nobody)).captured
+            return (await memory.services.backfill(request, nobody)).captured
 
         assert await fill() == 4
-        assert (await forget(shop, query=WORD))["byKind"] == {
+        assert (await forget(memory, query=WORD))["byKind"] == {
             "tool": 1,
             "prompt": 1,
             "stop": 1,
@@ -205,7 +205,7 @@ async def test_backfill_of_the_same_transcript_brings_nothing_back(tmp_path: Pat
         copy.call("t1", "Bash", command=f"grep {WORD}")
         assert await fill() == 0
         assert everywhere(tmp_path / "home") == []
-        assert len(await ids(shop)) == 1
+        assert len(await ids(memory)) == 1
 
 
 async def nobody(*_: Any) -> None:
@@ -213,42 +213,42 @@ async def nobody(*_: Any) -> None:
 
 
 async def test_a_spool_file_that_comes_late_is_not_taken_in(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        spool = Path(shop.workshop.paths.spool)
-        admitted = shop.workshop.intake.admit(event(WORD), frame_uid="f1")
+    async with opened(tmp_path) as memory:
+        spool = Path(memory.services.paths.spool)
+        admitted = memory.services.intake.admit(event(WORD), frame_uid="f1")
         file = msgspec.json.encode({"version": 1, **as_kept(admitted)})
         write_private(spool / "1-f1.json", file)
-        assert (await forget(shop, query=WORD))["matched"] == 1
+        assert (await forget(memory, query=WORD))["matched"] == 1
         assert list(spool.iterdir()) == []
         write_private(spool / "2-f1.json", file)
-        await shop.ask("drain")
+        await memory.ask("drain")
         assert list(spool.iterdir()) == []
-        assert await ids(shop) == []
+        assert await ids(memory) == []
         assert everywhere(tmp_path / "home") == []
 
 
 async def test_a_text_is_forgotten_whether_its_accents_are_composed_or_apart(tmp_path: Path) -> None:
     """A file's name from macOS has them apart; a person types them in one."""
-    async with opened(tmp_path) as shop:
-        await tell(shop, "cafe\u0301 Zwei\u0301")
-        await tell(shop, "CAF\u00c9 drei")
-        await tell(shop, "cafe vier")
-        assert (await forget(shop, query="caf\u00e9"))["matched"] == 2
+    async with opened(tmp_path) as memory:
+        await tell(memory, "cafe\u0301 Zwei\u0301")
+        await tell(memory, "CAF\u00c9 drei")
+        await tell(memory, "cafe vier")
+        assert (await forget(memory, query="caf\u00e9"))["matched"] == 2
 
 
 async def test_a_session_a_file_and_a_time_stay_forgotten_for_what_nobody_has_seen_yet(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await tell(shop, "known", session="gone")
-        await forget(shop, session="gone")
-        assert await tell(shop, "unseen", session="gone") is None
-        assert await tell(shop, "after", session="gone", ts=NOW + 1) is not None
-        await forget(shop, file="secret.py")
+    async with opened(tmp_path) as memory:
+        await tell(memory, "known", session="gone")
+        await forget(memory, session="gone")
+        assert await tell(memory, "unseen", session="gone") is None
+        assert await tell(memory, "after", session="gone", ts=NOW + 1) is not None
+        await forget(memory, file="secret.py")
         about = {"tool_input": {"file_path": "/a/secret.py"}, "tool_response": {}}
-        assert await tell(shop, "unseen file", payload=about) is None
-        assert await tell(shop, "after file", payload=about, ts=NOW + 1) is not None
-        await forget(shop, since=NOW - 9 * DAY, until=NOW - 5 * DAY)
-        assert await tell(shop, "unseen time", ts=NOW - 6 * DAY) is None
-        assert await tell(shop, "seen time", ts=NOW - 4 * DAY) is not None
+        assert await tell(memory, "unseen file", payload=about) is None
+        assert await tell(memory, "after file", payload=about, ts=NOW + 1) is not None
+        await forget(memory, since=NOW - 9 * DAY, until=NOW - 5 * DAY)
+        assert await tell(memory, "unseen time", ts=NOW - 6 * DAY) is None
+        assert await tell(memory, "seen time", ts=NOW - 4 * DAY) is not None
 
 
 def prompt(text: str, occurrence: int | None = None) -> dict[str, Any]:
@@ -257,74 +257,74 @@ def prompt(text: str, occurrence: int | None = None) -> dict[str, Any]:
 
 
 async def test_prompts_told_apart_by_counting_count_the_forgotten_ones(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        assert [await tell(shop, **prompt("go on")) for _ in range(3)] == [1, 2, 3]
-        await forget(shop, ids=["e2"])
-        assert await tell(shop, **prompt("go on", 2)) is None
-        assert await tell(shop, **prompt("go on", 3)) == 3
-        again = await tell(shop, **prompt("go on"))
+    async with opened(tmp_path) as memory:
+        assert [await tell(memory, **prompt("go on")) for _ in range(3)] == [1, 2, 3]
+        await forget(memory, ids=["e2"])
+        assert await tell(memory, **prompt("go on", 2)) is None
+        assert await tell(memory, **prompt("go on", 3)) == 3
+        again = await tell(memory, **prompt("go on"))
         assert again == 5
-        assert await tell(shop, **prompt("go on", 4)) == again
+        assert await tell(memory, **prompt("go on", 4)) == again
 
 
 async def test_the_closing_words_of_the_turn_and_of_the_subagent_go_too(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await tell(shop, "start", spawned_agent_id="a1", prompt_id="p1")
-        await tell(shop, WORD, agent_id="a1", prompt_id="p1")
+    async with opened(tmp_path) as memory:
+        await tell(memory, "start", spawned_agent_id="a1", prompt_id="p1")
+        await tell(memory, WORD, agent_id="a1", prompt_id="p1")
         stop = {"tool": "SubagentStop", "payload": {"last_assistant_message": WORD}, "agent_id": "a1"}
-        await tell(shop, "agent done", **stop)
-        await tell(shop, "done", tool="Stop", payload={"last_assistant_message": f"I saw {WORD}"}, prompt_id="p1")
-        await tell(shop, "other", tool="Stop", payload={"last_assistant_message": "fine"}, prompt_id="p2")
-        await forget(shop, ids=["e2"])
-        assert await ids(shop) == [5]
+        await tell(memory, "agent done", **stop)
+        await tell(memory, "done", tool="Stop", payload={"last_assistant_message": f"I saw {WORD}"}, prompt_id="p1")
+        await tell(memory, "other", tool="Stop", payload={"last_assistant_message": "fine"}, prompt_id="p2")
+        await forget(memory, ids=["e2"])
+        assert await ids(memory) == [5]
         assert everywhere(tmp_path / "home") == []
 
 
 async def test_a_summary_that_took_a_forgotten_word_from_the_prompt_is_written_anew(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         asked = {"tool": "UserPromptSubmit", "payload": {"prompt": f"rename {WORD}"}, "prompt_id": "p1"}
-        await tell(shop, "asked", **asked)
-        await tell(shop, "call", prompt_id="p1")
-        await shop.ask("drain")
-        await shop.by_hand("UPDATE summaries SET text = ? WHERE event_id = 2", f"did it for {WORD}")
-        await shop.by_hand("INSERT INTO summary_cache (cache_key, text, ts) VALUES ('k', ?, 1)", f"did it for {WORD}")
-        answer = await forget(shop, query=WORD)
+        await tell(memory, "asked", **asked)
+        await tell(memory, "call", prompt_id="p1")
+        await memory.ask("drain")
+        await memory.by_hand("UPDATE summaries SET text = ? WHERE event_id = 2", f"did it for {WORD}")
+        await memory.by_hand("INSERT INTO summary_cache (cache_key, text, ts) VALUES ('k', ?, 1)", f"did it for {WORD}")
+        answer = await forget(memory, query=WORD)
         assert (answer["byKind"]["prompt"], answer["byKind"]["tool"]) == (1, 0)
-        assert await shop.rows("SELECT id, status FROM events") == [(2, "raw")]
+        assert await memory.rows("SELECT id, status FROM events") == [(2, "raw")]
         assert everywhere(tmp_path / "home") == []
 
 
 async def test_a_text_is_forgotten_in_names_too(tmp_path: Path) -> None:
     """Titles, folders, tools, sessions' ids and sources are no payload, and what is counted as forgotten has to go."""
-    async with opened(tmp_path) as shop:
-        admission = shop.workshop.intake.admission
-        await shop.ask("converse", title=f"The {WORD} affair", id="named")
+    async with opened(tmp_path) as memory:
+        admission = memory.services.intake.admission
+        await memory.ask("converse", title=f"The {WORD} affair", id="named")
         start = SessionChange(client="c", session_id="s1", change="start", ts=NOW, cwd=f"/src/{WORD}/app")
-        await shop.workshop.committer.keep(admission.admit_change(start))
-        stays = await tell(shop, "other", cwd=f"/src/{WORD.upper()}/app")
-        await tell(shop, "call", tool=f"mcp__{WORD}__query")
-        await tell(shop, "talk", session=f"about-{WORD}")
-        await shop.ask("remember", text="The door is green", source=f"client {WORD}")
-        await shop.ask("drain")
-        told = await forget(shop, query=WORD)
+        await memory.services.committer.keep(admission.admit_change(start))
+        stays = await tell(memory, "other", cwd=f"/src/{WORD.upper()}/app")
+        await tell(memory, "call", tool=f"mcp__{WORD}__query")
+        await tell(memory, "talk", session=f"about-{WORD}")
+        await memory.ask("remember", text="The door is green", source=f"client {WORD}")
+        await memory.ask("drain")
+        told = await forget(memory, query=WORD)
         found = {kind: number for kind, number in told["byKind"].items() if number}
         assert found == {"tool": 2, "summary": 2, "memory": 1, "record": 1, "session": 1, "title": 1, "folder": 2}
         assert (told["pending"], told["left"]) == ([], [])
         assert everywhere(tmp_path / "home") == []
-        assert await ids(shop) == [stays]
-        assert await shop.rows("SELECT session_id, cwd FROM sessions") == [("s1", None)]
-        assert await shop.rows("SELECT count(*) FROM conversations") == [(0,)]
+        assert await ids(memory) == [stays]
+        assert await memory.rows("SELECT session_id, cwd FROM sessions") == [("s1", None)]
+        assert await memory.rows("SELECT count(*) FROM conversations") == [(0,)]
         told_again = {"id": "named", "title": f"The {WORD} affair", "parent": None, "relation": None, "ts": NOW}
         intent = admission.admit_intent("conversation", told_again, ts=NOW, session_id="named")
-        await shop.workshop.committer.keep(intent, way="read")
+        await memory.services.committer.keep(intent, way="read")
         assert everywhere(tmp_path / "home") == [], "an import does not bring it back"
         later = SessionChange(client="c", session_id="s2", change="start", ts=NOW + 10, cwd=f"/src/{WORD}/app")
-        shop.clock.at += 10
-        await shop.workshop.committer.keep(admission.admit_change(later))
+        memory.clock.at += 10
+        await memory.services.committer.keep(admission.admit_change(later))
     await rebuilt(tmp_path)
-    async with opened(tmp_path) as shop:
-        assert await ids(shop) == [stays]
-        assert await shop.rows("SELECT session_id, cwd FROM sessions ORDER BY 1") == [
+    async with opened(tmp_path) as memory:
+        assert await ids(memory) == [stays]
+        assert await memory.rows("SELECT session_id, cwd FROM sessions ORDER BY 1") == [
             ("s1", None),
             ("s2", f"/src/{WORD}/app"),
         ], "what comes after it is new"
@@ -333,65 +333,65 @@ async def test_a_text_is_forgotten_in_names_too(tmp_path: Path) -> None:
 async def test_it_is_said_that_a_text_stays_in_the_workspaces_own_path(tmp_path: Path) -> None:
     folder = tmp_path / WORD
     folder.mkdir()
-    async with opened(folder) as shop:
-        await tell(shop, WORD)
-        assert (await forget(shop, query=WORD))["left"] == ["the path of this workspace"]
+    async with opened(folder) as memory:
+        await tell(memory, WORD)
+        assert (await forget(memory, query=WORD))["left"] == ["the path of this workspace"]
 
 
 async def test_memories_are_forgotten_by_id_and_by_query_and_stay_so(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        kept = (await shop.ask("remember", text="we deploy on fridays"))["id"]
-        gone = (await shop.ask("remember", text=f"the password of {WORD} is long", tags=["ops"]))["id"]
-        also = (await shop.ask("remember", text="never on mondays"))["id"]
-        await shop.ask("drain")
-        [(forgotten_uid,)] = await shop.rows("SELECT uid FROM memories WHERE id = ?", int(gone[1:]))
-        assert (await forget(shop, query=WORD))["byKind"]["memory"] == 1
-        assert (await forget(shop, ids=[also]))["byKind"]["memory"] == 1
+    async with opened(tmp_path) as memory:
+        kept = (await memory.ask("remember", text="we deploy on fridays"))["id"]
+        gone = (await memory.ask("remember", text=f"the password of {WORD} is long", tags=["ops"]))["id"]
+        also = (await memory.ask("remember", text="never on mondays"))["id"]
+        await memory.ask("drain")
+        [(forgotten_uid,)] = await memory.rows("SELECT uid FROM memories WHERE id = ?", int(gone[1:]))
+        assert (await forget(memory, query=WORD))["byKind"]["memory"] == 1
+        assert (await forget(memory, ids=[also]))["byKind"]["memory"] == 1
         assert everywhere(tmp_path / "home") == []
-        assert await shop.rows("SELECT id FROM memories") == [(int(kept[1:]),)]
+        assert await memory.rows("SELECT id FROM memories") == [(int(kept[1:]),)]
         assert gone != kept
         told = {"uid": forgotten_uid, "text": f"again {WORD}", "type": "fact"}
-        intent = shop.workshop.intake.admission.admit_intent("remember", told, ts=NOW)
-        assert (await shop.workshop.committer.keep(intent)).is_duplicate
+        intent = memory.services.intake.admission.admit_intent("remember", told, ts=NOW)
+        assert (await memory.services.committer.keep(intent)).is_duplicate
     await rebuilt(tmp_path)
-    async with opened(tmp_path) as shop:
-        assert await shop.rows("SELECT id FROM memories") == [(int(kept[1:]),)]
+    async with opened(tmp_path) as memory:
+        assert await memory.rows("SELECT id FROM memories") == [(int(kept[1:]),)]
         assert everywhere(tmp_path / "home", "mondays") == []
 
 
 async def test_what_a_person_deleted_by_hand_is_forgotten_in_the_log(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await tell(shop)
-        await tell(shop, "other")
-        await shop.by_hand("DELETE FROM events WHERE id = 1")
+    async with opened(tmp_path) as memory:
+        await tell(memory)
+        await tell(memory, "other")
+        await memory.by_hand("DELETE FROM events WHERE id = 1")
         assert everywhere(tmp_path / "home")
-        assert (await forget(shop, query=WORD))["matched"] == 1
+        assert (await forget(memory, query=WORD))["matched"] == 1
         assert everywhere(tmp_path / "home") == []
-        assert await tell(shop) is None
+        assert await tell(memory) is None
 
 
 async def test_a_long_session_takes_several_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("siftd.store.matching.EVENTS_PER_RECORD", 4)
-    async with opened(tmp_path) as shop:
+    monkeypatch.setattr("siftd.store.forget_matching.EVENTS_PER_RECORD", 4)
+    async with opened(tmp_path) as memory:
         for number in range(10):
-            await tell(shop, f"{WORD}{number}")
-        await tell(shop, "other", session="s2")
-        assert (await forget(shop, session="s1"))["matched"] == 10
-        assert await ids(shop) == [11]
-        assert await shop.rows("SELECT count(*) FROM forgets") == [(3,)]
-        assert [await tell(shop, f"{WORD}{number}", ts=NOW + 1) for number in range(10)] == [None] * 10
+            await tell(memory, f"{WORD}{number}")
+        await tell(memory, "other", session="s2")
+        assert (await forget(memory, session="s1"))["matched"] == 10
+        assert await ids(memory) == [11]
+        assert await memory.rows("SELECT count(*) FROM forgets") == [(3,)]
+        assert [await tell(memory, f"{WORD}{number}", ts=NOW + 1) for number in range(10)] == [None] * 10
         assert everywhere(tmp_path / "home") == []
 
 
 async def test_an_equal_payload_elsewhere_stays(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         for native_id in ("t1", "t2"):
-            await tell(shop, "same", native_id=native_id)
-        await shop.ask("drain")
-        await forget(shop, ids=["e1"])
-        assert await shop.rows("SELECT event_id FROM summaries") == [(2,)]
-        await tell(shop, "same", native_id="t3")
-        assert await ids(shop) == [2, 4]
+            await tell(memory, "same", native_id=native_id)
+        await memory.ask("drain")
+        await forget(memory, ids=["e1"])
+        assert await memory.rows("SELECT event_id FROM summaries") == [(2,)]
+        await tell(memory, "same", native_id="t3")
+        assert await ids(memory) == [2, 4]
 
 
 @pytest.fixture
@@ -407,22 +407,22 @@ async def test_an_idle_reader_leaves_it_pending_until_it_is_gone(
     tmp_path: Path, reader: list[sqlite3.Connection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("siftd.store.erasing.READER_MS", 10)
-    async with opened(tmp_path) as shop:
-        await tell(shop)
-        person = sqlite3.connect(shop.workshop.paths.database, isolation_level=None)
+    async with opened(tmp_path) as memory:
+        await tell(memory)
+        person = sqlite3.connect(memory.services.paths.database, isolation_level=None)
         reader.append(person)
         person.execute("BEGIN")
         person.execute("SELECT count(*) FROM events").fetchone()
-        answer = await forget(shop, query=WORD)
+        answer = await forget(memory, query=WORD)
         assert len(answer["pending"]) == 1
         assert answer["pending"][0].startswith("a reader of the database")
-        assert (await shop.ask("info"))["forget"] == {"pending": answer["pending"]}
-        assert await tell(shop, "goes on") is not None
-        await shop.workshop._upkeep.run()
-        assert (await shop.ask("info"))["forget"]["pending"]
+        assert (await memory.ask("info"))["forget"] == {"pending": answer["pending"]}
+        assert await tell(memory, "goes on") is not None
+        await memory.services._maintenance.run()
+        assert (await memory.ask("info"))["forget"]["pending"]
         person.execute("COMMIT")
-        await shop.workshop._upkeep.run()
-        assert (await shop.ask("info"))["forget"] == {"pending": []}
+        await memory.services._maintenance.run()
+        assert (await memory.ask("info"))["forget"] == {"pending": []}
         assert everywhere(tmp_path / "home") == []
 
 
@@ -430,13 +430,13 @@ async def test_what_is_pending_at_the_end_is_erased_at_the_next_start(
     tmp_path: Path, reader: list[sqlite3.Connection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("siftd.store.erasing.READER_MS", 10)
-    async with opened(tmp_path) as shop:
-        await tell(shop)
-        person = sqlite3.connect(shop.workshop.paths.database, isolation_level=None)
+    async with opened(tmp_path) as memory:
+        await tell(memory)
+        person = sqlite3.connect(memory.services.paths.database, isolation_level=None)
         reader.append(person)
         person.execute("BEGIN")
         person.execute("SELECT count(*) FROM events").fetchone()
-        assert (await forget(shop, ids=["e1"]))["pending"]
+        assert (await forget(memory, ids=["e1"]))["pending"]
     person.execute("COMMIT")
     async with opened(tmp_path):
         assert everywhere(tmp_path / "home") == []
@@ -448,80 +448,80 @@ async def test_what_is_pending_at_the_end_is_erased_at_the_next_start(
     ids=repr,
 )
 async def test_a_wish_for_nothing_or_for_two_things_is_refused(tmp_path: Path, wish: dict[str, Any]) -> None:
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         with pytest.raises(RequestInvalid):
-            await shop.ask("forget", **wish)
+            await memory.ask("forget", **wish)
 
 
 async def test_tombstones_hold_no_text(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await tell(shop, session=f"session-{WORD}", payload={"tool_input": {"file_path": f"/{WORD}.py"}})
-        await forget(shop, session=f"session-{WORD}")
-        await forget(shop, file=f"{WORD}.py")
-        told = [json.loads(bytes(each.payload)) for each in iter_records(shop.workshop.paths.wal)]
+    async with opened(tmp_path) as memory:
+        await tell(memory, session=f"session-{WORD}", payload={"tool_input": {"file_path": f"/{WORD}.py"}})
+        await forget(memory, session=f"session-{WORD}")
+        await forget(memory, file=f"{WORD}.py")
+        told = [json.loads(bytes(each.payload)) for each in iter_records(memory.services.paths.wal)]
         assert WORD not in str(told)
-        assert WORD not in str(await shop.rows("SELECT * FROM tombstones"))
-        assert await shop.rows("SELECT count(*) FROM sessions") == [(0,)]
+        assert WORD not in str(await memory.rows("SELECT * FROM tombstones"))
+        assert await memory.rows("SELECT count(*) FROM sessions") == [(0,)]
 
 
 async def test_events_older_than_the_store_keeps_them_are_forgotten(tmp_path: Path) -> None:
     clock = Hands()
-    async with opened(tmp_path, clock, store_keepDays=10) as shop:
-        await tell(shop, WORD, ts=NOW - 9 * DAY)
-        await tell(shop, "young", ts=NOW - DAY)
-        assert (await shop.ask("prune"))["events"] == 0
+    async with opened(tmp_path, clock, store_keepDays=10) as memory:
+        await tell(memory, WORD, ts=NOW - 9 * DAY)
+        await tell(memory, "young", ts=NOW - DAY)
+        assert (await memory.ask("prune"))["events"] == 0
         clock.at = NOW + 2 * DAY
-        assert (await shop.ask("prune")) == {"events": 1, "segments": 0, "held": 0, "pending": []}
+        assert (await memory.ask("prune")) == {"events": 1, "segments": 0, "held": 0, "pending": []}
         assert everywhere(tmp_path / "home") == []
-        assert await tell(shop, WORD, ts=NOW - 9 * DAY) is None
+        assert await tell(memory, WORD, ts=NOW - 9 * DAY) is None
         clock.at = NOW + 15 * DAY
-        await shop.workshop._upkeep.run()
-        assert await ids(shop) == []
-        assert await shop.rows("SELECT count(*) FROM tombstones WHERE kind = 'time'") == [(1,)]
+        await memory.services._maintenance.run()
+        assert await ids(memory) == []
+        assert await memory.rows("SELECT count(*) FROM tombstones WHERE kind = 'time'") == [(1,)]
 
 
 @pytest.mark.parametrize("restarts", [False, True])
 async def test_a_clock_that_is_wrong_for_a_minute_makes_nothing_too_old(tmp_path: Path, restarts: bool) -> None:
     """An empty battery, a virtual machine that wakes up: 2037 for two ticks, or at a start, and right again."""
     clock = SetClock()
-    async with opened(tmp_path, clock, store_keepDays=90) as shop:
-        kept = [await tell(shop, f"word{number}", ts=NOW - DAY + number) for number in range(20)]
+    async with opened(tmp_path, clock, store_keepDays=90) as memory:
+        kept = [await tell(memory, f"word{number}", ts=NOW - DAY + number) for number in range(20)]
         if not restarts:
             clock.set_by(11 * 365 * DAY)
-            await shop.workshop._upkeep.run()
+            await memory.services._maintenance.run()
     if restarts:
         clock.set_by(11 * 365 * DAY)
-    async with opened(tmp_path, clock, store_keepDays=90) as shop:
-        await shop.workshop._upkeep.run()
-        assert (await shop.ask("prune"))["held"] == 20, "and a person is told"
-        await tell(shop, "future", ts=clock.at)
+    async with opened(tmp_path, clock, store_keepDays=90) as memory:
+        await memory.services._maintenance.run()
+        assert (await memory.ask("prune"))["held"] == 20, "and a person is told"
+        await tell(memory, "future", ts=clock.at)
         clock.set_by(-11 * 365 * DAY)
-        await shop.workshop._upkeep.run()
-        assert (await ids(shop))[:20] == kept
-        assert await shop.rows("SELECT * FROM tombstones") == []
-        assert await tell(shop, "now", ts=clock.at) is not None
+        await memory.services._maintenance.run()
+        assert (await ids(memory))[:20] == kept
+        assert await memory.rows("SELECT * FROM tombstones") == []
+        assert await tell(memory, "now", ts=clock.at) is not None
 
 
 async def test_retention_goes_on_once_events_have_shown_that_time_has_passed(tmp_path: Path) -> None:
     """After a long rest the first start forgets nothing yet: only the clock says that so much time is over."""
     clock = SetClock()
-    async with opened(tmp_path, clock, store_keepDays=90) as shop:
-        await tell(shop, "old", ts=NOW)
+    async with opened(tmp_path, clock, store_keepDays=90) as memory:
+        await tell(memory, "old", ts=NOW)
     clock.set_by(200 * DAY)
-    async with opened(tmp_path, clock, store_keepDays=90) as shop:
-        await shop.workshop._upkeep.run()
+    async with opened(tmp_path, clock, store_keepDays=90) as memory:
+        await memory.services._maintenance.run()
         for number in range(9):
-            await tell(shop, f"word{number}", ts=clock.at)
-        assert len(await ids(shop)) == 10
-    async with opened(tmp_path, clock, store_keepDays=90) as shop:
-        await shop.workshop._upkeep.run()
-        assert len(await ids(shop)) == 9
+            await tell(memory, f"word{number}", ts=clock.at)
+        assert len(await ids(memory)) == 10
+    async with opened(tmp_path, clock, store_keepDays=90) as memory:
+        await memory.services._maintenance.run()
+        assert len(await ids(memory)) == 9
 
 
-async def forgotten_until(shop: Shop, until: int) -> None:
+async def forgotten_until(memory: Memory, until: int) -> None:
     """Leave the tombstone that a wrong clock has made."""
-    await shop.workshop.keep_intent("forget", {"scope": "time", "time": True, "since": 0, "until": until})
-    await shop.workshop.forgetter.finish()
+    await memory.services.keep_intent("forget", {"scope": "time", "time": True, "since": 0, "until": until})
+    await memory.services.forgetter.finish()
 
 
 @pytest.mark.parametrize("is_of_an_earlier_version", [False, True])
@@ -530,35 +530,35 @@ async def test_a_tombstone_that_a_wrong_clock_made_drops_nothing_that_happens_af
 ) -> None:
     """Neither when it is captured, nor at the next forget of something else, nor at a rebuild."""
     clock = Hands()
-    async with opened(tmp_path, clock) as shop:
-        await tell(shop, WORD, ts=NOW - DAY)
-        await forgotten_until(shop, NOW + 4000 * DAY)
+    async with opened(tmp_path, clock) as memory:
+        await tell(memory, WORD, ts=NOW - DAY)
+        await forgotten_until(memory, NOW + 4000 * DAY)
         if is_of_an_earlier_version:
-            await shop.by_hand("UPDATE tombstones SET detail = NULL WHERE until IS NOT NULL")
-    async with opened(tmp_path, clock) as shop:
-        assert await ids(shop) == []
+            await memory.by_hand("UPDATE tombstones SET detail = NULL WHERE until IS NOT NULL")
+    async with opened(tmp_path, clock) as memory:
+        assert await ids(memory) == []
         clock.at += DAY
-        kept = [await tell(shop, "here", ts=clock.at - 10), await tell(shop, "soon", ts=clock.at)]
-        other = await tell(shop, "another", ts=clock.at)
-        await shop.ask("converse", title="what is new")
-        await forget(shop, ids=[f"e{other}"])
-        assert await ids(shop) == kept
-        assert await shop.rows("SELECT count(*) FROM conversations") == [(1,)]
+        kept = [await tell(memory, "here", ts=clock.at - 10), await tell(memory, "soon", ts=clock.at)]
+        other = await tell(memory, "another", ts=clock.at)
+        await memory.ask("converse", title="what is new")
+        await forget(memory, ids=[f"e{other}"])
+        assert await ids(memory) == kept
+        assert await memory.rows("SELECT count(*) FROM conversations") == [(1,)]
     await rebuilt(tmp_path)
-    async with opened(tmp_path, clock) as shop:
-        assert await ids(shop) == kept
-        assert await shop.rows("SELECT count(*) FROM conversations") == [(1,)]
+    async with opened(tmp_path, clock) as memory:
+        assert await ids(memory) == kept
+        assert await memory.rows("SELECT count(*) FROM conversations") == [(1,)]
 
 
 async def test_what_a_tombstone_drops_is_counted_and_told(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await tell(shop, WORD, ts=NOW - 2 * DAY)
-        await forget(shop, until=NOW - DAY)
-        before = (await shop.ask("info"))["captures"]
-        assert await tell(shop, "late", ts=NOW - 2 * DAY) is None
-        await shop.ask("pause")
-        assert await tell(shop, "paused", ts=NOW) is None
-        after = (await shop.ask("info"))["captures"]
+    async with opened(tmp_path) as memory:
+        await tell(memory, WORD, ts=NOW - 2 * DAY)
+        await forget(memory, until=NOW - DAY)
+        before = (await memory.ask("info"))["captures"]
+        assert await tell(memory, "late", ts=NOW - 2 * DAY) is None
+        await memory.ask("pause")
+        assert await tell(memory, "paused", ts=NOW) is None
+        after = (await memory.ask("info"))["captures"]
         assert {name: after[name] - before[name] for name in after if after[name] != before[name]} == {
             "accepted": 1,  # the wish to pause
             "forgotten": 1,
@@ -567,30 +567,30 @@ async def test_what_a_tombstone_drops_is_counted_and_told(tmp_path: Path) -> Non
 
 
 async def test_prune_without_a_limit_is_refused(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         with pytest.raises(RequestInvalid):
-            await shop.ask("prune")
+            await memory.ask("prune")
 
 
 async def test_nothing_comes_back_from_the_pages_that_the_writer_has_in_memory(tmp_path: Path) -> None:
     """Pages are overwritten beneath the daemon; what it writes next must not hold what they held."""
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         for number in range(300):
-            await tell(shop, f"{WORD}{number}" if number % 3 == 0 else f"other{number}", session=f"s{number % 7}")
-        await shop.ask("drain")
-        kept = await shop.rows(
+            await tell(memory, f"{WORD}{number}" if number % 3 == 0 else f"other{number}", session=f"s{number % 7}")
+        await memory.ask("drain")
+        kept = await memory.rows(
             "SELECT id, payload_json FROM events WHERE payload_json NOT LIKE ? ORDER BY id", f"%{WORD}%"
         )
-        assert (await forget(shop, query=WORD))["pending"] == []
+        assert (await forget(memory, query=WORD))["pending"] == []
         assert everywhere(tmp_path / "home") == []
         for number in range(100):
-            await tell(shop, f"later{number}", session=f"s{number % 7}")
-        await shop.by_hand("UPDATE events SET last_error = 'a reason that makes each row longer'")
-        await shop.ask("drain")
-        await shop.workshop._upkeep.run()
+            await tell(memory, f"later{number}", session=f"s{number % 7}")
+        await memory.by_hand("UPDATE events SET last_error = 'a reason that makes each row longer'")
+        await memory.ask("drain")
+        await memory.services._maintenance.run()
         assert everywhere(tmp_path / "home") == []
-        assert (await shop.rows("SELECT id, payload_json FROM events ORDER BY id"))[: len(kept)] == kept
-        assert await shop.rows("PRAGMA integrity_check") == [("ok",)]
+        assert (await memory.rows("SELECT id, payload_json FROM events ORDER BY id"))[: len(kept)] == kept
+        assert await memory.rows("PRAGMA integrity_check") == [("ok",)]
 
 
 async def test_an_event_is_forgotten_without_a_look_at_what_has_nothing_to_do_with_it(
@@ -598,14 +598,14 @@ async def test_an_event_is_forgotten_without_a_look_at_what_has_nothing_to_do_wi
 ) -> None:
     """By its id: the rest of the log is searched for its names, not decoded, and no other row is read."""
     decoded = []
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         for number in range(40):
-            await tell(shop, f"{WORD}{number}" if number == 5 else f"other{number}", session=f"s{number}")
+            await tell(memory, f"{WORD}{number}" if number == 5 else f"other{number}", session=f"s{number}")
             if number % 10 == 9:
-                await shop.workshop.committer.seal_log()
-        await shop.ask("drain")
+                await memory.services.committer.seal_log()
+        await memory.ask("drain")
         decode = segments.read_line
         monkeypatch.setattr("siftd.log.segments.read_line", lambda line: decoded.append(line) or decode(line))
-        assert (await forget(shop, ids=["e6"]))["pending"] == []
+        assert (await forget(memory, ids=["e6"]))["pending"] == []
         assert everywhere(tmp_path / "home") == []
     assert sum(b'"kind":"capture"' in line for line in decoded) <= 10, "those of its own segment"

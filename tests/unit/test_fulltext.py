@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from opened_shop import opened
+from opened_memory import opened
 
 from siftd.store import fulltext
 from siftd.store.connection import open_writer
@@ -93,11 +93,11 @@ def test_every_full_text_index_of_the_store_is_merged(store: sqlite3.Connection)
 
 
 async def test_a_tick_merges_what_captures_have_left(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         for number in range(40):
-            await shop.capture(number)
-            await shop.ask("drain")
-        [[many]] = await shop.rows(SEGMENTS)
-        await shop.workshop._upkeep.run()
-        [[few]] = await shop.rows(SEGMENTS)
+            await memory.capture(number)
+            await memory.ask("drain")
+        [[many]] = await memory.rows(SEGMENTS)
+        await memory.services._maintenance.run()
+        [[few]] = await memory.rows(SEGMENTS)
         assert few <= 2 < many

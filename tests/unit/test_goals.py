@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
-from opened_shop import Shop, opened
+from opened_memory import Memory, opened
 
 from siftd.search.goals import LINES_MAX, TURNS_MIN, Goal, choose_goals
 
@@ -22,30 +22,30 @@ ANSWERS = {
 
 
 @pytest_asyncio.fixture
-async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
+async def memory(tmp_path: Path) -> AsyncIterator[Memory]:
     async with opened(tmp_path) as each:
         yield each
 
 
-async def session(shop: Shop, turns: dict[str, str], name: str = "long") -> dict[str, Any]:
+async def session(memory: Memory, turns: dict[str, str], name: str = "long") -> dict[str, Any]:
     for number, (prompt, answer) in enumerate(turns.items()):
         for at, (tool, payload) in enumerate(
             (("UserPromptSubmit", {"prompt": prompt}), ("Stop", {"last_assistant_message": answer}))
         ):
-            await shop.capture(10 * number + at, tool=tool, payload=payload, sessionId=name, source="claude-code")
-    await shop.ask("drain")
-    (listed,) = [each for each in (await shop.ask("sessions"))["sessions"] if each["session_id"] == name]
+            await memory.capture(10 * number + at, tool=tool, payload=payload, sessionId=name, source="claude-code")
+    await memory.ask("drain")
+    (listed,) = [each for each in (await memory.ask("sessions"))["sessions"] if each["session_id"] == name]
     return listed
 
 
-async def test_each_goal_stands_with_what_came_of_it_in_their_order(shop: Shop) -> None:
-    goals = (await session(shop, ANSWERS))["goals"]
+async def test_each_goal_stands_with_what_came_of_it_in_their_order(memory: Memory) -> None:
+    goals = (await session(memory, ANSWERS))["goals"]
     assert 0 < len(goals) <= LINES_MAX
     asked = [goal["asked"] for goal in goals if goal["asked"]]
     assert asked == [prompt for prompt in ANSWERS if prompt in asked], "as they were asked"
     (raised,) = [goal for goal in goals if goal["asked"].startswith("Raise")]
     assert "RETRIES is 7 now" in raised["outcome"]
-    assert (await shop.ask("show", id=raised["id"]))["item"]["kind"] == "event"
+    assert (await memory.ask("show", id=raised["id"]))["item"]["kind"] == "event"
 
 
 def test_what_tells_most_is_not_cut_for_standing_first() -> None:
@@ -56,24 +56,24 @@ def test_what_tells_most_is_not_cut_for_standing_first() -> None:
     assert (chosen[0], chosen[-1], len(chosen)) == (began, talked[-1], LINES_MAX)
 
 
-async def test_a_word_of_agreement_is_no_goal(shop: Shop) -> None:
-    goals = (await session(shop, ANSWERS))["goals"]
+async def test_a_word_of_agreement_is_no_goal(memory: Memory) -> None:
+    goals = (await session(memory, ANSWERS))["goals"]
     assert "yes" not in [goal["asked"] for goal in goals]
 
 
-async def test_what_is_left_open_is_told(shop: Shop) -> None:
-    assert (await session(shop, ANSWERS))["open"] == "The alert for dead letters is not yet wired."
+async def test_what_is_left_open_is_told(memory: Memory) -> None:
+    assert (await session(memory, ANSWERS))["open"] == "The alert for dead letters is not yet wired."
 
 
-async def test_a_short_session_is_told_by_its_story_alone(shop: Shop) -> None:
+async def test_a_short_session_is_told_by_its_story_alone(memory: Memory) -> None:
     short = dict(list(ANSWERS.items())[: TURNS_MIN - 1])
-    listed = await session(shop, short, "short")
+    listed = await session(memory, short, "short")
     assert listed["goals"] == []
     assert listed["open"] == ""
 
 
-async def test_one_session_whole_begins_with_its_goals(shop: Shop) -> None:
-    await session(shop, ANSWERS)
-    whole = await shop.ask("timeline", session="long", before=500, after=0)
+async def test_one_session_whole_begins_with_its_goals(memory: Memory) -> None:
+    await session(memory, ANSWERS)
+    whole = await memory.ask("timeline", session="long", before=500, after=0)
     assert len(whole["events"]) == 2 * len(ANSWERS)
-    assert whole["goals"] == (await shop.ask("sessions"))["sessions"][0]["goals"]
+    assert whole["goals"] == (await memory.ask("sessions"))["sessions"][0]["goals"]

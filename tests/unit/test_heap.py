@@ -6,9 +6,9 @@ import platform
 from pathlib import Path
 
 import pytest
-from opened_shop import opened
+from opened_memory import opened
 
-from siftd.daemon.heap import give_back
+from siftd.daemon.malloc_trim import give_back
 
 pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="elsewhere nothing is given back")
 
@@ -22,10 +22,10 @@ def test_free_memory_between_what_is_held_goes_back_to_the_system() -> None:
 
 
 async def test_a_tick_gives_back_what_lies_free(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         held = scatter()
         before = resident_pages()
-        await shop.workshop._upkeep.run()
+        await memory.services._maintenance.run()
         assert resident_pages() < before - 5_000
     assert len(held) == 200
 

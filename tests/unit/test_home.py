@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from siftd.errors import HomeUnusable
-from siftd.home import ensure_workspace
-from siftd.paths import Home, WorkspacePaths
-from siftd.secret import ensure_secret
-from siftd.spool import iter_spool
+from siftd.log.spool import iter_spool
+from siftd.workspace.home import ensure_workspace
+from siftd.workspace.paths import Home, WorkspacePaths
+from siftd.workspace.secret import ensure_secret
 
 KEY = "0123456789abcdef"
 
@@ -70,7 +70,7 @@ def test_a_folder_that_others_may_write_to_is_refused_with_the_remedy(
 
 def test_a_home_of_another_user_is_refused(paths: WorkspacePaths, monkeypatch: pytest.MonkeyPatch) -> None:
     somebody = os.getuid() + 1
-    monkeypatch.setattr("siftd.home.os.getuid", lambda: somebody)
+    monkeypatch.setattr("siftd.workspace.home.os.getuid", lambda: somebody)
     with pytest.raises(HomeUnusable, match="belongs to another user"):
         ensure_workspace(paths)
 
@@ -81,7 +81,7 @@ def test_nothing_is_made_in_a_home_of_another_user(tmp_path: Path, monkeypatch: 
     Path(paths.home.folder).mkdir(parents=True, mode=0o700)
     Path(paths.home.root).chmod(0o700)
     somebody = os.getuid() + 1
-    monkeypatch.setattr("siftd.home.os.getuid", lambda: somebody)
+    monkeypatch.setattr("siftd.workspace.home.os.getuid", lambda: somebody)
     with pytest.raises(HomeUnusable, match="belongs to another user"):
         ensure_workspace(paths)
     assert list(Path(paths.home.folder).iterdir()) == []

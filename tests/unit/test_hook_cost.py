@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from siftd.workspace import find_workspace
+from siftd.workspace.identity import find_workspace
 
 HOOK = Path(__file__).resolve().parents[2] / "hooks" / "claude_code.py"
 LINES_MAX = 186

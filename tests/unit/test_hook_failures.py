@@ -11,8 +11,8 @@ import pytest
 from test_hook_cost import Stand, is_silent, stand, wait_for_couriers
 
 from siftd.cli import DONE, run
-from siftd.cli.hook_failures import list_unseen
-from siftd.paths import Home
+from siftd.cli.diagnose.hook_failures import list_unseen
+from siftd.workspace.paths import Home
 
 __all__ = ["stand"]
 

@@ -19,8 +19,8 @@ from whose_folders import CASES, HOSTILE, Case, git
 
 from siftd.backfill.sources import find_sources
 from siftd.clients.registry import CLIENTS
-from siftd.paths import Home
-from siftd.workspace import Workspace, find_workspace, path_from_text, start_folder, workspace_key
+from siftd.workspace.identity import Workspace, find_workspace, path_from_text, start_folder, workspace_key
+from siftd.workspace.paths import Home
 
 HOOKS = Path(__file__).resolve().parents[2] / "hooks"
 PROBE = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from opened_shop import opened
+from opened_memory import opened
 
 from siftd import ids
 from siftd.errors import RequestInvalid
@@ -54,20 +54,20 @@ def test_ids_are_found_in_a_text(cited: list[tuple[str, int]]) -> None:
 
 
 async def test_every_request_takes_them_as_they_are_printed(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        event = await shop.capture(1)
-        kept = (await shop.ask("remember", text="Lamps burn oil."))["memoryId"]
-        await shop.ask("drain")
+    async with opened(tmp_path) as memory:
+        event = await memory.capture(1)
+        kept = (await memory.ask("remember", text="Lamps burn oil."))["memoryId"]
+        await memory.ask("drain")
         for mark in ("", "#"):
-            assert (await shop.ask("show", id=f"{mark}e{event}"))["item"]["id"] == event
-            assert (await shop.ask("show", id=f"{mark}m{kept}"))["item"]["kind"] == "memory"
-            assert (await shop.ask("timeline", around=f"{mark}s1"))["events"]
-            assert (await shop.ask("injections", id=f"{mark}e{event}"))["injections"] == []
-            assert (await shop.ask("related", id=f"{mark}m{kept}"))["related"] == []
-            assert (await shop.ask("retry", id=f"{mark}e{event}"))["retried"] == 0
-            assert (await shop.ask("forget", ids=[f"{mark}e{event}", f"{mark}M{kept}"], dryRun=True))["matched"] == 2
+            assert (await memory.ask("show", id=f"{mark}e{event}"))["item"]["id"] == event
+            assert (await memory.ask("show", id=f"{mark}m{kept}"))["item"]["kind"] == "memory"
+            assert (await memory.ask("timeline", around=f"{mark}s1"))["events"]
+            assert (await memory.ask("injections", id=f"{mark}e{event}"))["injections"] == []
+            assert (await memory.ask("related", id=f"{mark}m{kept}"))["related"] == []
+            assert (await memory.ask("retry", id=f"{mark}e{event}"))["retried"] == 0
+            assert (await memory.ask("forget", ids=[f"{mark}e{event}", f"{mark}M{kept}"], dryRun=True))["matched"] == 2
         with pytest.raises(RequestInvalid, match="every project"):
-            await shop.ask("forget", ids=["#g1"])
+            await memory.ask("forget", ids=["#g1"])
 
 
 def test_the_slash_command_takes_them_too() -> None:

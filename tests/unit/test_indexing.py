@@ -11,7 +11,7 @@ from known_kinds import captured
 from workbench import Workbench
 
 from siftd.consolidate.indexing import BATCH, RawIndexer, facets_of
-from siftd.store import facets
+from siftd.store import event_index
 
 
 @pytest.fixture
@@ -92,13 +92,13 @@ async def test_a_batch_at_a_time_then_nothing(bench: Workbench) -> None:
 
 async def test_a_large_store_is_looked_through_in_turns(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches wait for the reading thread, and a daemon's first tick looks at every event."""
-    monkeypatch.setattr(facets, "SPAN", 10)
+    monkeypatch.setattr(event_index, "SPAN", 10)
     await bench.tell(*(f"call {number}" for number in range(35)))
     indexer = RawIndexer(bench.store)
     while await indexer.run():
         pass
     assert bench.rows("SELECT count(*) FROM event_words") == [(35,)]
-    assert facets.list_unindexed_after(bench.store.reader, 0, BATCH) == ([], 10)
+    assert event_index.list_unindexed_after(bench.store.reader, 0, BATCH) == ([], 10)
     bench.by_hand("DELETE FROM event_words WHERE event_id = 34")
     assert await RawIndexer(bench.store).run() == 1
 

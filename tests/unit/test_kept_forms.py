@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 from kept_forms import LOG, SPOOL, SPOOL_CHANGE, admitted, log_bytes, spool_bytes
 
-from siftd.admission import Admission
+from siftd.capture.admission import Admission
 from siftd.log.recovery import recover
+from siftd.log.spool import iter_spool
 from siftd.redact import Redactor
-from siftd.spool import iter_spool
 
 
 def test_a_log_of_version_1_is_still_read(tmp_path: Path) -> None:

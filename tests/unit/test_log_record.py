@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from siftd.admission import Admission, RedactedEvent, RedactedSessionChange
+from siftd.capture.admission import Admission, RedactedEvent, RedactedSessionChange
 from siftd.errors import DiskFull, LogBroken
 from siftd.log.files import RealLogFile
 from siftd.log.record import Record, decode, encode, encode_segment, is_whole, iter_lines, record_of

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from opened_shop import DAY, NOW, opened
+from opened_memory import DAY, NOW, opened
 
-from siftd.admission import Admission
+from siftd.capture.admission import Admission
 from siftd.log import sealing
 from siftd.log.record import Record, decode, encode, encode_segment
 from siftd.log.recovery import iter_records, recover
@@ -161,22 +161,22 @@ def test_only_segments_that_a_snapshot_covers_are_pruned(wal: Path) -> None:
 
 
 async def test_a_daemon_seals_compresses_and_prunes_what_a_snapshot_covers(tmp_path: Path) -> None:
-    async with opened(tmp_path, log_keepDays=30) as shop:
-        wal = Path(shop.workshop.paths.wal)
+    async with opened(tmp_path, log_keepDays=30) as memory:
+        wal = Path(memory.services.paths.wal)
         for number in range(5):
-            await shop.capture(number)
-        await shop.workshop.committer.seal_log()
-        await shop.capture(5)
-        await shop.workshop._upkeep.run()
+            await memory.capture(number)
+        await memory.services.committer.seal_log()
+        await memory.capture(5)
+        await memory.services._maintenance.run()
         assert names(wal) == ["wal-1.ndjson.gz", "wal.ndjson"]
         assert seqs(wal) == [1, 2, 3, 4, 5, 6]
         os.utime(wal.with_name("wal-1.ndjson.gz"), ((NOW - 31 * DAY) // 1000,) * 2)
-        await shop.workshop._upkeep.run()
+        await memory.services._maintenance.run()
         assert names(wal) == ["wal.ndjson"]
-        assert [each.name.partition("-")[0] for each in Path(shop.workshop.paths.snapshots).iterdir()] == ["6"]
-        assert await shop.capture(7) == 7
-    async with opened(tmp_path) as shop:
-        assert await shop.rows("SELECT count(*) FROM events") == [(7,)]
+        assert [each.name.partition("-")[0] for each in Path(memory.services.paths.snapshots).iterdir()] == ["6"]
+        assert await memory.capture(7) == 7
+    async with opened(tmp_path) as memory:
+        assert await memory.rows("SELECT count(*) FROM events") == [(7,)]
 
 
 def test_a_compressed_segment_unfolds_to_no_more_than_a_segment_can_hold(

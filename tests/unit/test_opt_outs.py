@@ -9,102 +9,102 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened_shop import NOW, SetClock, Shop, opened, rebuilt
+from opened_memory import NOW, Memory, SetClock, opened, rebuilt
 
-from siftd.cli import exclude
+from siftd.capture.intake import OPT_OUT_WORD
+from siftd.cli.commands import exclude
 from siftd.cli.context import Context
-from siftd.daemon.spooled import Spooled
+from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.errors import RequestInvalid
-from siftd.frames import encode_hook
-from siftd.intake import OPT_OUT_WORD
+from siftd.log.spool import Spool, spool_frames
 from siftd.model import SessionChange
-from siftd.paths import Home
-from siftd.spool import Spool, spool_frames
 from siftd.store.opt_outs import Way
-from siftd.workspace import Workspace
+from siftd.wire.frames import encode_hook
+from siftd.workspace.identity import Workspace
+from siftd.workspace.paths import Home
 
 SECOND = 1000
 MINUTE = 60 * SECOND
 
 
-async def told(shop: Shop) -> list[tuple[str, str]]:
-    return [(session, tool) for session, tool in await shop.rows("SELECT session_id, tool FROM events ORDER BY id")]
+async def told(memory: Memory) -> list[tuple[str, str]]:
+    return [(session, tool) for session, tool in await memory.rows("SELECT session_id, tool FROM events ORDER BY id")]
 
 
-async def try_capture(shop: Shop, session: str, ts: int, way: Way = "live", **payload: Any) -> None:
+async def try_capture(memory: Memory, session: str, ts: int, way: Way = "live", **payload: Any) -> None:
     """Keep a call as a hook, a courier, an import or a backfill would, whatever becomes of it."""
-    from siftd.messages import Capture
+    from siftd.wire.requests import Capture
 
     body = payload or {"tool_input": {"command": f"make {ts}"}, "tool_response": {}}
     request = Capture(session_id=session, tool="Bash", payload=body, ts=ts)
-    await shop.workshop.committer.keep(shop.workshop.intake.from_capture(request, 100), way=way)
+    await memory.services.committer.keep(memory.services.intake.from_capture(request, 100), way=way)
 
 
-async def begin(shop: Shop, session: str) -> None:
+async def begin(memory: Memory, session: str) -> None:
     """Have a session begin, as its hook tells it."""
     change = SessionChange(client="claude-code", session_id=session, change="start", ts=NOW - SECOND)
-    await shop.workshop.committer.keep(shop.workshop.intake.admission.admit_change(change))
+    await memory.services.committer.keep(memory.services.intake.admission.admit_change(change))
 
 
 async def test_only_a_session_that_is_known_is_paused_by_any_beginning_of_its_id(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         for session in ("d614c3b5-1", "d614c3b5-2", "nope"):
-            await begin(shop, session)
+            await begin(memory, session)
         for unknown in ("absent", "d614c3b5", "d614c3b5-1x"):
             with pytest.raises(RequestInvalid):
-                await shop.ask("pause", session=unknown, known=True)
-        assert (await shop.ask("pause", session="no", known=True))["session"] == "nope"
-        await try_capture(shop, "nope", NOW + 1)
-        assert await told(shop) == []
-        assert (await shop.ask("resume", session="nop", known=True))["since"] is not None
-        await try_capture(shop, "nope", NOW + 60 * SECOND)
-        assert len((await shop.ask("timeline", session="nop"))["events"]) == 1
+                await memory.ask("pause", session=unknown, known=True)
+        assert (await memory.ask("pause", session="no", known=True))["session"] == "nope"
+        await try_capture(memory, "nope", NOW + 1)
+        assert await told(memory) == []
+        assert (await memory.ask("resume", session="nop", known=True))["since"] is not None
+        await try_capture(memory, "nope", NOW + 60 * SECOND)
+        assert len((await memory.ask("timeline", session="nop"))["events"]) == 1
         with pytest.raises(RequestInvalid):
-            await shop.ask("timeline", session="absent")
+            await memory.ask("timeline", session="absent")
 
 
 async def test_nothing_of_a_session_that_was_opted_out_is_kept_from_then_on(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await shop.capture(1, ts=NOW - SECOND)
-        await shop.ask("pause", session="first")
-        await try_capture(shop, "first", NOW + 1)
-        await try_capture(shop, "second", NOW + 1)
-        await try_capture(shop, "first", NOW - 2 * SECOND, way="spooled")
-        assert await told(shop) == [("first", "Bash"), ("second", "Bash"), ("first", "Bash")], (
+    async with opened(tmp_path) as memory:
+        await memory.capture(1, ts=NOW - SECOND)
+        await memory.ask("pause", session="first")
+        await try_capture(memory, "first", NOW + 1)
+        await try_capture(memory, "second", NOW + 1)
+        await try_capture(memory, "first", NOW - 2 * SECOND, way="spooled")
+        assert await told(memory) == [("first", "Bash"), ("second", "Bash"), ("first", "Bash")], (
             "what was before may come late"
         )
 
 
 async def test_a_pause_and_its_end_hold_while_the_database_is_locked(tmp_path: Path) -> None:
     """The database knows of neither yet: the answer, and what `mem info` says, come from what the log was given."""
-    async with opened(tmp_path) as shop:
-        person = sqlite3.connect(shop.workshop.paths.database, isolation_level=None, timeout=0)
+    async with opened(tmp_path) as memory:
+        person = sqlite3.connect(memory.services.paths.database, isolation_level=None, timeout=0)
         person.execute("BEGIN IMMEDIATE")
-        assert (await shop.ask("pause"))["since"] == NOW
-        assert (await shop.ask("info"))["pausedSince"] == NOW
-        await try_capture(shop, "first", NOW + 1)
-        assert (await shop.ask("resume"))["since"] == NOW
-        assert (await shop.ask("info"))["pausedSince"] is None
-        shop.clock.at += SECOND
-        await try_capture(shop, "second", shop.clock.at)
-        assert shop.workshop.committer.is_behind
+        assert (await memory.ask("pause"))["since"] == NOW
+        assert (await memory.ask("info"))["pausedSince"] == NOW
+        await try_capture(memory, "first", NOW + 1)
+        assert (await memory.ask("resume"))["since"] == NOW
+        assert (await memory.ask("info"))["pausedSince"] is None
+        memory.clock.at += SECOND
+        await try_capture(memory, "second", memory.clock.at)
+        assert memory.services.committer.is_behind
         person.close()
-        await try_capture(shop, "third", shop.clock.at)
-        assert await told(shop) == [("second", "Bash"), ("third", "Bash")]
+        await try_capture(memory, "third", memory.clock.at)
+        assert await told(memory) == [("second", "Bash"), ("third", "Bash")]
 
 
 @pytest.mark.parametrize("session", ["", "first"])
 async def test_a_clock_that_is_set_back_opens_nothing_that_is_off(tmp_path: Path, session: str) -> None:
     """What arrives is judged by its arrival; what is told later and was of then, or may have been, is not kept."""
     clock = SetClock()
-    async with opened(tmp_path, clock) as shop:
-        await shop.ask("pause", session=session)
+    async with opened(tmp_path, clock) as memory:
+        await memory.ask("pause", session=session)
         clock.at += 5 * MINUTE
         clock.set_by(-10 * MINUTE)
         for way in ("live", "spooled", "read"):
             clock.at += SECOND
-            await try_capture(shop, "first", clock.at, way=way)
-        assert await told(shop) == []
+            await try_capture(memory, "first", clock.at, way=way)
+        assert await told(memory) == []
 
 
 @pytest.mark.parametrize("restarts", [False, True])
@@ -114,64 +114,64 @@ async def test_what_was_off_stays_off_however_the_clock_was_set_meanwhile(
 ) -> None:
     """A pause from 12:00 to 11:58 is no time at all; a backfill that comes later would bring all of it in."""
     clock = SetClock()
-    async with opened(tmp_path, clock) as shop:
-        await shop.ask("pause")
+    async with opened(tmp_path, clock) as memory:
+        await memory.ask("pause")
         clock.at += 5 * MINUTE
         before = clock.at - SECOND
         clock.set_by(set_by * MINUTE)
         clock.at += 3 * MINUTE
         after = clock.at - SECOND
         if not restarts:
-            await shop.ask("resume")
-    async with opened(tmp_path, clock) as shop:
+            await memory.ask("resume")
+    async with opened(tmp_path, clock) as memory:
         if restarts:
-            await shop.ask("resume")
-        await shop.workshop.committer.run(lambda _: None)
+            await memory.ask("resume")
+        await memory.services.committer.run(lambda _: None)
     await rebuilt(tmp_path)
-    async with opened(tmp_path, clock) as shop:
+    async with opened(tmp_path, clock) as memory:
         for ts in (before, after):
             for way in ("spooled", "read"):
-                await try_capture(shop, "first", ts, way=way)
-        assert await told(shop) == []
+                await try_capture(memory, "first", ts, way=way)
+        assert await told(memory) == []
         clock.at += SECOND
-        await try_capture(shop, "first", clock.at)
-        assert await told(shop) == [("first", "Bash")], "what happens from now on is kept, by whatever clock"
+        await try_capture(memory, "first", clock.at)
+        assert await told(memory) == [("first", "Bash")], "what happens from now on is kept, by whatever clock"
 
 
 async def test_a_log_of_an_earlier_version_tells_what_was_off_without_its_length(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await shop.workshop.keep_intent("opt-out", {"session": "", "since": NOW})
-        await shop.workshop.keep_intent("opt-in", {"session": "", "until": NOW - MINUTE})
-    async with opened(tmp_path) as shop:
-        await try_capture(shop, "first", NOW - SECOND, way="read")
-        assert await told(shop) == []
-        assert await shop.rows("SELECT since, until FROM opt_outs") == [(NOW - MINUTE, NOW)]
+    async with opened(tmp_path) as memory:
+        await memory.services.keep_intent("opt-out", {"session": "", "since": NOW})
+        await memory.services.keep_intent("opt-in", {"session": "", "until": NOW - MINUTE})
+    async with opened(tmp_path) as memory:
+        await try_capture(memory, "first", NOW - SECOND, way="read")
+        assert await told(memory) == []
+        assert await memory.rows("SELECT since, until FROM opt_outs") == [(NOW - MINUTE, NOW)]
 
 
 async def test_an_opt_out_outlives_the_daemon_and_the_database(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await shop.ask("pause", session="first")
+    async with opened(tmp_path) as memory:
+        await memory.ask("pause", session="first")
     for prepare in (None, rebuilt):
         if prepare is not None:
             await prepare(tmp_path)
-        async with opened(tmp_path) as shop:
-            await try_capture(shop, "first", NOW + 1)
-            assert await told(shop) == []
+        async with opened(tmp_path) as memory:
+            await try_capture(memory, "first", NOW + 1)
+            assert await told(memory) == []
 
 
 async def test_what_happens_while_paused_is_never_kept_and_after_it_everything_is(tmp_path: Path) -> None:
     """Not by a backfill later either: it tells of the same moments."""
-    async with opened(tmp_path) as shop:
-        since = (await shop.ask("pause"))["since"]
-        assert (await shop.ask("info"))["pausedSince"] == since
-        shop.clock.at += 10 * SECOND
-        await try_capture(shop, "first", NOW + 5 * SECOND)
-        assert (await shop.ask("resume"))["since"] == since
-        assert (await shop.ask("info"))["pausedSince"] is None
-        await try_capture(shop, "first", NOW + 11 * SECOND)
-        await try_capture(shop, "first", NOW + 6 * SECOND)
-        assert len(await told(shop)) == 1
-        assert (await shop.ask("resume"))["since"] is None
+    async with opened(tmp_path) as memory:
+        since = (await memory.ask("pause"))["since"]
+        assert (await memory.ask("info"))["pausedSince"] == since
+        memory.clock.at += 10 * SECOND
+        await try_capture(memory, "first", NOW + 5 * SECOND)
+        assert (await memory.ask("resume"))["since"] == since
+        assert (await memory.ask("info"))["pausedSince"] is None
+        await try_capture(memory, "first", NOW + 11 * SECOND)
+        await try_capture(memory, "first", NOW + 6 * SECOND)
+        assert len(await told(memory)) == 1
+        assert (await memory.ask("resume"))["since"] is None
 
 
 async def test_a_word_in_a_prompt_opts_the_session_out_for_backfill_too(tmp_path: Path) -> None:
@@ -191,12 +191,12 @@ async def test_a_word_in_a_prompt_opts_the_session_out_for_backfill_too(tmp_path
         for n, text in enumerate(("Mend the parser.", f"Now it is private. {OPT_OUT_WORD}", "And more of it."))
     ]
     (folder / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         for _ in range(2):
-            await shop.ask("backfill", paths=[str(folder / "s.jsonl")], anyWorkspace=True)
-        prompts = await shop.rows("SELECT json_extract(payload_json, '$.prompt') FROM events")
+            await memory.ask("backfill", paths=[str(folder / "s.jsonl")], anyWorkspace=True)
+        prompts = await memory.rows("SELECT json_extract(payload_json, '$.prompt') FROM events")
         assert prompts == [("Mend the parser.",)]
-        assert b"private" not in shop.log_bytes()
+        assert b"private" not in memory.log_bytes()
 
 
 def hook(session: str, event: str, number: int, **fields: Any) -> bytes:
@@ -207,14 +207,14 @@ def hook(session: str, event: str, number: int, **fields: Any) -> bytes:
 
 async def test_a_word_in_a_prompt_that_was_spooled_opts_the_session_out(tmp_path: Path) -> None:
     """No daemon ran: the spool keeps the wish, not the prompt, and what followed is dropped when it is taken in."""
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         frames = hook("s", "UserPromptSubmit", 1, prompt=f"Private. {OPT_OUT_WORD}") + hook(
             "s", "PostToolUse", 2, tool_name="Bash", tool_input={"command": "make"}, tool_response={}, tool_use_id="t"
         )
-        spool_frames(io.BytesIO(frames), lambda _: Spool(shop.workshop.paths.spool, shop.workshop.intake), NOW)
-        await Spooled(shop.workshop.stock).take()
-        assert await told(shop) == []
-        assert not list(Path(shop.workshop.paths.spool).glob("*"))
+        spool_frames(io.BytesIO(frames), lambda _: Spool(memory.services.paths.spool, memory.services.intake), NOW)
+        await SpoolIntake(memory.services.storage).take()
+        assert await told(memory) == []
+        assert not list(Path(memory.services.paths.spool).glob("*"))
 
 
 def test_a_folder_is_excluded_and_taken_back_without_touching_other_settings(
@@ -227,7 +227,7 @@ def test_a_folder_is_excluded_and_taken_back_without_touching_other_settings(
     context = Context(home, Workspace(str(tmp_path), "0123456789abcdef"), {}, str(tmp_path))
 
     def run(*arguments: str) -> list[str]:
-        from siftd.cli.verbs import parse
+        from siftd.cli.command_table import parse
 
         assert exclude.run(context, parse("exclude", exclude, [*arguments, "--json"])) == 0
         excluded: list[str] = json.loads(capsys.readouterr().out)["excluded"]

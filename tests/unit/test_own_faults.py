@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened_shop import NOW, opened
+from opened_memory import NOW, opened
 
-from siftd.daemon.apart import Apart
-from siftd.daemon.captures import LARGE_BYTES, Captures
+from siftd.daemon.ingest.captures import LARGE_BYTES, Captures
+from siftd.daemon.ingest.large_messages import Apart
 from siftd.errors import StoreClosed
 
 
@@ -42,25 +42,25 @@ THEIRS = [ValueError(), KeyError("x"), RecursionError()]
 async def test_a_lack_of_our_own_is_answered_so_that_the_event_is_spooled(
     tmp_path: Path, error: Exception, retry: bool, size: int
 ) -> None:
-    async with opened(tmp_path) as shop:
-        workshop = shop.workshop
-        apart = Apart(workshop.paths, workshop.workspace.root, workshop.intake)
-        captures = Captures(workshop.intake, apart, workshop.committer, lambda: NOW, lambda _: None)
+    async with opened(tmp_path) as memory:
+        services = memory.services
+        apart = Apart(services.paths, services.workspace.root, services.intake)
+        captures = Captures(services.intake, apart, services.committer, lambda: NOW, lambda _: None)
         place = Place()
         captures._take(failing(error), size, place)  # type: ignore[arg-type]
         told = await place.answer
         assert (told["ok"], told["retry"]) == (False, retry)
         await asyncio.gather(*captures._background)
-        rejections = (await shop.ask("info"))["rejections"]
+        rejections = (await memory.ask("info"))["rejections"]
         assert [each["reason"] for each in rejections] == ([] if retry else ["internal"])
 
 
 async def test_a_group_that_memory_does_not_suffice_for_is_not_refused_for_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(tmp_path) as shop:
-        committer = shop.workshop.committer
-        intent = shop.workshop.intake.opt_out("s", NOW)
+    async with opened(tmp_path) as memory:
+        committer = memory.services.committer
+        intent = memory.services.intake.opt_out("s", NOW)
         with monkeypatch.context() as patched:
             patched.setattr(committer, "_identify", lambda _: failing(MemoryError())())
             receipt = await committer.keep(intent)
@@ -71,11 +71,11 @@ async def test_a_group_that_memory_does_not_suffice_for_is_not_refused_for_good(
 
 async def test_whoever_asks_a_store_that_is_closed_is_told_that_the_daemon_ends(tmp_path: Path) -> None:
     """Not that something failed: a request whose second look comes after the end is for the next daemon."""
-    async with opened(tmp_path) as shop:
-        workshop = shop.workshop
-        workshop.close()
+    async with opened(tmp_path) as memory:
+        services = memory.services
+        services.close()
         with pytest.raises(StoreClosed):
-            await workshop.store.read(lambda _: None)
-        await workshop.committer.stop()
+            await services.store.read(lambda _: None)
+        await services.committer.stop()
         with pytest.raises(StoreClosed):
-            await workshop.committer.run(lambda _: None)
+            await services.committer.run(lambda _: None)

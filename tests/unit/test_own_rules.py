@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from siftd import config, own_rules
+from siftd import config, custom_rules
 from siftd.errors import ConfigInvalid
 from siftd.redact import Redactor
 from siftd.redact.own import OwnRules
@@ -17,7 +17,7 @@ def rule(pattern: str, example: str, name: str = "mine") -> dict[str, str]:
 
 
 def redactor(*rules: dict[str, str]) -> Redactor:
-    return Redactor(b"k" * 32, searchers=[OwnRules(own_rules.parse(list(rules)))])
+    return Redactor(b"k" * 32, searchers=[OwnRules(custom_rules.parse(list(rules)))])
 
 
 @pytest.mark.parametrize(
@@ -55,18 +55,18 @@ def test_bounded_patterns_are_accepted_and_replace_their_example(pattern: str, e
 )
 def test_what_may_take_more_than_linear_time_or_cannot_be_meant_is_refused(pattern: str, why: str) -> None:
     with pytest.raises(ConfigInvalid, match=why):
-        own_rules.parse([rule(pattern, "acme_acme_ababxyz")])
+        custom_rules.parse([rule(pattern, "acme_acme_ababxyz")])
 
 
 def test_a_rule_whose_example_does_not_match_is_refused_by_name() -> None:
     with pytest.raises(ConfigInvalid, match=r"customer-number .*example does not match"):
-        own_rules.parse([CUSTOMER | {"example": "KD-2041773"}])
+        custom_rules.parse([CUSTOMER | {"example": "KD-2041773"}])
 
 
 @pytest.mark.parametrize("name", ["private", "env-value", "Customer", "a b", "", "x" * 41])
 def test_a_name_that_cannot_stand_in_a_placeholder_is_refused(name: str) -> None:
     with pytest.raises(ConfigInvalid, match="placeholder"):
-        own_rules.parse([CUSTOMER | {"name": name}])
+        custom_rules.parse([CUSTOMER | {"name": name}])
 
 
 @pytest.mark.parametrize("rules", [[{"name": "a"}], ["KD"], [CUSTOMER | {"group": 1}], [CUSTOMER, CUSTOMER]])

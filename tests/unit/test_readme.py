@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cogapp import Cog
 
-from siftd.cli.verbs import ALSO, HIDDEN, VERBS
+from siftd.cli.command_table import ALSO, HIDDEN, VERBS
 from siftd.config import KEYS
 
 REPOSITORY = Path(__file__).resolve().parents[2]

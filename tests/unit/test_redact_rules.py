@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from siftd.redact import Redactor, checks
+from siftd.redact import Redactor, validators
 from siftd.redact.rules import RULES, Rule
 
 DOCS = re.compile(r"https://(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[\w./%~+:#?=&-]*)?")
@@ -37,7 +37,7 @@ def test_every_rule_says_what_it_finds_catches_its_example_and_leaves_its_near_m
         assert redactor.text(rule.near_miss) == rule.near_miss
 
 
-@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.name) for rule in RULES if rule.lane == "token"])
+@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.name) for rule in RULES if rule.rule_group == "token"])
 def test_no_head_of_a_token_begins_with_a_run_of_any_letters(rule: Rule) -> None:
     """One that did made the gate read a whole session at a third of the pace."""
     assert not re.match(r"\[[^\]]*a-z", rule.head)
@@ -149,7 +149,9 @@ def regular(rule: Rule) -> str:
     return text if re.match(rule.pattern, text) else rule.example
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.check is checks.is_known and rule.lane == "token"])
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES if rule.check is validators.is_known and rule.rule_group == "token"]
+)
 def test_a_known_prefix_with_the_right_length_is_redacted_however_regular_its_body_looks(rule: Rule) -> None:
     """Nobody promises that a token is drawn well: `abababab` of the right length opens the same door."""
     assert ENGINES[0].text(regular(rule)) != regular(rule)

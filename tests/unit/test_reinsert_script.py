@@ -6,26 +6,26 @@ import subprocess
 import sys
 from pathlib import Path
 
-from opened_shop import opened
+from opened_memory import opened
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "reinsert.py"
 EVERYTHING = "SELECT id, ts, session_id, tool, input_hash, payload_json, uid FROM events ORDER BY id"
 
 
 async def test_the_script_inserts_again_what_was_deleted_by_hand(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         for number in range(4):
-            await shop.capture(number)
+            await memory.capture(number)
             if number == 1:
-                await shop.workshop.committer.seal_log()
-                await shop.workshop._upkeep.run()
-        before = await shop.rows(EVERYTHING)
-        await shop.by_hand("DELETE FROM events WHERE id IN (1, 4)")
-        folder = shop.workshop.paths.folder
+                await memory.services.committer.seal_log()
+                await memory.services._maintenance.run()
+        before = await memory.rows(EVERYTHING)
+        await memory.by_hand("DELETE FROM events WHERE id IN (1, 4)")
+        folder = memory.services.paths.folder
     for _ in range(2):
         subprocess.run([sys.executable, str(SCRIPT), folder], check=True)
-    async with opened(tmp_path) as shop:
-        assert await shop.rows(EVERYTHING) == before
+    async with opened(tmp_path) as memory:
+        assert await memory.rows(EVERYTHING) == before
 
 
 def test_the_script_is_short_enough_to_be_shown() -> None:

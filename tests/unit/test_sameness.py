@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from siftd.consolidate.sameness import says_the_same
+from siftd.consolidate.equivalence import says_the_same
 from siftd.embed.blend384 import embed
 
 REPEATS = [

@@ -10,22 +10,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from opened_shop import opened
+from opened_memory import opened
 from workbench import DAY_MS, NOON_MS, Workbench, told
 
 from siftd.consolidate.indexing import RawIndexer
 from siftd.errors import RequestInvalid
-from siftd.messages import Filters
 from siftd.search import lexical, vectors
 from siftd.search import query as query_module
-from siftd.search import rows as rows_module
+from siftd.search import row_cache as rows_module
 from siftd.search.engine import SearchEngine
 from siftd.search.query import Question, trigrams_match
 from siftd.search.relevance import inflections
-from siftd.search.rows import Rows
-from siftd.store import candidates
+from siftd.search.row_cache import Rows
+from siftd.store import search_reads
 from siftd.store.scope import Scope
 from siftd.summarise.contract import Summary
+from siftd.wire.requests import Filters
 
 
 @pytest.fixture
@@ -525,21 +525,21 @@ async def test_what_was_read_ahead_is_not_read_again(bench: Workbench, monkeypat
     while engine.read_ahead():
         pass
     for name in ("event_rows", "summary_rows"):
-        monkeypatch.delattr(candidates, name)
+        monkeypatch.delattr(search_reads, name)
     assert engine.search("parser fence", 10, Filters()).hits == found
 
 
 async def test_after_a_search_a_daemon_reads_ahead_for_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(tmp_path) as shop:
-        event_id = await shop.capture(1)
-        await shop.ask("drain")
-        assert (await shop.ask("search", query="okapi"))["hits"] == []
-        await shop.workshop.store.read(lambda _: None)  # one after the other: what was read ahead is read now
+    async with opened(tmp_path) as memory:
+        event_id = await memory.capture(1)
+        await memory.ask("drain")
+        assert (await memory.ask("search", query="okapi"))["hits"] == []
+        await memory.services.store.read(lambda _: None)  # one after the other: what was read ahead is read now
         for name in ("event_rows", "summary_rows"):
-            monkeypatch.delattr(candidates, name)
-        (hit,) = (await shop.ask("search", query="part1"))["hits"]
+            monkeypatch.delattr(search_reads, name)
+        (hit,) = (await memory.ask("search", query="part1"))["hits"]
         assert hit["eventId"] == event_id
 
 
@@ -559,13 +559,13 @@ async def test_searches_that_come_while_a_daemon_reads_ahead_begin_no_second_rea
         left.pop()
         return bool(left)
 
-    async with opened(tmp_path) as shop:
-        store = shop.workshop.store
+    async with opened(tmp_path) as memory:
+        store = memory.services.store
         repeat = store.repeat
         monkeypatch.setattr(store, "repeat", lambda work: (begun.append(work), repeat(work)))
         monkeypatch.setattr(SearchEngine, "read_ahead", read_ahead)
         for _ in range(4):
-            await shop.ask("search", query="okapi")
+            await memory.ask("search", query="okapi")
         while left:
             await store.read(lambda _: None)
         assert len(begun) == 1
@@ -580,8 +580,8 @@ async def test_as_many_rows_are_read_ahead_as_there_are_places_for(
     rows = Rows(bench.store.reader)
     assert [rows.read_ahead() for _ in range(5)] == [True, True, True, False, False]  # two pieces each
     with monkeypatch.context() as patched:
-        patched.delattr(candidates, "event_rows")
-        patched.delattr(candidates, "summary_rows")
+        patched.delattr(search_reads, "event_rows")
+        patched.delattr(search_reads, "summary_rows")
         assert rows.summaries(np.array([6, 7, 8, 9]))["event"].tolist() == ids[-4:]
         assert rows.events(np.array(ids[-4:]))["ts"].tolist() == [NOON_MS] * 4
     assert rows.events(np.array(ids))["ts"].tolist() == [NOON_MS] * 9

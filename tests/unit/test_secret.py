@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from opened_shop import opened
+from opened_memory import opened
 
 from siftd.errors import HomeUnusable
-from siftd.home import ensure_workspace
-from siftd.paths import Home, WorkspacePaths
-from siftd.secret import SECRET_BYTES, ensure_secret, fingerprint_of
-from siftd.workspace import find_workspace
+from siftd.workspace.home import ensure_workspace
+from siftd.workspace.identity import find_workspace
+from siftd.workspace.paths import Home, WorkspacePaths
+from siftd.workspace.secret import SECRET_BYTES, ensure_secret, fingerprint_of
 
 
 @pytest.fixture
@@ -71,23 +71,23 @@ def test_a_damaged_copy_is_made_anew(paths: WorkspacePaths, damage: Callable[[Pa
 
 async def test_what_was_forgotten_stays_so_and_nothing_comes_twice_after_the_secret_was_damaged(tmp_path: Path) -> None:
     """With another secret the next backfill would bring everything in once more."""
-    async with opened(tmp_path) as shop:
-        await shop.capture(1, uid="one")
-        await shop.capture(2, uid="two")
-        await shop.ask("forget", ids=["e1"], dryRun=False)
-        paths = shop.workshop.paths
+    async with opened(tmp_path) as memory:
+        await memory.capture(1, uid="one")
+        await memory.capture(2, uid="two")
+        await memory.ask("forget", ids=["e1"], dryRun=False)
+        paths = memory.services.paths
     flip(Path(paths.secret))
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         with pytest.raises(AssertionError):  # no id: it is forgotten
-            await shop.capture(1, uid="one")
-        assert await shop.capture(2, uid="two") == 2
-        assert await shop.rows("SELECT id FROM events") == [(2,)]
+            await memory.capture(1, uid="one")
+        assert await memory.capture(2, uid="two") == 2
+        assert await memory.rows("SELECT id FROM events") == [(2,)]
 
 
 async def test_a_store_whose_secret_and_copy_are_lost_starts_only_when_a_person_says_so(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await shop.capture(1)
-        paths = shop.workshop.paths
+    async with opened(tmp_path) as memory:
+        await memory.capture(1)
+        paths = memory.services.paths
     Path(paths.secret).unlink()
     Path(paths.secret_copy).unlink()
     with pytest.raises(HomeUnusable) as refused:
@@ -95,11 +95,11 @@ async def test_a_store_whose_secret_and_copy_are_lost_starts_only_when_a_person_
             pass
     assert f"touch {paths.new_secret}" in refused.value.hint
     Path(paths.new_secret).touch()
-    async with opened(tmp_path) as shop:
-        assert await shop.rows("SELECT id FROM events") == [(1,)]
+    async with opened(tmp_path) as memory:
+        assert await memory.rows("SELECT id FROM events") == [(1,)]
     assert not Path(paths.new_secret).exists()
-    async with opened(tmp_path) as shop:
-        assert await shop.capture(2) == 2
+    async with opened(tmp_path) as memory:
+        assert await memory.capture(2) == 2
 
 
 @pytest.mark.parametrize("is_database_there", [True, False])
@@ -107,9 +107,9 @@ async def test_a_secret_that_was_replaced_copy_and_all_is_told_by_the_fingerprin
     tmp_path: Path, is_database_there: bool
 ) -> None:
     """The database has it, and so has every segment of the log, for where the database is gone."""
-    async with opened(tmp_path) as shop:
-        await shop.capture(1)
-        paths = shop.workshop.paths
+    async with opened(tmp_path) as memory:
+        await memory.capture(1)
+        paths = memory.services.paths
     Path(paths.secret).write_bytes(b"s" * SECRET_BYTES)
     Path(paths.secret_copy).unlink()
     if not is_database_there:
@@ -121,12 +121,12 @@ async def test_a_secret_that_was_replaced_copy_and_all_is_told_by_the_fingerprin
 
 
 async def test_a_store_of_an_earlier_siftd_gets_the_fingerprint_and_the_copy(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await shop.capture(1)
-        await shop.by_hand("DELETE FROM meta WHERE key = 'secret'")
-        paths = shop.workshop.paths
+    async with opened(tmp_path) as memory:
+        await memory.capture(1)
+        await memory.by_hand("DELETE FROM meta WHERE key = 'secret'")
+        paths = memory.services.paths
     Path(paths.secret_copy).unlink()
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         secret = Path(paths.secret).read_bytes()
-        assert await shop.rows("SELECT value FROM meta WHERE key = 'secret'") == [(fingerprint_of(secret),)]
+        assert await memory.rows("SELECT value FROM meta WHERE key = 'secret'") == [(fingerprint_of(secret),)]
         assert Path(paths.secret_copy).exists()

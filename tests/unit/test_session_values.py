@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened_shop import NOW, Hands, Shop, opened, rebuilt
+from opened_memory import NOW, Hands, Memory, opened, rebuilt
 from test_opt_outs import hook
 
+from siftd.capture.intake import Intake
 from siftd.config import Settings
-from siftd.daemon.hiding import REST
-from siftd.daemon.spooled import Spooled
-from siftd.intake import Intake
+from siftd.daemon.erasure.hide_values import REST
+from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.log import sealing
+from siftd.log.spool import Spool, spool_frames
 from siftd.redact import Redactor, session_values
 from siftd.redact.session_values import EVENT_MAX, NAME, SessionValues
 from siftd.redact.values import KnownValues
-from siftd.spool import Spool, spool_frames
 from siftd.store import snapshots
 
 SECRET = "Tulip-Garden42"
@@ -40,19 +40,19 @@ def holders(home: Path, *words: str) -> list[str]:
     return found
 
 
-async def payloads(shop: Shop, session: str = "first") -> str:
-    rows = await shop.rows("SELECT payload_json FROM events WHERE session_id = ? ORDER BY id", session)
+async def payloads(memory: Memory, session: str = "first") -> str:
+    rows = await memory.rows("SELECT payload_json FROM events WHERE session_id = ? ORDER BY id", session)
     return "\n".join(str(row[0]) for row in rows)
 
 
 async def test_what_was_named_once_is_hidden_in_every_later_event_of_its_session(tmp_path: Path) -> None:
     """Equal secrets look equal: the digits are those of the placeholder with the name."""
-    async with opened(tmp_path) as shop:
-        await shop.capture(1, payload=NAMED)
-        await shop.capture(2, payload=BARE)
+    async with opened(tmp_path) as memory:
+        await memory.capture(1, payload=NAMED)
+        await memory.capture(2, payload=BARE)
         prompt = {"prompt": f"and try {SECRET} there, or in base64 VHVsaXAtR2FyZGVuNDI="}
-        await shop.capture(3, tool="UserPromptSubmit", payload=prompt, uid="asked")
-        told = await payloads(shop)
+        await memory.capture(3, tool="UserPromptSubmit", payload=prompt, uid="asked")
+        told = await payloads(memory)
         digits = told.partition("[REDACTED:password:")[2][:4]
         assert told.count(f"{PLACEHOLDER}{digits}]") == 3
         assert "VHVsaXAtR2FyZGVuNDI" not in told
@@ -64,87 +64,89 @@ async def test_what_is_named_in_an_answer_is_hidden_in_its_own_question(tmp_path
         "tool_input": {"command": f"grep -n {SECRET} app.env"},
         "tool_response": {"stdout": f"PASSWORD={SECRET}\n"},
     }
-    async with opened(tmp_path) as shop:
-        await shop.capture(1, payload=payload)
+    async with opened(tmp_path) as memory:
+        await memory.capture(1, payload=payload)
     assert holders(tmp_path / "home", SECRET) == []
 
 
 async def test_another_session_keeps_its_own_words(tmp_path: Path) -> None:
     """What is a password in one may be a file's name in another."""
-    async with opened(tmp_path) as shop:
-        await shop.capture(1, payload=NAMED)
-        await shop.capture(2, payload=BARE, sessionId="second")
-        await shop.workshop.consolidator.hide()
-        assert (await payloads(shop, "second")).count(SECRET) == 2
+    async with opened(tmp_path) as memory:
+        await memory.capture(1, payload=NAMED)
+        await memory.capture(2, payload=BARE, sessionId="second")
+        await memory.services.consolidator.hide()
+        assert (await payloads(memory, "second")).count(SECRET) == 2
 
 
-async def fill(shop: Shop) -> None:
+async def fill(memory: Memory) -> None:
     """Store the secret bare by every way, over two segments, drained, with a snapshot; then name it."""
-    paths = shop.workshop.paths
-    await shop.capture(1)
-    await shop.capture(2, tool="UserPromptSubmit", payload={"prompt": f"Try {SECRET} on it"}, uid="asked")
-    await shop.capture(3, payload=BARE, uid="called")
-    await shop.workshop.committer.seal_log()
-    await shop.capture(
+    paths = memory.services.paths
+    await memory.capture(1)
+    await memory.capture(2, tool="UserPromptSubmit", payload={"prompt": f"Try {SECRET} on it"}, uid="asked")
+    await memory.capture(3, payload=BARE, uid="called")
+    await memory.services.committer.seal_log()
+    await memory.capture(
         4, payload={"tool_input": {"file_path": f"/src/{SECRET}"}, "tool_response": {SECRET: [[SECRET]]}}
     )
-    await shop.capture(5, tool="Stop", payload={"last_assistant_message": f"It took {SECRET}."}, uid="ended")
-    await shop.ask("remember", text=f"The box takes {SECRET} as it is.", tags=[SECRET], sessionId="first")
-    await shop.workshop.consolidator._indexer.run_all()
-    await shop.ask("drain")
+    await memory.capture(5, tool="Stop", payload={"last_assistant_message": f"It took {SECRET}."}, uid="ended")
+    await memory.ask("remember", text=f"The box takes {SECRET} as it is.", tags=[SECRET], sessionId="first")
+    await memory.services.consolidator._indexer.run_all()
+    await memory.ask("drain")
     snapshots.make_snapshot(paths.database, paths.snapshots)
     sealing.compress(paths.wal)
     assert len(holders(Path(paths.home.root), SECRET)) >= 3
-    await shop.capture(6, payload=NAMED)
+    await memory.capture(6, payload=NAMED)
 
 
 async def test_what_was_stored_before_is_hidden_in_every_file_and_all_else_stays(tmp_path: Path) -> None:
     """Log, rows, summaries, indexes, snapshots: as a scrub does it, without being asked."""
     home = tmp_path / "home"
-    async with opened(tmp_path) as shop:
-        await fill(shop)
-        await shop.capture(7, sessionId="second", payload={"tool_input": {}, "tool_response": {"stdout": "untouched"}})
-        before = await shop.rows("SELECT id, ts, session_id, tool, uid, input_hash FROM events ORDER BY id")
-        await shop.workshop.consolidator.hide()
+    async with opened(tmp_path) as memory:
+        await fill(memory)
+        await memory.capture(
+            7, sessionId="second", payload={"tool_input": {}, "tool_response": {"stdout": "untouched"}}
+        )
+        before = await memory.rows("SELECT id, ts, session_id, tool, uid, input_hash FROM events ORDER BY id")
+        await memory.services.consolidator.hide()
         assert holders(home, SECRET, "garden42") == []
-        after = await shop.rows("SELECT id, ts, session_id, tool, uid, input_hash FROM events ORDER BY id")
+        after = await memory.rows("SELECT id, ts, session_id, tool, uid, input_hash FROM events ORDER BY id")
         assert [row[:5] for row in after] == [row[:5] for row in before]
         assert [row[0] for row, old in zip(after, before, strict=True) if row != old] == [2, 3, 4, 5]
-        assert await shop.rows("SELECT 1 FROM memories WHERE text LIKE '%[REDACTED:session-value:%'") == [(1,)]
-        await shop.ask("drain")
-        assert (await shop.ask("info"))["counts"]["raw"] == 0
-        assert (await shop.ask("search", query="the box takes it as it is"))["hits"] != []
+        assert await memory.rows("SELECT 1 FROM memories WHERE text LIKE '%[REDACTED:session-value:%'") == [(1,)]
+        await memory.ask("drain")
+        assert (await memory.ask("info"))["counts"]["raw"] == 0
+        assert (await memory.ask("search", query="the box takes it as it is"))["hits"] != []
         assert holders(home, SECRET, "garden42") == []
-        events = await shop.rows("SELECT id, payload_json, input_hash FROM events ORDER BY id")
+        events = await memory.rows("SELECT id, payload_json, input_hash FROM events ORDER BY id")
     await rebuilt(tmp_path)
-    for each in snapshots.list_snapshots(shop.workshop.paths.snapshots):
+    for each in snapshots.list_snapshots(memory.services.paths.snapshots):
         each.path.unlink()
-    async with opened(tmp_path) as shop:
-        assert await shop.rows("SELECT id, payload_json, input_hash FROM events ORDER BY id") == events
+    async with opened(tmp_path) as memory:
+        assert await memory.rows("SELECT id, payload_json, input_hash FROM events ORDER BY id") == events
     assert holders(home, SECRET) == []
 
 
 async def test_a_tick_hides_before_it_summarises(tmp_path: Path) -> None:
     """No backend is given what the session has redacted since."""
-    async with opened(tmp_path) as shop:
-        await shop.capture(1, payload=BARE)
-        await shop.capture(2, payload=NAMED)
-        await shop.workshop.consolidator._tick()
-        told = await shop.rows("SELECT text FROM summaries ORDER BY id")
+    async with opened(tmp_path) as memory:
+        await memory.capture(1, payload=BARE)
+        await memory.capture(2, payload=NAMED)
+        await memory.services.consolidator._tick()
+        told = await memory.rows("SELECT text FROM summaries ORDER BY id")
         assert len(told) >= 2
         assert not any(SECRET in text for (text,) in told)
     assert holders(tmp_path / "home", SECRET) == []
 
 
 async def test_nothing_is_rewritten_where_nothing_is_found(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await shop.capture(1)
-        await shop.capture(2, payload=NAMED)
-        wal, files = shop.log_bytes(), sorted(each.name for each in Path(shop.workshop.paths.folder).iterdir())
-        await shop.workshop.consolidator.hide()
-        assert shop.log_bytes() == wal
-        assert sorted(each.name for each in Path(shop.workshop.paths.folder).iterdir()) == files
-        assert shop.workshop.intake.values.unsought() == {}
+    async with opened(tmp_path) as memory:
+        await memory.capture(1)
+        await memory.capture(2, payload=NAMED)
+        wal, files = memory.log_bytes(), sorted(each.name for each in Path(memory.services.paths.folder).iterdir())
+        await memory.services.consolidator.hide()
+        assert memory.log_bytes() == wal
+        assert sorted(each.name for each in Path(memory.services.paths.folder).iterdir()) == files
+        assert memory.services.intake.values.unsought() == {}
 
 
 async def test_rounds_rest_for_a_multiple_of_what_they_took(tmp_path: Path) -> None:
@@ -155,65 +157,65 @@ async def test_rounds_rest_for_a_multiple_of_what_they_took(tmp_path: Path) -> N
             self.at += 1_000
             return super().monotonic()
 
-    async with opened(tmp_path, Slow()) as shop:
-        hider, values = shop.workshop.hider, shop.workshop.intake.values
+    async with opened(tmp_path, Slow()) as memory:
+        hider, values = memory.services.hider, memory.services.intake.values
         values.learn("first", ["Copper_Kettle77"])
         await hider.run()
         assert values.unsought() == {}
         values.learn("first", ["Velvet_Anvil88"])
         await hider.run()
         assert list(values.unsought()) == ["first"]
-        shop.clock.at += REST * 2_000
+        memory.clock.at += REST * 2_000
         await hider.run()
         assert values.unsought() == {}
 
 
 async def test_a_round_that_fails_is_done_again(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
-        await shop.capture(1, payload=BARE)
-        await shop.capture(2, payload=NAMED)
-        database = Path(shop.workshop.paths.database)
+    async with opened(tmp_path) as memory:
+        await memory.capture(1, payload=BARE)
+        await memory.capture(2, payload=NAMED)
+        database = Path(memory.services.paths.database)
         database.rename(database.with_suffix(".away"))
-        await shop.workshop.consolidator.hide()
+        await memory.services.consolidator.hide()
         database.with_suffix(".away").rename(database)
-        assert list(shop.workshop.intake.values.unsought()) == ["first"]
-        await shop.workshop.consolidator.hide()
+        assert list(memory.services.intake.values.unsought()) == ["first"]
+        await memory.services.consolidator.hide()
     assert holders(tmp_path / "home", SECRET) == []
 
 
 async def test_a_stop_in_good_order_hides_what_was_learnt_last(tmp_path: Path) -> None:
     """The hashes end with the process: what was not looked for then stays."""
-    async with opened(tmp_path) as shop:
-        await shop.capture(1, payload=BARE)
-        await shop.capture(2, payload=NAMED)
-        await shop.workshop.finish()
+    async with opened(tmp_path) as memory:
+        await memory.capture(1, payload=BARE)
+        await memory.capture(2, payload=NAMED)
+        await memory.services.finish()
     assert holders(tmp_path / "home", SECRET) == []
 
 
 async def test_a_scrub_hides_everywhere_what_todays_rules_find_by_its_name(tmp_path: Path) -> None:
     """It was stored, named and bare, by a siftd whose rules did not know the name."""
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         for number in (1, 2):
-            await shop.capture(number)
+            await memory.capture(number)
         for number, payload in ((1, BARE), (2, NAMED)):
             text = json.dumps(payload, separators=(",", ":"), sort_keys=True)
-            await shop.by_hand("UPDATE events SET payload_json = ? WHERE id = ?", text, number)
-        assert (await shop.ask("scrub", dryRun=True))["changed"]["events"] == 1
-        assert SECRET in await payloads(shop), "a dry run teaches nothing"
-        assert shop.workshop.intake.values.unsought() == {}
-        await shop.ask("scrub", dryRun=False)
+            await memory.by_hand("UPDATE events SET payload_json = ? WHERE id = ?", text, number)
+        assert (await memory.ask("scrub", dryRun=True))["changed"]["events"] == 1
+        assert SECRET in await payloads(memory), "a dry run teaches nothing"
+        assert memory.services.intake.values.unsought() == {}
+        await memory.ask("scrub", dryRun=False)
     assert holders(tmp_path / "home", SECRET) == []
 
 
 async def test_after_a_restart_a_value_is_hidden_from_where_it_is_named_again(tmp_path: Path) -> None:
     """Nothing is kept to test guesses with, so this is forgotten with the process."""
-    async with opened(tmp_path) as shop:
-        await shop.capture(1, payload=NAMED)
-    async with opened(tmp_path) as shop:
-        await shop.capture(2, payload=BARE)
-        assert SECRET in await payloads(shop)
-        await shop.capture(3, payload=NAMED)
-        await shop.workshop.consolidator.hide()
+    async with opened(tmp_path) as memory:
+        await memory.capture(1, payload=NAMED)
+    async with opened(tmp_path) as memory:
+        await memory.capture(2, payload=BARE)
+        assert SECRET in await payloads(memory)
+        await memory.capture(3, payload=NAMED)
+        await memory.services.consolidator.hide()
     assert holders(tmp_path / "home", SECRET) == []
 
 
@@ -235,9 +237,9 @@ async def test_a_backfill_hides_what_its_transcript_names_anywhere(tmp_path: Pat
     file = tmp_path / "claude" / "projects" / "-w" / "s.jsonl"
     file.parent.mkdir(parents=True)
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    async with opened(tmp_path) as shop:
-        await shop.ask("backfill", paths=[str(file)], anyWorkspace=True)
-        assert (await payloads(shop, "s")).count("[REDACTED:") == 2
+    async with opened(tmp_path) as memory:
+        await memory.ask("backfill", paths=[str(file)], anyWorkspace=True)
+        assert (await payloads(memory, "s")).count("[REDACTED:") == 2
     assert holders(tmp_path / "home", SECRET) == []
 
 
@@ -247,26 +249,26 @@ async def test_frames_that_are_spooled_together_hide_alike_and_the_daemon_hides_
     def ran(number: int, payload: dict[str, Any]) -> bytes:
         return hook("first", "PostToolUse", number, tool_name="Bash", tool_use_id=f"t{number}", **payload)
 
-    async with opened(tmp_path) as shop:
-        paths = shop.workshop.paths
+    async with opened(tmp_path) as memory:
+        paths = memory.services.paths
         other = Intake(paths, Settings({}))
         spool_frames(io.BytesIO(ran(1, NAMED) + ran(2, BARE)), lambda _: Spool(paths.spool, other), NOW)
         assert holders(Path(paths.spool), SECRET) == []
-        await shop.capture(3, payload=NAMED)
+        await memory.capture(3, payload=NAMED)
         spool_frames(io.BytesIO(ran(4, BARE)), lambda _: Spool(paths.spool, Intake(paths, Settings({}))), NOW)
-        await Spooled(shop.workshop.stock).take()
-        assert (await payloads(shop)).count(PLACEHOLDER) == 4
+        await SpoolIntake(memory.services.storage).take()
+        assert (await payloads(memory)).count(PLACEHOLDER) == 4
     assert holders(tmp_path / "home", SECRET) == []
 
 
 async def test_a_value_that_is_the_sessions_own_id_tears_no_session_in_two(tmp_path: Path) -> None:
     """A hostile page may name any word a password; ids, tools and folders stay what they are."""
     payload = {"tool_input": {}, "tool_response": {"stdout": "password: 5e55-ab12-cd34\npassword: Bash-tool9\n"}}
-    async with opened(tmp_path) as shop:
-        await shop.capture(1, payload=payload, sessionId="5e55-ab12-cd34")
-        await shop.capture(2, sessionId="5e55-ab12-cd34", tool="Bash-tool9", cwd="/src/Bash-tool9")
-        await shop.workshop.consolidator.hide()
-        rows = await shop.rows("SELECT session_id, tool FROM events ORDER BY id")
+    async with opened(tmp_path) as memory:
+        await memory.capture(1, payload=payload, sessionId="5e55-ab12-cd34")
+        await memory.capture(2, sessionId="5e55-ab12-cd34", tool="Bash-tool9", cwd="/src/Bash-tool9")
+        await memory.services.consolidator.hide()
+        rows = await memory.rows("SELECT session_id, tool FROM events ORDER BY id")
         assert rows == [("5e55-ab12-cd34", "Bash"), ("5e55-ab12-cd34", "Bash-tool9")]
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from opened_shop import Shop, opened
+from opened_memory import Memory, opened
 from test_telling import capture, message, prompt, start
 
-from siftd.frames import TELL_MARK
 from siftd.search.standing import PROMPT_CHARS_MAX, list_said
 from siftd.store.connection import open_reader
+from siftd.wire.frames import TELL_MARK
 
 FAR = 2**60
 
@@ -48,21 +48,21 @@ NONE = [
 
 
 @pytest_asyncio.fixture
-async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
+async def memory(tmp_path: Path) -> AsyncIterator[Memory]:
     async with opened(tmp_path) as each:
         yield each
 
 
-def connection_of(shop: Shop) -> sqlite3.Connection:
-    return open_reader(shop.workshop.paths.database)
+def connection_of(memory: Memory) -> sqlite3.Connection:
+    return open_reader(memory.services.paths.database)
 
 
-async def said(shop: Shop, *prompts: str) -> list[str]:
+async def said(memory: Memory, *prompts: str) -> list[str]:
     """Return what is offered of prompts."""
     for number, text in enumerate(prompts):
-        shop.clock.at += 1000
-        await capture(shop, prompt(text, session=f"earlier-{number}"))
-    connection = connection_of(shop)
+        memory.clock.at += 1000
+        await capture(memory, prompt(text, session=f"earlier-{number}"))
+    connection = connection_of(memory)
     try:
         return [each.text for each in list_said(connection, FAR)]
     finally:
@@ -70,59 +70,59 @@ async def said(shop: Shop, *prompts: str) -> list[str]:
 
 
 @pytest.mark.parametrize("text", RULES)
-async def test_what_is_said_as_a_rule_is_offered(shop: Shop, text: str) -> None:
-    assert await said(shop, f"Look at the parser.\n{text}\nThanks!") == [text]
+async def test_what_is_said_as_a_rule_is_offered(memory: Memory, text: str) -> None:
+    assert await said(memory, f"Look at the parser.\n{text}\nThanks!") == [text]
 
 
 @pytest.mark.parametrize("text", NONE)
-async def test_a_question_a_report_a_paste_and_a_command_are_no_rules(shop: Shop, text: str) -> None:
-    assert await said(shop, text) == []
+async def test_a_question_a_report_a_paste_and_a_command_are_no_rules(memory: Memory, text: str) -> None:
+    assert await said(memory, text) == []
 
 
-async def test_what_was_said_often_comes_first_and_is_told_once(shop: Shop) -> None:
+async def test_what_was_said_often_comes_first_and_is_told_once(memory: Memory) -> None:
     again = "Never push to main without a review."
-    assert await said(shop, again, "Always run the linter first.", again.lower()) == [
+    assert await said(memory, again, "Always run the linter first.", again.lower()) == [
         again.lower(), "Always run the linter first.",
     ]  # fmt: skip
 
 
-async def test_a_long_paste_is_not_looked_through(shop: Shop) -> None:
-    assert await said(shop, "Never push to main without a review. " * (PROMPT_CHARS_MAX // 30)) == []
+async def test_a_long_paste_is_not_looked_through(memory: Memory) -> None:
+    assert await said(memory, "Never push to main without a review. " * (PROMPT_CHARS_MAX // 30)) == []
 
 
-async def test_a_payload_that_a_person_changed_by_hand_is_passed_over(shop: Shop) -> None:
-    await said(shop, "Never push to main without a review.", "Always run the linter first.")
-    await shop.workshop.store.write(
+async def test_a_payload_that_a_person_changed_by_hand_is_passed_over(memory: Memory) -> None:
+    await said(memory, "Never push to main without a review.", "Always run the linter first.")
+    await memory.services.store.write(
         lambda c: c.execute("UPDATE events SET payload_json = '[1]' WHERE id = (SELECT min(id) FROM events)")
     )
-    assert await said(shop) == ["Always run the linter first."]
+    assert await said(memory) == ["Always run the linter first."]
 
 
-async def test_what_is_remembered_already_is_not_offered(shop: Shop) -> None:
-    await shop.ask("remember", text="Never push to main without a review")
-    assert await said(shop, "never push to main without a review!") == []
+async def test_what_is_remembered_already_is_not_offered(memory: Memory) -> None:
+    await memory.ask("remember", text="Never push to main without a review")
+    assert await said(memory, "never push to main without a review!") == []
 
 
-async def test_the_reason_of_a_refusal_counts_as_typed(shop: Shop) -> None:
+async def test_the_reason_of_a_refusal_counts_as_typed(memory: Memory) -> None:
     refused = {
         "session_id": "earlier", "hook_event_name": "PostToolUseFailure", "tool_name": "Edit", "tool_use_id": "t1",
         "tool_input": {"file_path": "/src/demo/a.py", "old_string": "a", "new_string": "b"}, "is_interrupt": True,
         "error": "The user doesn't want to proceed. To tell you how to proceed, the user said:\nNever edit that file.",
     }  # fmt: skip
-    await capture(shop, refused)
-    assert await said(shop) == ["Never edit that file."]
+    await capture(memory, refused)
+    assert await said(memory) == ["Never edit that file."]
 
 
-async def test_a_start_offers_each_rule_once_and_to_the_person_only(shop: Shop) -> None:
+async def test_a_start_offers_each_rule_once_and_to_the_person_only(memory: Memory) -> None:
     async def noticed() -> str:
-        frame = bytes([TELL_MARK]) + message(shop, start(), ts=shop.clock.at)[1:]
-        output = (await shop.workshop.telling.answer_hook(frame)).get("output", {})
+        frame = bytes([TELL_MARK]) + message(memory, start(), ts=memory.clock.at)[1:]
+        output = (await memory.services.telling.answer_hook(frame)).get("output", {})
         assert "hookSpecificOutput" not in output, "nothing is pinned by itself"
         return str(output.get("systemMessage", ""))
 
     assert await noticed() == ""
-    await said(shop, "Never push to main without a review.")
+    await said(memory, "Never push to main without a review.")
     assert "one thing you said sounds like a standing rule" in await noticed()
     assert await noticed() == ""
-    await said(shop, "Always run the linter first.", "Use pnpm instead of npm here.")
+    await said(memory, "Always run the linter first.", "Use pnpm instead of npm here.")
     assert "2 things you said" in await noticed()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from siftd import starting
-from siftd.home import ensure_workspace
-from siftd.paths import Home, WorkspacePaths
+from siftd.wire import launch
+from siftd.workspace.home import ensure_workspace
+from siftd.workspace.paths import Home, WorkspacePaths
 
 
 @pytest.fixture
@@ -25,24 +25,24 @@ def paths(tmp_path: Path) -> WorkspacePaths:
 def test_a_daemon_that_writes_its_workspace_s_files_is_at_work(paths: WorkspacePaths) -> None:
     """Replaying a long log takes longer than the wait for one that does nothing."""
     Path(paths.database).touch()
-    assert starting._is_working(paths)
+    assert launch._is_working(paths)
 
 
 def test_one_whose_files_have_rested_is_not(paths: WorkspacePaths) -> None:
-    long_ago = time.time() - 2 * starting.START_SECONDS
+    long_ago = time.time() - 2 * launch.START_SECONDS
     Path(paths.database).touch()
     for each in Path(paths.folder).iterdir():
         os.utime(each, (long_ago, long_ago))
-    assert not starting._is_working(paths)
+    assert not launch._is_working(paths)
 
 
 def test_a_workspace_without_a_folder_is_not_at_work(tmp_path: Path) -> None:
-    assert not starting._is_working(Home(str(tmp_path)).for_workspace("0123456789abcdef"))
+    assert not launch._is_working(Home(str(tmp_path)).for_workspace("0123456789abcdef"))
 
 
 def test_a_daemon_says_hello_before_it_reads_the_table_of_rules() -> None:
     """Five hundred rows take as long to read as all else that is ours."""
     names = "'siftd.redact.redactor' in sys.modules, 'siftd.redact.rules' in sys.modules"
-    code = f"import sys, siftd.daemon.serve; print({names})"
+    code = f"import sys, siftd.daemon.server; print({names})"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["True", "False"]

@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 from known_kinds import item_of, named
-from opened_shop import NOW, Shop, opened
+from opened_memory import NOW, Memory, opened
 from workbench import Workbench, nobody
 
 from siftd.model import Event, SessionChange
-from siftd.store import read
+from siftd.store import event_views
 from siftd.summarise.contract import Cannot, TryLater
 from siftd.summarise.extractive import NAME, Extractive
+from siftd.summarise.grounding import Source, unsupported_claims
 from siftd.summarise.prompt import prompt_for, prompt_hash
-from siftd.summarise.truth import Source, unsupported_claims
 
 CLOSING = "Expired tokens are rejected now, because validate_token compares exp with the clock."
 
@@ -344,7 +344,7 @@ async def test_show_says_what_a_story_stands_on(bench: Workbench) -> None:
     asked = await story.prompt("Find out why expired tokens are accepted.")
     stop = await story.stop()
     await bench.drain()
-    event = read.find_event(bench.store.reader, stop)
+    event = event_views.find_event(bench.store.reader, stop)
     assert event is not None
     assert [(each["scope"], each["derives_from"]) for each in event["summaries"]] == [("turn", [f"e{asked}"])]
 
@@ -352,20 +352,20 @@ async def test_show_says_what_a_story_stands_on(bench: Workbench) -> None:
 async def test_forgetting_a_part_of_a_turn_has_its_story_told_anew(tmp_path: Path) -> None:
     """Its words came from what is forgotten."""
 
-    async def tell(shop: Shop, number: int, tool: str, **payload: Any) -> int:
-        return await shop.capture(number, tool=tool, payload=payload, ts=NOW - 3_600_000 + number)
+    async def tell(memory: Memory, number: int, tool: str, **payload: Any) -> int:
+        return await memory.capture(number, tool=tool, payload=payload, ts=NOW - 3_600_000 + number)
 
-    async with opened(tmp_path) as shop:
-        await tell(shop, 1, "UserPromptSubmit", prompt="Ask nobody about the budget.")
+    async with opened(tmp_path) as memory:
+        await tell(memory, 1, "UserPromptSubmit", prompt="Ask nobody about the budget.")
         edit = {"file_path": "/w/zanzibar.py", "old_string": "a", "new_string": "b"}
-        edited = await tell(shop, 2, "Edit", tool_input=edit, tool_response={})
-        await tell(shop, 3, "Stop", last_assistant_message="Done as asked.")
-        await shop.ask("drain")
+        edited = await tell(memory, 2, "Edit", tool_input=edit, tool_response={})
+        await tell(memory, 3, "Stop", last_assistant_message="Done as asked.")
+        await memory.ask("drain")
         texts = "SELECT text FROM summaries WHERE scope <> 'event' ORDER BY id"
-        assert [("zanzibar" in text) for (text,) in await shop.rows(texts)] == [True, True]
-        await shop.ask("forget", ids=[f"e{edited}"], dryRun=False)
-        await shop.ask("drain")
-        assert [text for (text,) in await shop.rows(texts)] == [
+        assert [("zanzibar" in text) for (text,) in await memory.rows(texts)] == [True, True]
+        await memory.ask("forget", ids=[f"e{edited}"], dryRun=False)
+        await memory.ask("drain")
+        assert [text for (text,) in await memory.rows(texts)] == [
             "Asked: Ask nobody about the budget. → Done as asked.",
             "Session: Ask nobody about the budget. → Done as asked.",
         ]

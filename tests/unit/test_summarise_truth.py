@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from known_kinds import item_of
 
-from siftd.summarise.truth import Source, unsupported_claims
+from siftd.summarise.grounding import Source, unsupported_claims
 
 ITEM = item_of(
     event_id=1,

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from siftd.errors import HomeUnusable
-from siftd.home import check_apart
-from siftd.paths import Home
-from siftd.surroundings import KEPT, PATH, keep_harmless, of_daemon
+from siftd.wire.environment import KEPT, PATH, keep_harmless, of_daemon
+from siftd.workspace.home import check_apart
+from siftd.workspace.paths import Home
 
 HOSTILE = {
     "SIFTD_MEMORY_BACKEND": "command:x",

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened_shop import NOW, Shop, opened, rebuilt
+from opened_memory import NOW, Memory, opened, rebuilt
 
-from siftd.admission import as_kept
-from siftd.daemon.spooled import Spooled
-from siftd.exchange.lines import End, EventLine, Header, MemoryLine, SummaryLine, encode
-from siftd.home import write_private
-from siftd.messages import Capture
-from siftd.spool import VERSION
+from siftd.capture.admission import as_kept
+from siftd.daemon.ingest.spool_intake import SpoolIntake
+from siftd.exchange.format import End, EventLine, Header, MemoryLine, SummaryLine, encode
+from siftd.log.spool import VERSION
+from siftd.wire.requests import Capture
+from siftd.workspace.home import write_private
 
 TOO_LARGE = 2**64
 
 
-def captured(shop: Shop, number: int) -> Any:
+def captured(memory: Memory, number: int) -> Any:
     body = {"tool_input": {"command": f"make part{number}"}}
-    return shop.workshop.intake.from_capture(Capture(session_id="s", tool="Bash", payload=body, ts=NOW), 100)
+    return memory.services.intake.from_capture(Capture(session_id="s", tool="Bash", payload=body, ts=NOW), 100)
 
 
 def export_of(folder: Path, *lines: dict[str, Any]) -> str:
@@ -46,51 +46,51 @@ MEMORY = json.loads(encode(MemoryLine(id=2, ts=NOW, updated_ts=NOW, type="fact",
     "line", [SUMMARY | {"tokensIn": TOO_LARGE}, SUMMARY | {"tokensOut": -TOO_LARGE}, MEMORY | {"importance": TOO_LARGE}]
 )
 async def test_an_import_takes_no_number_that_no_table_takes(tmp_path: Path, line: dict[str, Any]) -> None:
-    async with opened(tmp_path) as shop:
-        told = await shop.ask("import", path=export_of(tmp_path, line))
+    async with opened(tmp_path) as memory:
+        told = await memory.ask("import", path=export_of(tmp_path, line))
         assert told["errors"] == 1
-        assert await shop.rows("SELECT count(*) FROM events") == [(1,)]
-        assert not shop.workshop.committer.is_behind
+        assert await memory.rows("SELECT count(*) FROM events") == [(1,)]
+        assert not memory.services.committer.is_behind
 
 
 async def test_a_record_that_no_table_takes_costs_its_group_nothing(tmp_path: Path) -> None:
     """As an earlier siftd's import, or one to come, may have logged it."""
     told = {"event": 1, "uid": "x", "eventTs": NOW, "text": "t", "model": "m", "promptHash": "p", "tokensIn": TOO_LARGE}
-    async with opened(tmp_path) as shop:
-        committer, admission = shop.workshop.committer, shop.workshop.intake.admission
-        await committer.keep(captured(shop, 0))
+    async with opened(tmp_path) as memory:
+        committer, admission = memory.services.committer, memory.services.intake.admission
+        await committer.keep(captured(memory, 0))
         poison = admission.admit_intent("summary", told | {"ts": NOW, "scope": "event", "cites": []}, ts=NOW)
-        receipts = await asyncio.gather(*map(committer.keep, [captured(shop, 1), poison, captured(shop, 2)]))
+        receipts = await asyncio.gather(*map(committer.keep, [captured(memory, 1), poison, captured(memory, 2)]))
         assert [receipt.error for receipt in receipts] == [None] * 3
-        await shop.capture(3)
+        await memory.capture(3)
         assert not committer.is_behind
-        await shop.capture(4)
-        before = await shop.rows("SELECT id FROM events ORDER BY id")
+        await memory.capture(4)
+        before = await memory.rows("SELECT id FROM events ORDER BY id")
         assert before == [(1,), (2,), (4,), (5,), (6,)]
-        assert (await shop.ask("info"))["problems"] == ["left out because it cannot be worked on: record 3"]
+        assert (await memory.ask("info"))["problems"] == ["left out because it cannot be worked on: record 3"]
     for prepare in (None, rebuilt):
         if prepare is not None:
             await prepare(tmp_path)
-        async with opened(tmp_path) as shop:
-            assert await shop.rows("SELECT id FROM events ORDER BY id") == before
-            assert [each.name for each in Path(shop.workshop.paths.quarantine).iterdir()] == ["condemned-3"]
+        async with opened(tmp_path) as memory:
+            assert await memory.rows("SELECT id FROM events ORDER BY id") == before
+            assert [each.name for each in Path(memory.services.paths.quarantine).iterdir()] == ["condemned-3"]
 
 
 async def test_a_rebuild_with_many_records_that_no_table_takes_starts_at_once(tmp_path: Path) -> None:
-    async with opened(tmp_path) as shop:
+    async with opened(tmp_path) as memory:
         for number in range(10):
-            await shop.capture(number)
-            await shop.workshop.keep_intent("undo", {})
-        Path(shop.workshop.paths.rebuild).touch()
-    async with opened(tmp_path) as shop:
-        assert await shop.rows("SELECT count(*) FROM events") == [(10,)]
-        assert len(list(Path(shop.workshop.paths.quarantine).iterdir())) == 10
+            await memory.capture(number)
+            await memory.services.keep_intent("undo", {})
+        Path(memory.services.paths.rebuild).touch()
+    async with opened(tmp_path) as memory:
+        assert await memory.rows("SELECT count(*) FROM events") == [(10,)]
+        assert len(list(Path(memory.services.paths.quarantine).iterdir())) == 10
 
 
-def spool_file(shop: Shop, number: int, **changed: Any) -> Path:
-    kept = {"version": VERSION, **as_kept(captured(shop, number))}
+def spool_file(memory: Memory, number: int, **changed: Any) -> Path:
+    kept = {"version": VERSION, **as_kept(captured(memory, number))}
     kept |= {"payload": json.loads(bytes(kept["payload"]))} | changed
-    file = Path(shop.workshop.paths.spool) / f"{NOW + number:013}-{number}.json"
+    file = Path(memory.services.paths.spool) / f"{NOW + number:013}-{number}.json"
     write_private(file, json.dumps(kept).encode())
     return file
 
@@ -115,20 +115,20 @@ ODD = [
 
 @pytest.mark.parametrize("changed", ODD, ids=repr)
 async def test_one_odd_file_holds_up_no_other_of_the_spool(tmp_path: Path, changed: dict[str, Any]) -> None:
-    async with opened(tmp_path) as shop:
-        odd = spool_file(shop, 0, **changed)
-        spool_file(shop, 1)
-        await Spooled(shop.workshop.stock).take()
-        assert await shop.rows("SELECT payload_json ->> '$.tool_input.command' FROM events") == [("make part1",)]
-        assert [each.name for each in Path(shop.workshop.paths.spool).iterdir()] == [odd.with_suffix(".bad").name]
-        assert (await shop.ask("info"))["pausedSince"] is None
+    async with opened(tmp_path) as memory:
+        odd = spool_file(memory, 0, **changed)
+        spool_file(memory, 1)
+        await SpoolIntake(memory.services.storage).take()
+        assert await memory.rows("SELECT payload_json ->> '$.tool_input.command' FROM events") == [("make part1",)]
+        assert [each.name for each in Path(memory.services.paths.spool).iterdir()] == [odd.with_suffix(".bad").name]
+        assert (await memory.ask("info"))["pausedSince"] is None
 
 
 async def test_a_capture_that_fails_on_its_own_account_costs_its_group_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(tmp_path) as shop:
-        committer = shop.workshop.committer
+    async with opened(tmp_path) as memory:
+        committer = memory.services.committer
         resolve = committer._resolve
 
         def fail(event: Any, way: Any) -> Any:
@@ -137,19 +137,19 @@ async def test_a_capture_that_fails_on_its_own_account_costs_its_group_nothing(
             return resolve(event, way)
 
         monkeypatch.setattr(committer, "_resolve", fail)
-        receipts = await asyncio.gather(*(committer.keep(captured(shop, number)) for number in range(3)))
+        receipts = await asyncio.gather(*(committer.keep(captured(memory, number)) for number in range(3)))
         assert [receipt.error is None for receipt in receipts] == [True, False, True]
 
 
 async def test_the_spool_waits_while_the_database_is_locked(tmp_path: Path) -> None:
     """A file that only counts a rejection needs the database: a lock is no fault of the file's."""
-    async with opened(tmp_path) as shop:
-        file = spool_file(shop, 0, kind="rejected", reason="not_json")
-        person = sqlite3.connect(shop.workshop.paths.database, isolation_level=None, timeout=0)
+    async with opened(tmp_path) as memory:
+        file = spool_file(memory, 0, kind="rejected", reason="not_json")
+        person = sqlite3.connect(memory.services.paths.database, isolation_level=None, timeout=0)
         person.execute("BEGIN IMMEDIATE")
-        await Spooled(shop.workshop.stock).take()
+        await SpoolIntake(memory.services.storage).take()
         assert file.exists()
         person.close()
-        await Spooled(shop.workshop.stock).take()
+        await SpoolIntake(memory.services.storage).take()
         assert not file.exists()
-        assert (await shop.ask("info"))["rejections"] == [{"reason": "not_json", "count": 1, "last_ts": NOW}]
+        assert (await memory.ask("info"))["rejections"] == [{"reason": "not_json", "count": 1, "last_ts": NOW}]

@@ -10,19 +10,19 @@ from known_kinds import named
 from opened_store import OpenedStore
 
 from siftd.config import Settings
-from siftd.consolidate.asking import Limits
-from siftd.consolidate.circuit import Circuit
+from siftd.consolidate.circuit_breaker import Circuit
+from siftd.consolidate.consolidator import Consolidator
 from siftd.consolidate.drain import Drainer, DrainResult
 from siftd.consolidate.embedding import EmbeddingQueue
+from siftd.consolidate.summary_requests import Limits
 from siftd.consolidate.superseding import Superseder
-from siftd.consolidate.tick import Consolidator
 from siftd.embed.embedder import Blend384
-from siftd.messages import Filters
 from siftd.model import Event, Outcome
 from siftd.search.engine import Answer, SearchEngine
 from siftd.search.vectors import VectorIndex
 from siftd.store import health
-from siftd.summarise.contract import Item, Purse, Summary, TryLater, Verdict, story_hashes
+from siftd.summarise.contract import Item, Summary, TokenBudget, TryLater, Verdict, story_hashes
+from siftd.wire.requests import Filters
 
 DAY_MS = 86_400_000
 NOON_MS = 20_000 * DAY_MS + DAY_MS // 2
@@ -59,19 +59,19 @@ class ScriptedBackend:
     def prompt_hash(self, item: Item) -> str:
         return " ".join(["prompt of", item.tool, *story_hashes(item)])
 
-    async def summarise(self, batch: Sequence[Item], purse: Purse) -> list[Verdict]:
+    async def summarise(self, batch: Sequence[Item], budget: TokenBudget) -> list[Verdict]:
         self.batches.append([item.event_id for item in batch])
         self.items += batch
         if self.during is not None:
             await self.during()
-        return [self._paid(item, purse) for item in batch]
+        return [self._paid(item, budget) for item in batch]
 
-    def _paid(self, item: Item, purse: Purse) -> Verdict:
-        if (refusal := purse.refusal) is not None:
+    def _paid(self, item: Item, budget: TokenBudget) -> Verdict:
+        if (refusal := budget.refusal) is not None:
             return TryLater(reason=refusal)
         verdict = self.verdict(item)
         if not isinstance(verdict, TryLater):
-            purse.pay(verdict.tokens_in + verdict.tokens_out)
+            budget.pay(verdict.tokens_in + verdict.tokens_out)
         return verdict
 
     @property
@@ -136,7 +136,7 @@ class Workbench:
             embedding=self.embedding,
             superseder=self.superseder,
             take_in=self._take_spool,
-            upkeep=self._keep_up,
+            maintenance=self._keep_up,
         )
 
     async def _take_spool(self) -> None:

@@ -10,11 +10,11 @@ from siftd.redact.rules.infrastructure import INFRASTRUCTURE
 from siftd.redact.rules.keys import KEYS
 from siftd.redact.rules.logins import LOGINS
 from siftd.redact.rules.models import MODELS
-from siftd.redact.rules.row import LEFT, LaneName, Rule
+from siftd.redact.rules.row import LEFT, GroupName, Rule
 from siftd.redact.rules.services import SERVICES
 from siftd.redact.rules.shapes import SHAPES
 
-__all__ = ["LEFT", "RULES", "LaneName", "Rule"]
+__all__ = ["LEFT", "RULES", "GroupName", "Rule"]
 
 RULES = (*KEYS, *CLOUD, *HOSTING, *MODELS, *CHAT, *COMMERCE, *INFRASTRUCTURE, *SERVICES, *LOGINS, *SHAPES)
 """Where two rows match at the same place, the earlier one wins."""

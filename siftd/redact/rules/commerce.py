@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from siftd.redact import checks
+from siftd.redact import validators
 from siftd.redact.rules.row import A_UUID, BASE32, END, HEX, MIXED, UUID, Rule, prefixed, token
 
 COMMERCE: tuple[Rule, ...] = (
@@ -13,7 +13,7 @@ COMMERCE: tuple[Rule, ...] = (
           "https://docs.stripe.com/keys"),
     token("square-token", "Square access token or secret", "=sq0[a-z]{3}-|EAAA[A-Za-z0-9_-]{8}", r"(?:sq0[a-z]{3}-[\w-]{22,60}|EAAA[\w-]{22,60})(?![\w+/=-])",
           "sq0" "atp-" + MIXED[:22], "sq0" "atp-" + MIXED[:9],
-          "https://developer.squareup.com/docs/build-basics/access-tokens", checks.has_digit),
+          "https://developer.squareup.com/docs/build-basics/access-tokens", validators.has_digit),
     token("shopify-token", "Shopify token or secret", "shpat_ shpca_ shppa_ shpss_ shptka_", r"shp(?:at|ca|pa|ss|tka)_[a-fA-F0-9]{32}" + END,
           "shp" "at_" + HEX[:32], "shp" "at_" + HEX[:9],
           "https://shopify.dev/docs/apps/build/authentication-authorization"),
@@ -60,10 +60,10 @@ COMMERCE: tuple[Rule, ...] = (
     prefixed("woocommerce-key", "WooCommerce key or secret", "ck_ cs_", "[a-f0-9]", 40, 40, "https://woocommerce.github.io/woocommerce-rest-api-docs/#authentication"),
     token("lob-key", "Lob API key", "=(?:live|test)_(?:pub_)?[a-f0-9]{8}", r"(?:live|test)_(?:pub_)?[a-f0-9]{31,35}(?![\w-])",
           "li" "ve_" + HEX[:35], "li" "ve_" + HEX[:20],
-          "https://docs.lob.com/#tag/Authentication", checks.has_digit),
+          "https://docs.lob.com/#tag/Authentication", validators.has_digit),
     token("gocardless-token", "GoCardless access token", "=(?:live|sandbox)_[A-Za-z0-9_=-]{8}", r"(?:live|sandbox)_[\w=-]{40}(?![\w=-])",
           "li" "ve_" + MIXED[:40], "li" "ve_" + MIXED[:20],
-          "https://developer.gocardless.com/api-reference/#api-usage-making-requests", checks.is_mixed_token),
+          "https://developer.gocardless.com/api-reference/#api-usage-making-requests", validators.is_mixed_token),
     prefixed("xendit-key", "Xendit API key", "xnd_production_ xnd_development_", "[A-Za-z0-9]", 40, 64, "https://docs.xendit.co/docs/authentication"),
     prefixed("omise-key", "Omise secret key", "skey_ skey_test_", "[a-z0-9]", 19, 19, "https://docs.omise.co/api-authentication"),
     prefixed("polar-token", "Polar access token", "polar_oat_ polar_pat_ polar_at_u_ polar_at_o_ polar_rt_ polar_ort_", "[A-Za-z0-9]", 36, 60, "https://polar.sh/docs/integrate/authentication"),
@@ -83,7 +83,7 @@ COMMERCE: tuple[Rule, ...] = (
           "https://developer.flutterwave.com/docs/authentication"),
     token("mollie-key", "key of Mollie, Chargebee, Column and others that say whether they are live", "=(?:live|test|access|sandbox)_[A-Za-z0-9]{8}", r"(?:live|test|access|sandbox)_[A-Za-z0-9]{24,64}(?![\w-])",
           "li" "ve_" + MIXED[:30], "te" "st_" + "reads_the_first_line_of_all_files",
-          "https://docs.mollie.com/reference/authentication", checks.is_mixed_token),
+          "https://docs.mollie.com/reference/authentication", validators.is_mixed_token),
     token("mercadopago-token", "Mercado Pago access token", "=(?:APP_USR|TEST)-[0-9]{8}", r"(?:APP_USR|TEST)-[0-9]{8,20}-[0-9]{6}-[a-f0-9]{32}(?:-[0-9]{4,12}|__[A-Z_]{5}__-[0-9]{4,12})" + END,
           "APP" "_USR-1234567890123456-112233-" + HEX[:32] + "-12345678", "TEST" "-1234567890123456-1122",
           "https://www.mercadopago.com.br/developers/en/docs/credentials"),
@@ -98,10 +98,10 @@ COMMERCE: tuple[Rule, ...] = (
           "https://developer.paddle.com/webhooks/signature-verification"),
     token("iex-key", "IEX Cloud key", "=T?[sp]k_[a-f0-9]{8}", r"T?[sp]k_[a-f0-9]{32}(?![\w-])",
           "Ts" "k_" + HEX[:32], "Ts" "k_" + HEX[:9],
-          "https://iexcloud.io/docs/", checks.has_digit),
+          "https://iexcloud.io/docs/", validators.has_digit),
     token("alpaca-key", "id of an Alpaca key", "=[PAC]K[A-Z0-9]{12}", r"[PAC]K[A-Z0-9]{18}(?![\w-])",
           "P" "K" + BASE32[:18], "P" "K" + "IX_MANAGER_FACTORY",
-          "https://docs.alpaca.markets/docs/authentication", checks.is_mixed_token),
+          "https://docs.alpaca.markets/docs/authentication", validators.is_mixed_token),
     prefixed("ramp-token", "Ramp token or secret", "ramp_tok_ ramp_sec_ ramp_id_", "[A-Za-z0-9]", 32, 64, "https://docs.ramp.com/developer-api/v1/authorization"),
     prefixed("brex-token", "Brex user token", "bxt_", "[A-Za-z0-9]", 32, 64, "https://developer.brex.com/docs/authentication/"),
     prefixed("klarna-key", "Klarna API key", "klarna_live_api_ klarna_test_api_", "[a-zA-Z0-9+/=_-]", 40, 200, "https://docs.klarna.com/api/authentication/"),
@@ -110,10 +110,10 @@ COMMERCE: tuple[Rule, ...] = (
     prefixed("crossmint-key", "Crossmint API key", "sk_production_ sk_staging_ ck_production_ ck_staging_", "[A-Za-z0-9]", 60, 300, "https://docs.crossmint.com/introduction/platform/api-keys"),
     token("teller-token", "Teller access token", "=token_[a-z0-9]{12}", r"token_[a-z0-9]{26}(?![A-Za-z0-9_-])",
           "token" "_" + "b4f6h8j1l3n5p7r9b4f6h8j1l3", "token" "_" + "b4f6h8j1l",
-          "https://teller.io/docs/api/authentication", checks.has_digit),
+          "https://teller.io/docs/api/authentication", validators.has_digit),
     prefixed("quicknode-key", "QuickNode API key", "QN_", "[a-f0-9]", 32, 32, "https://www.quicknode.com/docs/console-api/getting-started"),
     prefixed("alchemy-key", "Alchemy API key", "alcht_", "[A-Za-z0-9]", 30, 30, "https://www.alchemy.com/docs/create-an-api-key"),
     token("revenuecat-key", "RevenueCat key of an application", "=(?:appl|goog|amzn|strp)_[A-Za-z]{8}", r"(?:appl|goog|amzn|strp)_[A-Za-z]{28}(?![\w-])",
           "ap" "pl_" + "aBdEgHjKmNpQsTvWyZbCfGhJkLnP", "ap" "pl_" + "aBdEgHjK",
-          "https://www.revenuecat.com/docs/projects/authentication", checks.is_mixed_case),
+          "https://www.revenuecat.com/docs/projects/authentication", validators.is_mixed_case),
 )  # fmt: skip

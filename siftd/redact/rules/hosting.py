@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from siftd.redact import checks
+from siftd.redact import validators
 from siftd.redact.rules.row import A_UUID, BASE32, END, HEX, LEFT, MIXED, UUID, Rule, prefixed, token
 
 HOSTING: tuple[Rule, ...] = (
@@ -40,7 +40,7 @@ HOSTING: tuple[Rule, ...] = (
           "https://guides.rubygems.org/api-key-scopes/"),
     token("crates-token", "crates.io API token", r"=cio[A-Za-z0-9]{16}", r"cio[A-Za-z0-9]{32}" + END,
           "ci" "o" + MIXED[:32], "ci" "o" + MIXED[:9],
-          "https://doc.rust-lang.org/cargo/reference/publishing.html", checks.has_digit),
+          "https://doc.rust-lang.org/cargo/reference/publishing.html", validators.has_digit),
     token("clojars-token", "Clojars deploy token", "CLOJARS_", r"CLOJARS_[A-Za-z0-9]{60}" + END,
           "CLO" "JARS_" + MIXED[:60], "CLO" "JARS_USERNAME",
           "https://github.com/clojars/clojars-web/wiki/Deploy-Tokens"),
@@ -49,15 +49,15 @@ HOSTING: tuple[Rule, ...] = (
           "https://learn.microsoft.com/nuget/nuget-org/scoped-api-keys"),
     token("artifactory-key", "JFrog Artifactory API key or reference token", r"=AKC[A-Za-z0-9]{6}|cmVmd", r"(?<!/)(?:AKC[A-Za-z0-9][\w-]{9,}+|cmVmd[\w-]{59})(?![\w+/=-])",
           "AK" "Cp" + MIXED[:70], "AK" "Cp" + MIXED[:6],
-          "https://jfrog.com/help/r/jfrog-platform-administration-documentation/access-tokens", checks.is_strong_form),
+          "https://jfrog.com/help/r/jfrog-platform-administration-documentation/access-tokens", validators.is_strong_form),
     token("artifactory-key", "encrypted password of JFrog Artifactory", r"=AP[0-9A-F][A-Za-z0-9]{8}", r"AP[0-9A-F][A-Za-z0-9]{8,128}(?![\w+/=.-])",
           "AP" "6" + MIXED[1:33], "AP" "AppDelegateImplementation",
-          "https://jfrog.com/help/r/jfrog-platform-administration-documentation/centrally-secure-passwords", checks.is_strong_form),
+          "https://jfrog.com/help/r/jfrog-platform-administration-documentation/centrally-secure-passwords", validators.is_strong_form),
     token("bitbucket-token", "Bitbucket Data Center HTTP access token", "BBDC-", r"BBDC-[A-Za-z0-9@_+-]{40,50}(?![\w-])",
           "BB" "DC-" + MIXED[:44], "BB" "DC-" + MIXED[:9],
           "https://confluence.atlassian.com/bitbucketserver/http-access-tokens-939515499.html"),
     Rule(name="atlassian-token", finds="personal access token of Jira or Confluence", docs="https://confluence.atlassian.com/enterprise/using-personal-access-tokens-1026032365.html",
-         head=r"(?:M[DTjz]|N[DTjz]|O[DT])[A-Za-z0-9][0-9w-z][MNO][DTjz][A-Za-z0-9][0-9w-z][MNO][DTjz]", pattern=LEFT + r"(?:[MNO][DTjz][AEIMQUYcgk][0-5w-z]){4}O[g-v][A-Za-z0-9+/_-]{26}(?![A-Za-z0-9+/=])", check=checks.is_numbered_token,
+         head=r"(?:M[DTjz]|N[DTjz]|O[DT])[A-Za-z0-9][0-9w-z][MNO][DTjz][A-Za-z0-9][0-9w-z][MNO][DTjz]", pattern=LEFT + r"(?:[MNO][DTjz][AEIMQUYcgk][0-5w-z]){4}O[g-v][A-Za-z0-9+/_-]{26}(?![A-Za-z0-9+/=])", check=validators.is_numbered_token,
          example="MTIzNDU2Nzg5MDEyOpV8" "n3b1c5d7e9f0a2b4c6d8e0f2", near_miss="MTIzNDU2Nzg5MDEyLXRoaXMtaXMtbm8tdG9rZW4tYXQt"),
     prefixed("docker-swarm-key", "unlock key of a Docker swarm", "SWMKEY-1-", "[A-Za-z0-9]", 43, 43, "https://docs.docker.com/engine/swarm/swarm_manager_locking/"),
     token("docker-swarm-token", "join token of a Docker swarm", "SWMTKN-", r"SWMTKN-[12]-[0-9a-z]{50}-[0-9a-z]{25}" + END,
@@ -77,13 +77,13 @@ HOSTING: tuple[Rule, ...] = (
           "https://sourcegraph.com/docs/cli/how-tos/creating_an_access_token"),
     token("npm-registry-token", "token of a registry in .npmrc", "=_(?:authToken|auth|password)[ ]?=", r"_(?:authToken|auth|password)[ ]?=[ ]?[\"']?(?![$<{])[\w+/=-]{12,}+",
           "//registry.example.com/:_auth" "Token=" + A_UUID, "_auth" "Token=${NPM_TOKEN}",
-          "https://docs.npmjs.com/cli/configuring-npm/npmrc", checks.is_line_of_npmrc),
+          "https://docs.npmjs.com/cli/configuring-npm/npmrc", validators.is_line_of_npmrc),
     token("jetbrains-token", "JetBrains permanent token", "perm: perm-", r"perm[:-][A-Za-z0-9=]{8,64}\.[A-Za-z0-9=_-]{2,64}\.[A-Za-z0-9]{30,60}" + END,
           "perm" ":" + MIXED[:12] + "." + MIXED[:8] + "." + MIXED[:40], "perm" ":read.write.x",
           "https://www.jetbrains.com/help/youtrack/devportal/Manage-Permanent-Token.html"),
     token("octopus-key", "Octopus Deploy API key", "API-", r"API-[A-Z0-9]{25,32}(?![A-Za-z0-9-])",
           "AP" "I-" + BASE32[:26], "AP" "I-GATEWAY",
-          "https://octopus.com/docs/octopus-rest-api/how-to-create-an-api-key", checks.has_digit),
+          "https://octopus.com/docs/octopus-rest-api/how-to-create-an-api-key", validators.has_digit),
     token("vercel-blob-token", "Vercel Blob read-write token", "vercel_blob_rw_", r"vercel_blob_rw_[A-Za-z0-9]{12,24}_[A-Za-z0-9]{24,48}" + END,
           "vercel_blob" "_rw_" + MIXED[:16] + "_" + MIXED[:30], "vercel_blob" "_rw_token",
           "https://vercel.com/docs/vercel-blob"),
@@ -109,5 +109,5 @@ HOSTING: tuple[Rule, ...] = (
           "https://www.anaconda.com/docs/psm/cloud/tokens"),
     token("convex-key", "Convex deploy key", "=(?:prod|dev|preview|project):[a-z0-9:-]{4,60}[|]", r"(?:prod|dev|preview|project):[a-z0-9:-]{4,60}\|[A-Za-z0-9+/=_-]{30,}+",
           "prod" ":happy-animal-123|" + MIXED[:60], "prod" ":happy-animal-123|grep",
-          "https://docs.convex.dev/cli/deploy-key-types", checks.has_digit),
+          "https://docs.convex.dev/cli/deploy-key-types", validators.has_digit),
 )  # fmt: skip

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from siftd.redact import checks
+from siftd.redact import validators
 from siftd.redact.rules.row import A_UUID, BASE32, END, HEX, LEFT, MIXED, UUID, Rule, prefixed, token
 
 INFRASTRUCTURE: tuple[Rule, ...] = (
@@ -13,7 +13,7 @@ INFRASTRUCTURE: tuple[Rule, ...] = (
           "https://developer.hashicorp.com/vault/docs/concepts/tokens"),
     token("vault-token", "HashiCorp Vault service, batch or recovery token", r"=s\.[A-Za-z0-9]{24}", r"s\.[A-Za-z0-9]{24}(?![\w.(])",
           "s" "." + MIXED[:24], "s" ".makeKubeConfigController",
-          "https://developer.hashicorp.com/vault/docs/concepts/tokens", checks.has_digit),
+          "https://developer.hashicorp.com/vault/docs/concepts/tokens", validators.has_digit),
     token("terraform-token", "HCP Terraform token", "atlasv1.", r"(?<=[A-Za-z0-9_-]{14}\.)atlasv1\.[\w=-]{60,70}",
           MIXED[:14] + ".atlas" "v1." + MIXED[:67], MIXED[:14] + ".atlas" "v1." + MIXED[:9],
           "https://developer.hashicorp.com/terraform/cloud-docs/users-teams-organizations/api-tokens"),
@@ -49,7 +49,7 @@ INFRASTRUCTURE: tuple[Rule, ...] = (
           "https://docs.prefect.io/v3/manage/cloud/manage-users/api-keys"),
     token("clickhouse-key", "ClickHouse Cloud key secret", r"=4b1d[A-Za-z0-9]{8}", r"4b1d[A-Za-z0-9]{38}" + END,
           "4b" "1d" + MIXED[:38], "4b" "1d" + MIXED[:9],
-          "https://clickhouse.com/docs/cloud/manage/openapi", checks.is_mixed_case),
+          "https://clickhouse.com/docs/cloud/manage/openapi", validators.is_mixed_case),
     token("defined-networking-key", "Defined Networking API key", "dnkey-", r"dnkey-[A-Z0-9=_-]{26}-[A-Z0-9=_-]{52}",
           "dn" "key-" + BASE32[:26] + "-" + (BASE32 * 2)[:52], "dn" "key-" + BASE32[:9],
           "https://docs.defined.net/api/defined-networking-api/"),
@@ -84,7 +84,7 @@ INFRASTRUCTURE: tuple[Rule, ...] = (
           "token" "-1a2b3:" + "b4f6h8j1l3n5p7r9" * 3 + "b4f6h8", "token" "-1a2b3:short",
           "https://ranchermanager.docs.rancher.com/api/api-tokens"),
     Rule(name="newrelic-key", finds="New Relic licence key", docs="https://docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys/",
-         head="NRAL", lane="place", reach="", pattern=LEFT + r"[a-z0-9]{30,40}NRAL" + END, check=checks.has_digit,
+         head="NRAL", rule_group="place", reach="", pattern=LEFT + r"[a-z0-9]{30,40}NRAL" + END, check=validators.has_digit,
          example=HEX[:36] + "NR" "AL", near_miss="NR" "AL license"),
     token("sentry-dsn", "Sentry DSN with its key", "=https://[0-9a-f]{32}(?::[0-9a-f]{32})?@", r"https://[0-9a-f]{32}(?::[0-9a-f]{32})?@[\w.-]{4,80}/[0-9]{1,20}",
           "https://" + HEX[:32] + "@o123456.ingest" ".sentry.io/7654321", "https://" + HEX[:32] + ".example.com/1",
@@ -112,7 +112,7 @@ INFRASTRUCTURE: tuple[Rule, ...] = (
     prefixed("unkey-key", "Unkey root key", "unkey_", "[A-Za-z0-9]", 16, 40, "https://www.unkey.com/docs/security/root-keys"),
     prefixed("infracost-key", "Infracost API key", "ico-", "[A-Za-z0-9]", 32, 32, "https://www.infracost.io/docs/"),
     Rule(name="truenas-key", finds="TrueNAS API key", docs="https://www.truenas.com/docs/scale/toptoolbar/managingapikeys/",
-         head=r"[0-9]-[A-Za-z0-9]{64}", lane="place", reach="", pattern=LEFT + r"[0-9]{1,5}-[A-Za-z0-9]{64}" + END, check=checks.is_mixed_case,
+         head=r"[0-9]-[A-Za-z0-9]{64}", rule_group="place", reach="", pattern=LEFT + r"[0-9]{1,5}-[A-Za-z0-9]{64}" + END, check=validators.is_mixed_case,
          example="9" "-" + MIXED[:64], near_miss="9-" + HEX[:64]),
     token("fullstory-key", "FullStory API key", "na1. eu1.", r"(?:na1|eu1)\.[A-Za-z0-9+/]{90,120}={0,2}(?![A-Za-z0-9+/=])",
           "na" "1." + (MIXED * 2)[:100], "na" "1.example.com",
@@ -134,7 +134,7 @@ INFRASTRUCTURE: tuple[Rule, ...] = (
           "https://infisical.com/docs/documentation/platform/token"),
     token("pagerduty-token", "PagerDuty token", "pdus+_", r"pdus\+_[\w-]{6,20}_[\w-]{36}(?![\w-])",
           "pdus" "+_0XBPWQQ_" + A_UUID, "pdus" "+_0XBPWQQ_",
-          "https://developer.pagerduty.com/docs/authentication", checks.has_digit),
+          "https://developer.pagerduty.com/docs/authentication", validators.has_digit),
     token("boundary-token", "HashiCorp Boundary token", r"=at_[A-Za-z0-9]{10}_s[0-9]", r"at_[A-Za-z0-9]{10}_s[0-9][A-Za-z0-9]{40,300}" + END,
           "a" "t_" + MIXED[:10] + "_s1" + MIXED[:60], "a" "t_" + MIXED[:10] + "_s1",
           "https://developer.hashicorp.com/boundary/docs/api-clients/api"),
@@ -160,13 +160,13 @@ INFRASTRUCTURE: tuple[Rule, ...] = (
           "cen" "sys_" + MIXED[:8] + "_" + MIXED[:24], "cen" "sys_search",
           "https://docs.censys.com/reference/get-started"),
     Rule(name="unleash-token", finds="Unleash API token", docs="https://docs.getunleash.io/reference/api-tokens-and-client-keys",
-         head=r"\.[a-f0-9]{56}", lane="place", reach=":*_-", pattern=LEFT + r"[\w*-]{1,40}:[\w*-]{1,40}\.[a-f0-9]{56,64}" + END, check=checks.is_known,
+         head=r"\.[a-f0-9]{56}", rule_group="place", reach=":*_-", pattern=LEFT + r"[\w*-]{1,40}:[\w*-]{1,40}\.[a-f0-9]{56,64}" + END, check=validators.is_known,
          example="default:development." + HEX[:56], near_miss="default:development." + HEX[:40]),
     Rule(name="ably-key", finds="Ably API key", docs="https://ably.com/docs/auth/basic",
-         head=r"\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{16}", lane="place", reach="_-", pattern=LEFT + r"[\w-]{6}\.[\w-]{6}:[\w-]{43}(?![\w-])", check=checks.has_digit,
+         head=r"\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{16}", rule_group="place", reach="_-", pattern=LEFT + r"[\w-]{6}\.[\w-]{6}:[\w-]{43}(?![\w-])", check=validators.has_digit,
          example=MIXED[:6] + "." + MIXED[:6] + ":" + MIXED[:43], near_miss=MIXED[:6] + "." + MIXED[:6] + ":" + MIXED[:20]),
     Rule(name="codefresh-key", finds="Codefresh API key", docs="https://codefresh.io/docs/docs/integrations/codefresh-api/",
-         head=r"\.[a-f0-9]{32}", lane="place", reach="", pattern=LEFT + r"[a-f0-9]{24}\.[a-f0-9]{32}(?![\w.])", check=checks.is_known,
+         head=r"\.[a-f0-9]{32}", rule_group="place", reach="", pattern=LEFT + r"[a-f0-9]{24}\.[a-f0-9]{32}(?![\w.])", check=validators.is_known,
          example=HEX[:24] + "." + HEX[:32], near_miss="app." + HEX[:32] + ".js"),
     prefixed("arcjet-key", "Arcjet key", "ajkey_", "[a-z0-9]", 26, 26, "https://docs.arcjet.com/environment"),
     prefixed("blockprotocol-key", "Block Protocol API key", "b10ck5.", "[a-f0-9]", 32, 32, "https://blockprotocol.org/docs/blocks/blockprotocol-hub-api"),
@@ -188,5 +188,5 @@ INFRASTRUCTURE: tuple[Rule, ...] = (
     prefixed("nightfall-key", "Nightfall API key", "NF-", "[A-Za-z0-9]", 32, 32, "https://help.nightfall.ai/developer-api/introduction-to-nightfall-apis/creating-api-key"),
     token("okta-token", "Okta API token, alone", "=00[A-Za-z][A-Za-z0-9_-]{8}", r"00[A-Za-z][\w-]{39}(?![\w+/=-])",
           "0" "0" + MIXED[:40], "0" "0" + MIXED[:9],
-          "https://developer.okta.com/docs/guides/create-an-api-token/main/", checks.is_mixed_case),
+          "https://developer.okta.com/docs/guides/create-an-api-token/main/", validators.is_mixed_case),
 )  # fmt: skip

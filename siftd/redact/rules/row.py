@@ -16,8 +16,8 @@ import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from siftd.redact import checks
-from siftd.redact.checks import Match
+from siftd.redact import validators
+from siftd.redact.validators import Match
 
 _ESCAPED = r"(?<=\\[nrtu])|(?<=\\u00[0-9a-f]{2})|(?<=%[0-9A-Fa-f]{2})|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9]{2}m)"
 LEFT = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})"
@@ -49,7 +49,7 @@ def drawn(excluded: str, rest: bool = True) -> str:
     return f"(?:{plain}{{0,19}}[0-9{marks}]|{plain}{{20}})" + (f"[^{excluded}]{{0,127}}" if rest else "")
 
 
-LaneName = Literal["token", "name", "provider", "run", "place", "loose"]
+GroupName = Literal["token", "name", "provider", "run", "place", "loose"]
 """Which automaton of the gate knows the head: heads that begin with a literal, with a telling name, with a run of
 characters, or at a place such as `://`. A head is loose that begins with what all texts hold, as `user `, `${` and
 digits are: it goes on to what makes the value one, for each text in which a head stands is read in full. Apart they
@@ -71,7 +71,7 @@ class Rule(NamedTuple):
     """Literals, separated by spaces, one of which begins every match, in the case in which they are written."""
     head: str = ""
     """Instead of keywords: a bounded ASCII expression that begins every match (after `reach`)."""
-    lane: LaneName = "token"
+    rule_group: GroupName = "token"
     group: int = 0
     """What is replaced; -1 for the last group that took part."""
     reach: str | None = None
@@ -79,7 +79,7 @@ class Rule(NamedTuple):
     None where the match begins at the head."""
     rest: str = ""
     """A class: once accepted, a value that may have been cut by its bound goes on through it, however long."""
-    check: Callable[[Match], bool] = checks.is_random
+    check: Callable[[Match], bool] = validators.is_random
     decode: Callable[[str], str | None] | None = None
     """Makes of the match a text that holds a secret of another rule; without one the match is none."""
     general: bool = False
@@ -94,7 +94,7 @@ def token(
     example: str,
     near_miss: str,
     docs: str,
-    check: Callable[[Match], bool] = checks.is_known,
+    check: Callable[[Match], bool] = validators.is_known,
 ) -> Rule:
     """Return the rule of a token known by its beginning: keywords, or after `=` a head."""
     is_head = begins.startswith("=")
@@ -128,5 +128,5 @@ def prefixed(name: str, finds: str, prefixes: str, alphabet: str, least: int, mo
         name, finds, prefixes if is_distinct else f"=(?:{begins}){alphabet}{{8}}",
         f"(?:{begins}){alphabet}{many}(?![A-Za-z0-9_-])",
         words[0] + body[:least], words[0] + body[: min(least // 3, 9)], docs,
-        checks.is_known if is_distinct else checks.has_digit,
+        validators.is_known if is_distinct else validators.has_digit,
     )  # fmt: skip

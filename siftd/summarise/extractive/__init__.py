@@ -14,7 +14,7 @@ from functools import lru_cache
 from siftd.clients.tool import Operation
 from siftd.clients.tools import tool_named
 from siftd.model import Action, Kind
-from siftd.summarise.contract import Cannot, Item, Purse, Summary, Verdict, story_hashes
+from siftd.summarise.contract import Cannot, Item, Summary, TokenBudget, Verdict, story_hashes
 from siftd.summarise.extractive import files, lookups, planning, shell, story, words
 from siftd.summarise.extractive.account import account
 from siftd.summarise.extractive.other import failed, generic, is_rejection
@@ -98,7 +98,7 @@ def in_own_words(item: Item) -> Summary:
     return Summary(text=line.text, confidence=line.confidence, model=NAME)
 
 
-def is_telling(kind: Kind, action: Action | None) -> bool:
+def is_relevant(kind: Kind, action: Action | None) -> bool:
     """Whether such events are what the story of a turn or a session is made of; what only looks something up leaves no
     trace in it."""
     return kind in ("prompt", "turn_end", "assistant_text") or action in ("edit", "run", "ask", "plan", "agent")
@@ -118,7 +118,7 @@ class Extractive:
             return _hash(item.tool, item.outcome, item.cwd, request, *story_hashes(item))
         return _common_hash(item.tool, item.outcome, item.cwd, None)
 
-    async def summarise(self, batch: Sequence[Item], purse: Purse) -> list[Verdict]:  # noqa: ARG002 - it costs nothing
+    async def summarise(self, batch: Sequence[Item], budget: TokenBudget) -> list[Verdict]:  # noqa: ARG002 - it costs nothing
         return self.summarise_now(batch)
 
     def summarise_now(self, batch: Sequence[Item]) -> list[Verdict]:

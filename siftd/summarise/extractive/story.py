@@ -146,9 +146,9 @@ def _fitting(parts: Sequence[str], limit: int) -> str:
 
 def _chosen(prompts: list[str]) -> str:
     """Return the first prompt and as many of the last ones as fit: how it began and where it went."""
-    telling_ones = [text for text in prompts if len(text) >= _TELLING_PROMPT_CHARS and text[0] != "/"] or prompts
-    first = clip(telling_ones[0], 100)
-    last = join_within((clip(text, 60) for text in unique(reversed(telling_ones[1:]), 2)), 70, " / ")
+    informative = [text for text in prompts if len(text) >= _TELLING_PROMPT_CHARS and text[0] != "/"] or prompts
+    first = clip(informative[0], 100)
+    last = join_within((clip(text, 60) for text in unique(reversed(informative[1:]), 2)), 70, " / ")
     return " / … / ".join(filter(None, (first, last.removesuffix(" / …"))))
 
 

@@ -1,0 +1,1 @@
+"""From what arrives to what may be kept: decoded, redacted, bounded, hashed."""

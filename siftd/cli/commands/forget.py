@@ -1,0 +1,103 @@
+"""`mem forget`: forget for good; shows what that would be and asks first."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.context import WORK_SECONDS, Context
+from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.errors import RequestInvalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_NOUNS = {
+    "tool": "tool call",
+    "prompt": "prompt",
+    "stop": "turn's end",
+    "summary": "summary",
+    "memory": "memory",
+    "record": "record of the log",
+    "session": "session's name",
+    "title": "title",
+    "folder": "session's folder",
+}
+_PLURALS = {
+    "turn's end": "turns' ends",
+    "summary": "summaries",
+    "memory": "memories",
+    "record of the log": "records of the log",
+    "session's name": "sessions' names",
+    "session's folder": "sessions' folders",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("ids", nargs="*", default=[], metavar="ID", help="e12 an event, s7 a summary's, m3 a memory")
+    parser.add_argument("--session", help="everything of this session")
+    parser.add_argument("--file", help="every call about this file, or files that match a glob")
+    parser.add_argument("--query", metavar="TEXT", help="everything that holds this text, in any case")
+    parser.add_argument("--since", metavar="WHEN", help="not before: 2d, 3h, 1w, a date, milliseconds since 1970")
+    parser.add_argument("--until", metavar="WHEN", help="not after")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="only say what it would be")
+
+
+def run(context: Context, options: Namespace) -> int:
+    request = _request(options)
+    found = context.ask(request | {"dryRun": True}, timeout=WORK_SECONDS)
+    # A session, a file or a time is forgotten even while nothing of it is here: what comes late stays out.
+    is_wanted = found["matched"] or options.session or options.file or options.since or options.until
+    if options.dry_run or not is_wanted:
+        _say(found, options, "would be forgotten")
+        return 0 if found["matched"] else 1
+    if not options.yes and not _is_confirmed(found):
+        tell("mem: nothing was forgotten; --yes goes on without asking")
+        return 1
+    done = context.ask(request | {"dryRun": False}, timeout=WORK_SECONDS)
+    _say(done, options, "forgotten")
+    return 0
+
+
+def _request(options: Namespace) -> dict[str, Any]:
+    import time
+
+    from siftd.timestamps import parse_moment
+
+    now_ms = time.time_ns() // 1_000_000
+    named = {name: value for name in ("ids", "session", "file", "query") if (value := getattr(options, name))}
+    times = {name: parse_moment(text, now_ms) for name in ("since", "until") if (text := getattr(options, name))}
+    if not named and not times:
+        raise RequestInvalid("there is nothing to forget", hint="give ids, or --session, --file, --query, --since")
+    return {"kind": "forget"} | named | times
+
+
+def _is_confirmed(found: dict[str, Any]) -> bool:
+    if not sys.stdin.isatty():
+        return False
+    tell(f"this forgets {_told(found)}, for good")
+    sys.stderr.write("go on? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _say(answer: dict[str, Any], options: Namespace, what: str) -> None:
+    if options.json:
+        say_json(answer)
+        return
+    say(f"{_told(answer)} {what}")
+    for each in answer.get("left", ()):
+        tell(f"mem: it stays in {clean(each)}")
+    for each in answer["pending"]:
+        tell(f"mem: still held by {clean(each)}; it is tried again at every tick")
+
+
+def _told(answer: dict[str, Any]) -> str:
+    kinds = [_count(number, _NOUNS.get(kind, kind)) for kind, number in answer["byKind"].items() if number]
+    return ", ".join(kinds) or "nothing"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {_PLURALS[noun]}" if number != 1 and noun in _PLURALS else count(number, noun)

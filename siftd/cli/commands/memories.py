@@ -1,0 +1,88 @@
+"""`mem memories`: what is kept on purpose, what resembles it, what contradicts, how much there is."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from siftd.cli.context import Context
+from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
+from siftd.wire.global_routing import LETTER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("-n", type=int, default=50, metavar="N", help="how many (default: 50)")
+    parser.add_argument("--type", help="of this type only")
+    parser.add_argument("--tag", help="with this tag only")
+    parser.add_argument("--pinned", action="store_true", help="standing instructions only")
+    parser.add_argument("--superseded", action="store_true", help="also what was replaced or no longer holds")
+    parser.add_argument("--as-of", metavar="WHEN", help="what held then: a date, 2d (ago)")
+    parser.add_argument("--global", action="store_true", dest="everywhere", help="those for every project (g3)")
+    views = parser.add_mutually_exclusive_group()
+    views.add_argument("--similar", metavar="ID", help="those nearest to this one in meaning")
+    views.add_argument("--conflicts", action="store_true", help="pairs that contradict each other")
+    views.add_argument("--health", action="store_true", help="numbers and topics")
+
+
+def run(context: Context, options: Namespace) -> int:
+    letter = LETTER if options.everywhere else "m"
+    place = {"project": False} if options.everywhere else {}
+    if options.similar:
+        answer = context.ask({"kind": "similar", "id": options.similar, "limit": options.n})
+        lines = [f"{each['id']:<6} {each['cosine']:.2f}  {one_line(each['text'], 14)}" for each in answer["similar"]]
+    elif options.conflicts or options.health:
+        answer = context.ask({"kind": "memory_health", **place})
+        lines = list(_conflicts(answer["conflicts"], letter) if options.conflicts else _health(answer))
+    else:
+        answer = context.ask({"kind": "memories", **place, **_filters(options)})
+        lines = [_line(each, letter) for each in answer["memories"]]
+    if options.json:
+        say_json(answer)
+        return 0
+    for line in lines:
+        say(line)
+    if not lines:
+        tell("mem: no two contradict" if options.conflicts else "mem: there is none; `mem remember` keeps one")
+    return 0
+
+
+def _filters(options: Namespace) -> dict[str, Any]:
+    filters = {
+        "type": options.type,
+        "tag": options.tag,
+        "pinned": options.pinned,
+        "superseded": options.superseded,
+        "limit": options.n,
+    }
+    if options.as_of:
+        import time
+
+        from siftd.timestamps import parse_moment
+
+        filters["asOf"] = parse_moment(options.as_of, time.time_ns() // 1_000_000)
+    return filters
+
+
+def _line(memory: dict[str, Any], letter: str) -> str:
+    name = f"{letter}{memory['id']}"
+    state = " waits" if memory["waits"] else " pinned" if memory["pinned"] else ""
+    told = f"{clean(memory['type'])} ({clean(memory['said_by'])}){state}"
+    head = f"{name:<6} {format_time(memory['updated_ts'])}  {told}"
+    return f"{paint(name, 'cyan')}{head[len(name) :]}  {one_line(memory['text'], len(head) + 2)}"
+
+
+def _conflicts(pairs: Iterable[dict[str, Any]], letter: str) -> Iterable[str]:
+    for pair in pairs:
+        yield f"{letter}{pair['a_id']:<5} {one_line(pair['a_text'], 8)}"
+        yield f"  against {letter}{pair['b_id']}  {one_line(pair['b_text'], 20)}"
+
+
+def _health(answer: dict[str, Any]) -> Iterable[str]:
+    for name, value in answer["health"].items():
+        yield f"{name:<13}  {format_time(value) if name.endswith('_ts') else value}"
+    for kind, topics in answer["topics"].items():
+        yield f"{kind:<13}  " + ", ".join(f"{clean(str(each['topic']))} ({each['count']})" for each in topics)

@@ -1,0 +1,90 @@
+"""`mem pins`: what stands in every session, what waits for a person's word, what they said that might, that word."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from siftd import ids
+from siftd.cli.context import Context
+from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
+from siftd.cli.person import is_at_terminal, says_yes
+from siftd.errors import RequestInvalid
+from siftd.wire.global_routing import LETTER
+from siftd.workspace.paths import GLOBAL
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--accept", nargs="*", metavar="ID", help="let these stand (none named: all that wait); a person is asked"
+    )
+
+    parser.add_argument(
+        "--suggested", action="store_true", help="what you said that sounds like a standing rule; --accept e12 pins it"
+    )
+
+
+def run(context: Context, options: Namespace) -> int:
+    if options.suggested:
+        from siftd.cli.suggested import run_suggested
+
+        return run_suggested(context, options.accept, is_json=options.json)
+    pins = _list(context)
+    if options.accept is not None:
+        return _accept(context, pins, options)
+    if options.json:
+        say_json({"pins": pins})
+        return 0
+    for each in pins:
+        _say(each)
+    waiting = sum(each["waits"] for each in pins)
+    if waiting:
+        tell(f"mem: {count(waiting, 'pin')} waiting; `mem pins --accept` in a terminal lets them stand")
+    elif not pins:
+        tell("mem: nothing is pinned; `mem remember --pin` does it")
+    return 0
+
+
+def _list(context: Context) -> list[dict[str, Any]]:
+    """Return what is pinned or waits, here and for every project, as it is cited; what waits comes last."""
+    found: dict[str, dict[str, Any]] = {}
+    places: list[tuple[str, dict[str, Any]]] = [("m", {})]
+    if os.path.exists(context.home.for_workspace(GLOBAL).database):  # noqa: PTH110 - pathlib would cost 10 ms
+        places.append((LETTER, {"project": False}))
+    for letter, place in places:
+        for which in ("pinned", "waiting"):
+            rows = context.ask({"kind": "memories", **place, which: True, "limit": 500})["memories"]
+            found |= {f"{letter}{row['id']}": row | {"id": f"{letter}{row['id']}"} for row in rows}
+    return sorted(found.values(), key=lambda each: (each["waits"], each["id"][0] != "m", -each["updated_ts"]))
+
+
+def _accept(context: Context, pins: list[dict[str, Any]], options: Namespace) -> int:
+    waiting = {each["id"]: each for each in pins if each["waits"]}
+    wanted = [ids.normal(each, ids.MEMORY) for each in options.accept] or list(waiting)
+    if unknown := [each for each in wanted if each not in waiting]:
+        raise RequestInvalid(f"{unknown[0]} waits for nothing", hint="`mem pins` lists what does")
+    if not wanted:
+        tell("mem: nothing waits")
+        return 0
+    if not is_at_terminal(context.environ):
+        raise RequestInvalid("a person has to say so", hint="run `mem pins --accept` in a terminal of your own")
+    for each in wanted:
+        _say(waiting[each])
+    if not says_yes("Let this stand in every session?"):
+        tell("mem: it waits on; `mem forget ID` takes it away")
+        return 1
+    for each in wanted:
+        context.ask({"kind": "accept", "id": each})
+    if options.json:
+        say_json({"accepted": wanted})
+    else:
+        say(f"{', '.join(wanted)} accepted")
+    return 0
+
+
+def _say(memory: dict[str, Any]) -> None:
+    state = "waits" if memory["waits"] else "pinned"
+    by = f"{memory['said_by']} by {memory['source']}" if memory["source"] else memory["said_by"]
+    head = f"{memory['id']:<6} {format_time(memory['updated_ts'])}  {state:<6}  {clean(memory['type'])} ({clean(by)})"
+    say(f"{paint(memory['id'], 'cyan')}{head[len(memory['id']) :]}  {one_line(memory['text'], len(head) + 2)}")

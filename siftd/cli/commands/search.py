@@ -1,0 +1,138 @@
+"""`mem search`: hits, by session on a terminal, else one line each."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.commands.info import read_state
+from siftd.cli.context import Context
+from siftd.cli.diagnose.states import find_abnormal
+from siftd.cli.hits import parts_of, say_hits
+from siftd.cli.numbers import positive
+from siftd.cli.output import clean, count, format_time, is_terminal, one_line, paint, say, say_json, tell
+from siftd.errors import RequestInvalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KINDS = ("summary", "event", "memory", "tool", "prompt", "stop", "text", "failure")
+_LEGS = {
+    "words": "its words",
+    "raw": "the event's words",
+    "trigram": "parts of words",
+    "vector": "its meaning",
+    "recent": "being recent",
+}
+_PARTS = ("own", "session", "diversity")
+_LIFTS = ("recency", "confidence", "prompt", "conclusion", "importance", "purpose", "answer")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("query", nargs="*", default=[], metavar="QUERY", help="what to find, in words of your own")
+    parser.add_argument("-k", type=positive, default=10, metavar="N", help="how many hits (default: 10)")
+    parser.add_argument("--tool", help="of this tool: Edit, Bash, ...")
+    parser.add_argument("--session", help="of this session")
+    parser.add_argument("--file", help="about this file, or files that match a glob")
+    parser.add_argument("--symbol", help="that touched this function, class or type")
+    parser.add_argument("--since", metavar="WHEN", help="not before: 2d, 3h, 1w, a date, milliseconds since 1970")
+    parser.add_argument("--until", metavar="WHEN", help="not after")
+    parser.add_argument("--as-of", metavar="WHEN", help="as things stood then")
+    parser.add_argument("--kind", choices=KINDS, help="only such hits")
+    parser.add_argument("--type", help="only memories of this type: decision, preference, ...")
+    parser.add_argument("--superseded", action="store_true", help="also what a newer summary hides")
+    parser.add_argument("--by-session", action="store_true", help="one hit for each session, the best session first")
+    parser.add_argument("--all", action="store_true", help="in every workspace's memory")
+    parser.add_argument("--full", action="store_true", help="all of each hit, however many lines")
+    parser.add_argument("--oneline", action="store_true", help="one line a hit, as into a pipe")
+    parser.add_argument("--explain", action="store_true", help="say why each was found, and what its score is made of")
+
+
+def run(context: Context, options: Namespace) -> int:
+    query = " ".join(options.query)
+    filters = _filters(options)
+    if not query.strip() and not filters:
+        raise RequestInvalid("there is nothing to search for", hint="give words, or a filter such as --since 2d")
+    group = "session" if options.by_session else None
+    request = {"kind": "search", "query": query, "k": options.k, "filters": filters, "group": group}
+    if options.all:
+        from siftd.workspaces.across import search_everywhere
+
+        answer = search_everywhere(context, request)
+    else:
+        answer = context.ask(request)
+    hits, degraded = answer["hits"], answer["degraded"]
+    if options.json:
+        say_json({"hits": hits, "degraded": degraded})
+    else:
+        if is_terminal() and not (options.oneline or options.explain):
+            say_hits(hits, query, is_full=options.full)
+        else:
+            for hit in hits:
+                _say_hit(hit, options.explain)
+        if degraded:
+            tell(f"mem: {clean(degraded)}")
+    if not hits and options.all:
+        tell("mem: no match in any workspace")
+    elif not hits:
+        tell(f"mem: {_why_nothing(context, bool(filters))}")
+    return 0
+
+
+def _filters(options: Namespace) -> dict[str, Any]:
+    names = ("tool", "session", "file", "symbol", "kind", "type", "since", "until", "as_of")
+    filters = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if moments := [name for name in ("since", "until", "as_of") if name in filters]:
+        import time
+
+        from siftd.timestamps import parse_moment
+
+        now_ms = time.time_ns() // 1_000_000
+        filters |= {name: parse_moment(filters[name], now_ms) for name in moments}
+    if "as_of" in filters:
+        filters["asOf"] = filters.pop("as_of")
+    return filters | {"superseded": True} if options.superseded else filters
+
+
+def _say_hit(hit: dict[str, Any], is_explained: bool) -> None:
+    place = f"  {clean(hit['workspace'])}" if "workspace" in hit else ""
+    head = f"{hit['id']:<6} {format_time(hit['ts'])}{place}  {clean(_what(hit))}"
+    answer, asked = parts_of(hit)
+    text = one_line(f"{answer} ({asked})" if asked else answer, used=len(head) + 2)
+    say(f"{paint(hit['id'], 'cyan')}{head[len(hit['id']) :]}  {text}")
+    if is_explained:
+        say(paint(f"       {_explain(hit)}", "dim"))
+
+
+def _what(hit: dict[str, Any]) -> str:
+    """Return the tool of an event, the type of a memory, and whose words they are."""
+    return f"{hit['type'] if hit['kind'] == 'memory' else hit['tool']} ({hit['saidBy']})"
+
+
+def _explain(hit: dict[str, Any]) -> str:
+    """Say what found the hit, and what its score is made of: the sum of its parts, lifted by what is known of it."""
+    why = dict(hit["why"])
+    found = [
+        f"{_LEGS.get(leg, leg)} (no. {each['rank']}, {each['score']:.2f})"
+        for leg, each in why.items()
+        if isinstance(each, dict)
+    ]
+    parts = " ".join(f"{why[name]:+.3f} {name}" for name in _PARTS if why.get(name))
+    lifts = "".join(f" x (1 {why[name]:+.3f} {name})" for name in _LIFTS if why.get(name))
+    event = "" if hit["eventId"] is None else f"e{hit['eventId']}; "
+    arithmetic = f" = ({parts}){lifts}" if parts else ""
+    return f"{event}found by {' and '.join(found) or 'nothing'}; score {hit['score']:.4f}{arithmetic}"
+
+
+def _why_nothing(context: Context, is_filtered: bool) -> str:
+    """Tell a memory that is not whole, an empty one, too narrow a filter and no match apart."""
+    state = read_state(context)
+    counts = state["counts"]
+    problems = [finding.message for finding in find_abnormal(state) if finding.state == "problem"]
+    if problems:
+        return f"no match, and the memory is not whole: {problems[0]}; `mem doctor` says more"
+    if not counts["events"] and not counts["memories"]:
+        return "nothing is remembered yet in this workspace; `mem doctor` says whether capture works"
+    if is_filtered:
+        return f"no match with these filters among {count(counts['events'], 'event')}"
+    return f"no match among {count(counts['events'], 'event')}"

@@ -1,0 +1,50 @@
+"""`mem tail`: what is captured, as it comes in. Reads the database; starts no daemon."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from siftd.cli.commands.timeline import say_event
+from siftd.cli.context import Context
+from siftd.cli.numbers import positive
+from siftd.cli.output import say_json, tell
+from siftd.cli.stored import read_store
+from siftd.search.unsummarised import told_now
+from siftd.store import event_views
+
+FOLLOW_SECONDS = 0.5
+AT_ONCE = 200
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("-n", type=positive, default=10, metavar="N", help="begin with the last N (default: 10)")
+    parser.add_argument("--once", action="store_true", help="end there, and do not wait for more")
+
+
+def run(context: Context, options: Namespace) -> int:
+    events = read_store(context, lambda c: _told(c, event_views.timeline_latest(c, None, options.n, None))) or []
+    if not events and options.once:
+        tell("mem: nothing is remembered in this workspace yet")
+    last = _say(events, 0, is_json=options.json)
+    while not options.once:
+        time.sleep(FOLLOW_SECONDS)
+        last = _say(_newer(context, last), last, is_json=options.json)
+    return 0
+
+
+def _newer(context: Context, last: int) -> list[dict[str, Any]]:
+    return read_store(context, lambda c: _told(c, event_views.timeline_since(c, last, AT_ONCE))) or []
+
+
+def _told(connection: sqlite3.Connection, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [each | {"text": each["text"] or told_now(connection, each["event_id"])} for each in events]
+
+
+def _say(events: list[dict[str, Any]], last: int, *, is_json: bool) -> int:
+    for event in events:
+        say_json(event) if is_json else say_event(event)
+        last = max(last, event["event_id"])
+    return last

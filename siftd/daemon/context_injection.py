@@ -1,0 +1,301 @@
+"""What an agent is given unasked: the brief at a session's start, recall for a prompt, and the brief kept in a file.
+
+The kept brief is for the first session of the morning, when no daemon runs yet: `workspaces/<key>/brief` (0600) has a
+line with the ids in it, then the output as the client wants it printed. It is made anew after each turn's end and after
+each tick, and is not there while there is nothing to say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import msgspec
+import structlog
+
+from siftd import ids
+from siftd.capture.admission import RedactedEvent, RedactedSessionChange
+from siftd.clients.client import Moment
+from siftd.clients.registry import CLIENTS, DEFAULT, client_named
+from siftd.daemon.ingest.captures import LARGE_BYTES
+from siftd.daemon.searching import SearchAccess
+from siftd.daemon.storage import Storage
+from siftd.daemon.store_access import StoreAccess
+from siftd.errors import SiftdError
+from siftd.store import event_index, injection_ledger, meta
+from siftd.store.injection_ledger import Injection
+from siftd.wire.frames import split_hook
+from siftd.wire.requests import Brief, Recall, decode_header
+
+if TYPE_CHECKING:
+    from siftd.search.context_block import Given
+
+log = structlog.get_logger()
+
+_KEEPING = CLIENTS[DEFAULT]
+"""The client whose hook prints the kept brief."""
+REST_SECONDS = 0.2
+"""Turn ends that come together make one brief. Arbitrary."""
+OFFERED = "rules_offered"
+"""Where the database notes the last event of which something was offered to be pinned."""
+OFFERED_EVENTS_MAX = 5_000
+"""The newest events that are looked through while a session's start waits: 4 to 27 ms in recorded sessions."""
+NOTICED_MAX = 4
+"""Ids in the line for the person: it is one line."""
+WARM_AFTER_SECONDS = 0.5
+"""The session's own brief goes first: both are read in one thread."""
+
+
+class ContextInjector:
+    """Tells agents what one workspace knows, and keeps the ledger of it."""
+
+    def __init__(self, storage: Storage, store: StoreAccess, searching: SearchAccess) -> None:
+        self._storage = storage
+        self._store = store
+        self._searching = searching
+        self._turn = anyio.Lock()
+        self._stale = anyio.Event()
+        self._kept: bytes | None = None
+        self._is_warm = False
+
+    async def answer_hook(self, message: bytes, is_wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
+        """Return the fields of the answer to a hook frame marked 02; what cannot be told is nothing, not an error.
+
+        One at a time: a client that is wired twice asks twice at once, and is told once. A hook that has given up
+        meanwhile (`is_wanted`) was given nothing, and the ledger does not say so.
+        """
+        async with self._turn:
+            return await self._answer_hook(message, is_wanted)
+
+    async def _answer_hook(self, message: bytes, is_wanted: Callable[[], bool]) -> dict[str, Any]:
+        offer = ""
+        moment: Moment
+        try:
+            read = partial(self._storage.intake.from_hook, message, is_asking=True)
+            captured = read() if len(message) <= LARGE_BYTES else await asyncio.to_thread(read)
+            if isinstance(captured, RedactedEvent) and captured.event_kind == "prompt":
+                payload = msgspec.json.decode(captured.payload_json)
+                request = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)
+                given = await self._recall(request, is_told=True, branch=payload.get("_branch"))
+                moment = "prompt"
+            elif isinstance(captured, RedactedEvent) and captured.outcome == "failed":
+                given = await self._failed_before(captured)
+                moment = "failure"
+            elif isinstance(captured, RedactedSessionChange) and captured.change == "start":
+                branch = self._branch(captured.cwd)
+                given = await self._brief(Brief(session_id=captured.session_id), is_told=True, branch=branch)
+                moment = "start"
+                offer = await self._offer()
+            else:
+                return {}
+        except SiftdError as error:
+            log.info("nothing_told", reason=error.code)
+            return {}
+        if not is_wanted():
+            return {}
+        client = client_named(captured.client)
+        notice = "; ".join(filter(None, (self._notice(given) if given.text else "", offer)))
+        if not given.text:
+            return {"output": client.printed(moment, "", notice)} if notice else {}
+        injections = [Injection(piece.id, piece.event_id, piece.why) for piece in given.pieces]
+        hook = client.name_of(moment)
+        await self._note(captured.session_id, hook, injections)
+        log.info("told", hook=hook, session=captured.session_id, pieces=len(injections), tokens=given.tokens)
+        return {"output": client.printed(moment, given.text, notice)}
+
+    async def recall(self, request: Recall) -> Given:
+        """Return what bears on a prompt."""
+        return await self._recall(request, is_told=False)
+
+    async def brief(self, request: Brief) -> Given:
+        """Return what a session would be given at its start."""
+        return await self._brief(request, is_told=False)
+
+    async def note_printed(self, message: bytes) -> None:
+        """Note what a hook printed of the kept brief while no daemon answered."""
+        session_id = (await asyncio.to_thread(self._storage.intake.from_hook, message)).session_id
+        told = [
+            each
+            for each in decode_header(split_hook(message)[0]).told.split()
+            if each[:1] in ids.KINDS and ids.is_id(each)
+        ]
+        if told:
+            events = await self._store.read(lambda c: [injection_ledger.find_event_of(c, each) for each in told])
+            kept = [Injection(each, event, {"section": "kept"}) for each, event in zip(told, events, strict=True)]
+            await self._note(session_id, _KEEPING.name_of("start"), kept)
+
+    async def warm(self) -> None:
+        """Load what recall needs, once: the first prompt of a morning must not wait for imports, and would in vain."""
+        if self._is_warm:
+            return
+        self._is_warm = True
+        await anyio.sleep(WARM_AFTER_SECONDS)
+        with suppress(SiftdError):
+            await self._recall(Recall(prompt="what was decided about the frobnicator"), is_told=False)
+
+    # The kept brief
+
+    def note_change(self) -> None:
+        """Something happened that may change the brief."""
+        self._stale.set()
+
+    async def run(self) -> None:
+        """Keep the file current until cancelled."""
+        while True:
+            await self._stale.wait()
+            self._stale = anyio.Event()
+            await self.keep()
+            await anyio.sleep(REST_SECONDS)
+
+    async def keep(self) -> None:
+        """Make the kept brief anew; the file is replaced whole, and only when it changes."""
+        try:
+            given = await self._brief(Brief(), is_told=False)
+            self._write(given)
+        except Exception as error:  # noqa: BLE001 - the task's boundary: a brief that fails must not end the daemon
+            log.warning("brief_not_kept", error=getattr(error, "code", type(error).__name__))
+
+    def _write(self, given: Given) -> None:
+        path = Path(self._storage.paths.brief)
+        told = " ".join(piece.id for piece in given.pieces).encode()
+        printed = msgspec.json.encode(_KEEPING.printed("start", given.text, self._notice(given)))
+        data = told + b"\n" + printed if given.text else b""
+        if data == self._kept and path.exists() == bool(data):
+            return
+        self._kept = data
+        if not data:
+            path.unlink(missing_ok=True)
+            return
+        fresh = path.with_name(".brief.new")
+        fresh.unlink(missing_ok=True)
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+        fresh.rename(path)
+
+    async def _recall(self, request: Recall, *, is_told: bool, branch: str | None = None) -> Given:
+        from siftd.search.recall import recall
+
+        session = request.session_id
+        max_tokens = _bounded(self._storage.settings["recall.maxTokens"], request.max_tokens)
+        if max_tokens <= 0:
+            return _nothing()
+
+        def read(connection: sqlite3.Connection) -> Given:
+            state = injection_ledger.session_state(connection, session) if is_told and session else None
+            engine = self._searching.engine(connection)
+            return recall(
+                engine,
+                connection,
+                request.prompt,
+                max_tokens=max_tokens,
+                session_id=session,
+                state=state,
+                branch=branch or self._branch(),
+            )
+
+        return (await self._store.read(read)).sealed(self._storage.intake.block_id)
+
+    async def _failed_before(self, event: RedactedEvent) -> Given:
+        """Return how a command that failed just now was got through before."""
+        from siftd.search.failed_before import failed_before
+
+        max_tokens = self._storage.settings["recall.maxTokens"]
+        payload = msgspec.json.decode(event.payload_json)
+        command, error = payload.get("tool_input"), payload.get("error")
+        command = command.get("command") if isinstance(command, dict) else None
+        if not isinstance(command, str) or not isinstance(error, str) or not self._storage.settings["recall.failures"]:
+            return _nothing()
+
+        def read(connection: sqlite3.Connection) -> Given:
+            state = injection_ledger.session_state(connection, event.session_id)
+            return failed_before(connection, event.session_id, command, error, max_tokens=max_tokens, state=state)
+
+        return (await self._store.read(read)).sealed(self._storage.intake.block_id)
+
+    async def _brief(self, request: Brief, *, is_told: bool, branch: str | None = None) -> Given:
+        from siftd.search.brief import FRESH, brief
+
+        session = request.session_id
+        max_tokens = _bounded(self._storage.settings["recall.briefTokens"], request.max_tokens)
+        if max_tokens <= 0:
+            return _nothing()
+
+        def read(connection: sqlite3.Connection) -> Given:
+            state = injection_ledger.session_state(connection, session) if is_told and session else FRESH
+            now_ms, shared = self._storage.clock.now_ms(), self._store.everywhere.connection()
+            return brief(
+                connection,
+                now_ms,
+                max_tokens=max_tokens,
+                session_id=session,
+                state=state,
+                everywhere=shared,
+                branch=branch or self._branch(),
+            )
+
+        return (await self._store.read(read)).sealed(self._storage.intake.block_id)
+
+    async def _offer(self) -> str:
+        """Return the line that offers the person rules that they said since they were last offered any; once each."""
+        from siftd.search.standing import list_said
+
+        if not self._storage.settings["recall.notice"]:
+            return ""
+
+        now_ms = self._storage.clock.now_ms()
+
+        def read(connection: sqlite3.Connection) -> tuple[int, int]:
+            newest = event_index.newest(connection)
+            since = max(meta.number(connection, OFFERED), newest - OFFERED_EVENTS_MAX)
+            return len(list_said(connection, now_ms, since_event=since)), newest
+
+        many, newest = await self._store.read(read)
+        if not many:
+            return ""
+        try:
+            await self._store.write(lambda c: meta.put(c, OFFERED, str(newest)))
+        except SiftdError:
+            return ""  # it would be offered again and again
+        sound = (
+            "one thing you said sounds like a standing rule"
+            if many == 1
+            else (f"{many} things you said sound like standing rules")
+        )
+        return f"siftd: {sound} (`mem pins --suggested`)"
+
+    def _notice(self, given: Given) -> str:
+        """Return the line in which the person is told what the agent was given; empty where they want none."""
+        if not self._storage.settings["recall.notice"]:
+            return ""
+        ids = " ".join(f"#{piece.id}" for piece in given.pieces[:NOTICED_MAX])
+        more = f" and {len(given.pieces) - NOTICED_MAX} more" if len(given.pieces) > NOTICED_MAX else ""
+        return f"siftd remembered {ids}{more} (`mem injections --last`)" if ids else ""
+
+    def _branch(self, folder: str | None = None) -> str | None:
+        """Return the branch of a folder that a hook named, or of the workspace's own."""
+        return self._storage.intake.branches.of(folder or self._storage.workspace.root)
+
+    async def _note(self, session_id: str, hook: str, given: list[Injection]) -> None:
+        now_ms = self._storage.clock.now_ms()
+        try:
+            await self._store.write(lambda c: injection_ledger.insert(c, session_id, hook, given, now_ms))
+        except SiftdError as error:  # a person holds the lock, or a piece was just forgotten
+            log.warning("ledger_not_kept", error=error.code)
+
+
+def _bounded(allowed: int, wanted: int | None) -> int:
+    return allowed if wanted is None else min(allowed, wanted)
+
+
+def _nothing() -> Given:
+    from siftd.search.context_block import NOTHING
+
+    return NOTHING

@@ -1,0 +1,1 @@
+"""Forgetting, scrubbing and hiding, down to the last byte of every file."""

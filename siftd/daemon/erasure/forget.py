@@ -1,0 +1,178 @@
+"""Forgetting, from the wish to the last byte: match, count, keep tombstones in the log, erase, tell what holds it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import structlog
+
+from siftd import ids
+from siftd.capture.admission import LAST_TS, Admission
+from siftd.clock import Clock
+from siftd.config import MS_PER_DAY
+from siftd.daemon.erasure.purge_files import FilePurger
+from siftd.daemon.group_commit import Committer
+from siftd.daemon.known_time import KnownTime
+from siftd.errors import RequestInvalid, SiftdError
+from siftd.log.recovery import iter_records
+from siftd.store import event_views, forget_matching
+from siftd.store.connection import open_reader, translate
+from siftd.store.forget_matching import ForgetQuery
+from siftd.store.tombstones import Keys, Tombstones
+from siftd.wire.requests import Forget
+from siftd.workspace.paths import WorkspacePaths
+
+log = structlog.get_logger()
+
+T = TypeVar("T")
+
+
+class Forgetter:
+    """Forgets in one workspace. The caller sees to it that no batch is summarised meanwhile."""
+
+    def __init__(
+        self,
+        *,
+        paths: WorkspacePaths,
+        secret: bytes,
+        clock: Clock,
+        committer: Committer,
+        tombstones: Tombstones,
+        admission: Admission,
+        keep_days: int | None,
+    ) -> None:
+        self._paths = paths
+        self._keys = Keys(secret)
+        self._clock = clock
+        self._committer = committer
+        self._tombstones = tombstones
+        self._admission = admission
+        self._keep_days = keep_days
+        self._known_time = KnownTime(clock, self._read(forget_matching.newest_time))
+        self._eraser = FilePurger(paths, secret)
+        self.pending: list[str] = []
+        """What still holds something that is to be forgotten."""
+
+    async def forget(self, request: Forget) -> dict[str, Any]:
+        """Return what a wish is about and, unless it is a dry run, forget it."""
+        await self._committer.run(lambda _: None)  # what the log alone has is in the database now
+        wish = await asyncio.to_thread(self._read, lambda c: wish_of(request, c, self._clock.now_ms()))
+        records = iter_records(self._paths.wal, holding=forget_matching.needle_of(wish))
+        matched = await asyncio.to_thread(self._read, lambda c: forget_matching.match(c, records, wish))
+        if not request.dry_run and (len(matched) or wish.scope != "id"):
+            for payload in forget_matching.payloads(matched, wish, self._keys):
+                await self._keep(payload)
+            await self.finish()
+            log.info("forgotten", scope=wish.scope, count=len(matched), pending=len(self.pending))
+        left = await asyncio.to_thread(self._read, lambda c: forget_matching.list_left(c, wish))
+        return {"matched": len(matched), "byKind": matched.by_kind(), "pending": self.pending, "left": left}
+
+    async def prune(self) -> int:
+        """Forget the events that are older than `store.keepDays`; return how many. Raises RequestInvalid without it."""
+        if self._keep_days is None:
+            raise RequestInvalid("`store.keepDays` is not set: events are kept for ever", hint="set it in config.json")
+        return await self._forget_until(self._known_time.now_ms() - self._keep_days * MS_PER_DAY)
+
+    async def count_held(self) -> int:
+        """Return how many events are too old by the clock alone: they wait until more than that says so."""
+        until = self._clock.now_ms() - (self._keep_days or 0) * MS_PER_DAY
+        return await asyncio.to_thread(self._read, lambda c: forget_matching.count_until(c, until))
+
+    async def prune_if_due(self) -> None:
+        """Forget old events once a day's worth of them is too old."""
+        if self._keep_days is not None:
+            day_before = self._known_time.now_ms() - (self._keep_days + 1) * MS_PER_DAY
+            if await asyncio.to_thread(self._read, lambda c: forget_matching.count_until(c, day_before)):
+                await self.prune()
+
+    async def finish(self) -> None:
+        """Erase what is to be forgotten and still in a file of ours; `pending` then names what holds the rest."""
+        if not await asyncio.to_thread(self._eraser.is_pending):
+            self.pending = []
+            return
+        try:
+            await self._committer.run(lambda _: self._tombstones.reload())
+            if await asyncio.to_thread(self._eraser.is_active_segment_concerned):
+                await self._committer.seal_log()
+            self.pending = await asyncio.to_thread(self._eraser.erase, self._clock.now_ms())
+        except (SiftdError, OSError) as error:
+            self.pending = [f"it could not be erased yet ({getattr(error, 'message', type(error).__name__)})"]
+        if self.pending:
+            log.warning("forget_pending", count=len(self.pending))
+
+    async def _keep(self, payload: dict[str, Any]) -> None:
+        """Keep a `forget` record. Admitted in a thread: thousands of keyed hashes take the redactor half a second."""
+        now_ms = self._clock.now_ms()
+        intent = await asyncio.to_thread(lambda: self._admission.admit_intent("forget", payload, ts=now_ms))
+        receipt = await self._committer.keep(intent)
+        if receipt.error is not None:
+            raise receipt.error
+
+    async def _forget_until(self, until: int) -> int:
+        count = await asyncio.to_thread(self._read, lambda c: forget_matching.count_until(c, until))
+        uids = await asyncio.to_thread(self._read, lambda c: forget_matching.counted_uids_until(c, until))
+        if count:
+            # The time alone keeps them from coming back; what is told from its equals by counting stays counted.
+            await self._keep({"scope": "time", "time": True, "since": 0, "until": until, "uid": uids})
+        await self.finish()
+        return count
+
+    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            connection = open_reader(self._paths.database)
+            try:
+                return work(connection)
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise translate(error) from error
+
+
+def wish_of(request: Forget, connection: sqlite3.Connection, now_ms: int) -> ForgetQuery:
+    """Return what a request is about. Raises RequestInvalid for one about nothing, or about two things at once."""
+    named = [name for name in ("ids", "session", "file", "query") if getattr(request, name)]
+    has_time = request.since is not None or request.until is not None
+    if len(named) > 1 or (request.ids and has_time):
+        raise RequestInvalid("one thing is forgotten at a time", hint="give ids, or a session, a file, a query, a time")
+    if not named and not has_time:
+        raise RequestInvalid("there is nothing to forget", hint="give ids, or --session, --file, --query, --since")
+    if request.ids:
+        return _wish_of_ids(request.ids, connection, now_ms)
+    return ForgetQuery(
+        session=_whole_session(request.session, connection) if request.session else None,
+        file=request.file,
+        query=request.query,
+        since=min(max(request.since or 0, 0), LAST_TS),
+        until=min(now_ms if request.until is None else request.until, now_ms),
+    )
+
+
+def _wish_of_ids(cited: list[str], connection: sqlite3.Connection, now_ms: int) -> ForgetQuery:
+    """Return the wish for typed ids. A summary stands for its event: alone it would be written again."""
+    events, memories = set(), set()
+    for text in cited:
+        kind, number = ids.parse(text)
+        if kind == ids.GLOBAL_MEMORY:
+            raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem forget` asks it")
+        if kind == ids.MEMORY:
+            memories.add(number)
+        elif kind == ids.EVENT:
+            events.add(number)
+        elif (summary := event_views.find_summary(connection, number)) is not None:
+            events.add(summary["event_id"])
+    if not events and not memories:
+        raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
+    return ForgetQuery(events=frozenset(events), memories=frozenset(memories), until=now_ms)
+
+
+def _whole_session(session: str, connection: sqlite3.Connection) -> str:
+    """Return the session that begins like this; one that nobody knows is taken at its word."""
+    found = event_views.list_named(connection, session)
+    if not found:
+        return session
+    if len(found) > 1:
+        raise RequestInvalid("several sessions begin like this", hint="`mem sessions` lists them")
+    return found[0]

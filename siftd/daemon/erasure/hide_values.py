@@ -1,0 +1,127 @@
+"""What a session redacts under a name is taken out of what it has stored before: at a tick, in one round for all.
+
+    look: every event of the sessions that have learnt a value, and what was told of them, searched for the new values
+    only where one was found: rows and all that was derived from them -> log segments -> what lies free in the
+                              database's pages, and SQLite's own log -> snapshots
+
+as `siftd.daemon.erasure.scrub` does it for everything. What is sought lives in memory alone, so a round that a crash
+ends is not finished by the next process; a stop in good order ends with a round. Files that were set aside as damaged
+stay for the person, whose `mem scrub` removes them; couriers' files are taken in, and searched, before each round.
+
+Rounds take a bounded share of the daemon's time, however often a session learns: after each it rests for REST times as
+long as it took.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import structlog
+
+from siftd.capture.admission import Admission, Redacted
+from siftd.capture.intake import Intake
+from siftd.clock import Clock
+from siftd.daemon.erasure import leftovers
+from siftd.daemon.erasure.scrub import Renewal
+from siftd.daemon.group_commit import Committer
+from siftd.errors import SiftdError
+from siftd.log import sealing
+from siftd.log.record import Record
+from siftd.redact.session_values import Sought
+from siftd.store import erasing, hiding
+from siftd.store.connection import open_reader, translate
+from siftd.store.hiding import Holders
+from siftd.store.scrubbing import Scrubbed
+from siftd.workspace.paths import WorkspacePaths
+
+log = structlog.get_logger()
+
+REST = 20
+
+
+class ValueHider:
+    """Hides in one workspace. The caller sees to it that no batch is summarised meanwhile."""
+
+    def __init__(self, paths: WorkspacePaths, clock: Clock, committer: Committer, intake: Intake) -> None:
+        self._paths = paths
+        self._clock = clock
+        self._committer = committer
+        self._intake = intake
+        self._rests_until = 0.0
+        self._waits_for_reader = False
+        self._missed = 0
+
+    async def run(self, *, at_once: bool = False) -> None:
+        """Do a round if there is something to seek and it is time, or `at_once`. Raises SiftdError; then all of it is
+        sought again."""
+        began = self._clock.monotonic()
+        sought = self._intake.values.unsought()
+        if not (sought or self._waits_for_reader) or (began < self._rests_until and not at_once):
+            return
+        try:
+            await self._committer.run(lambda _: None)  # what the log alone has is in the database now
+            finders = self._intake.values.finders(sought)
+            admission = self._intake.admission.seeking(finders)
+            found = await asyncio.to_thread(self._find, finders)
+            if found:
+                await self._committer.seal_log()
+            if found or self._waits_for_reader:
+                scrubbed = await asyncio.to_thread(self._hide, admission, found)
+                log.info("hidden_in_what_was_stored", sessions=len(found), **scrubbed.rows)
+            self._intake.values.note_sought(sought)
+            if (missed := self._intake.values.missed) > self._missed:
+                log.warning("not_hidden_in_what_was_stored", values=missed - self._missed)
+                self._missed = missed
+        except OSError as error:
+            raise SiftdError(
+                f"what was stored cannot be changed ({type(error).__name__})", hint="see the disk"
+            ) from error
+        finally:
+            now = self._clock.monotonic()
+            self._rests_until = now + REST * (now - began)
+
+    def _find(self, sought: Sought) -> list[Holders]:
+        try:
+            connection = open_reader(self._paths.database)
+            try:
+                return hiding.find_holders(connection, sought)
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise translate(error) from error
+
+    def _hide(self, admission: Admission, found: list[Holders]) -> Scrubbed:
+        try:
+            connection = erasing.open_eraser(self._paths.database)
+            try:
+                scrubbed = hiding.hide_rows(connection, admission, found)
+                if found:
+                    self._hide_in_files(connection, admission, found, scrubbed)
+                self._waits_for_reader = not erasing.clean_pages(connection, self._paths.database)
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise translate(error) from error
+        if not self._waits_for_reader:
+            leftovers.renew_snapshots(self._paths)
+        return scrubbed
+
+    def _hide_in_files(
+        self, connection: sqlite3.Connection, admission: Admission, found: list[Holders], scrubbed: Scrubbed
+    ) -> None:
+        erasing.sweep_changed(connection)
+        sessions = {holders.session_id for holders in found}
+        # A record before the first event that holds it may hold a memory or a title, nothing else.
+        if any(holders.texts for holders in found):
+            first = 0
+        else:
+            first = min(number for holders in found for number in (*holders.events, *holders.told))
+        renewal = Renewal(admission)
+
+        def renewed(record: Record) -> Redacted | None:
+            return renewal.renewed(record) if record.session_id in sessions else None
+
+        scrubbed.rows["records"] += sealing.renew(self._paths.wal, renewed, after=first - 1)
+        Path(self._paths.brief).unlink(missing_ok=True)  # it is made anew

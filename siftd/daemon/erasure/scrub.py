@@ -1,0 +1,214 @@
+"""Scrubbing: today's rules over everything stored before, down to the last byte.
+
+    scrub record -> rows (and all that was derived from them) -> log segments -> files set aside, sessions' ids in the
+                 daemon's own log -> what lies free in the database's pages, and SQLite's own log -> snapshots
+
+The record is safe in the log before anything changes, and only the last step says that it is done: any crash between
+leaves it pending, and everything is done again, which changes nothing that is clean. Events keep their ids and
+identities; `input_hash` is that of the new payload. Out of reach: files made by `mem backup` and `mem export`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Container
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import structlog
+
+from siftd.capture.admission import Admission, Redacted, RedactedSessionChange
+from siftd.clock import Clock
+from siftd.daemon.erasure import leftovers
+from siftd.daemon.group_commit import Committer
+from siftd.daemon.logs import unname
+from siftd.errors import SiftdError
+from siftd.log import sealing
+from siftd.log.record import Record
+from siftd.log.recovery import iter_records
+from siftd.store import erasing, scrubbing
+from siftd.store.connection import open_reader, translate
+from siftd.store.exchange import text_hash
+from siftd.store.scrubbing import Scrubbed, StoredPayloads
+from siftd.workspace.paths import WorkspacePaths
+
+log = structlog.get_logger()
+
+_UNTOLD = frozenset({"segment", "forget", "retry", "resummarise", "undo", "link", "scrub"})
+"""Kinds of records without a word of anybody's."""
+
+_NAMES = ("session_id", "tool", "cwd", "client", "prompt_id", "agent_id", "spawned_agent_id")
+"""What a capture holds of its client's words besides its payload."""
+_NAMES_KEPT = 4_096
+"""Of names that were found clean: nearly every record has those of the record before."""
+
+
+class Scrubber:
+    """Scrubs one workspace. The caller sees to it that no batch is summarised meanwhile."""
+
+    def __init__(self, paths: WorkspacePaths, clock: Clock, committer: Committer, admission: Admission) -> None:
+        self._paths = paths
+        self._clock = clock
+        self._committer = committer
+        self._admission = admission
+        self._waits_for_reader: int | None = None
+        self.pending: list[str] = []
+        """What still holds something that the rules would replace."""
+
+    async def scrub(self, *, dry_run: bool) -> dict[str, Any]:
+        """Return what today's rules change of what is stored and, unless it is a dry run, change it."""
+        await self._committer.run(lambda _: None)  # what the log alone has is in the database now
+        if dry_run:
+            scrubbed = await asyncio.to_thread(self._look)
+        else:
+            intent = self._admission.admit_intent("scrub", {}, ts=self._clock.now_ms())
+            receipt = await self._committer.keep(intent)
+            if receipt.error is not None:
+                raise receipt.error
+            scrubbed = await self.finish()
+            log.info("scrubbed", **scrubbed.rows, pending=len(self.pending))
+        return {"changed": dict(scrubbed.rows), "byRule": dict(scrubbed.rules), "pending": self.pending}
+
+    async def finish(self) -> Scrubbed:
+        """Scrub what was asked for and is not done, after a crash too; `pending` then names what holds the rest."""
+        scrubbed = Scrubbed()
+        seq = await asyncio.to_thread(self._pending_seq)
+        if seq is None:
+            self.pending = []
+            return scrubbed
+        try:
+            if seq != self._waits_for_reader:
+                await self._committer.seal_log()
+            self.pending = await asyncio.to_thread(self._scrub, seq, scrubbed)
+            await self._committer.reread_opt_outs()
+        except (SiftdError, OSError) as error:
+            self.pending = [f"it could not be scrubbed yet ({getattr(error, 'message', type(error).__name__)})"]
+        if self.pending:
+            log.warning("scrub_pending", count=len(self.pending))
+        return scrubbed
+
+    def _scrub(self, seq: int, scrubbed: Scrubbed) -> list[str]:
+        try:
+            connection = erasing.open_eraser(self._paths.database)
+            try:
+                return self._scrub_files(connection, seq, scrubbed)
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise translate(error) from error
+
+    def _scrub_files(self, connection: sqlite3.Connection, seq: int, scrubbed: Scrubbed) -> list[str]:
+        if seq != self._waits_for_reader:
+            scrubbed.add(scrubbing.scrub_rows(connection, self._admission, dry_run=False))
+            erasing.sweep_changed(connection)
+            renewal = Renewal(self._admission, Clean(connection, scrubbed))
+            scrubbed.rows["records"] += sealing.renew(self._paths.wal, renewal.renewed)
+            leftovers.remove_set_aside(self._paths)
+            unname(self._paths.daemon_log, self._is_clean, self._is_clean)
+        if not erasing.clean_pages(connection, self._paths.database):
+            self._waits_for_reader = seq
+            programs = erasing.holders(self._paths.database) or ["another program"]
+            return [f"a reader of the database: {each}" for each in programs]
+        leftovers.renew_snapshots(self._paths)
+        scrubbing.note_done(connection, seq)
+        return []
+
+    def _is_clean(self, name: str) -> bool:
+        return self._admission.scrub_text(name) == name
+
+    def _look(self) -> Scrubbed:
+        """Return what a scrub would change."""
+        try:
+            connection = open_reader(self._paths.database)
+            try:
+                scrubbed = scrubbing.scrub_rows(connection, self._admission, dry_run=True)
+                renewal = Renewal(self._admission, Clean(connection, scrubbed))
+                records = iter_records(self._paths.wal)
+                scrubbed.rows["records"] = sum(renewal.renewed(record) is not None for record in records)
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise translate(error) from error
+        return scrubbed
+
+    def _pending_seq(self) -> int | None:
+        try:
+            connection = open_reader(self._paths.database)
+            try:
+                return scrubbing.pending_seq(connection)
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise translate(error) from error
+
+
+class Clean:
+    """Payloads that the scrub of the rows has found clean, or made so: the log need not be read for them again."""
+
+    def __init__(self, connection: sqlite3.Connection, scrubbed: Scrubbed) -> None:
+        self._stored = StoredPayloads(connection)
+        self._changed = scrubbed.events
+
+    def __contains__(self, record: object) -> bool:
+        """Whether the record's event is stored with the same payload. Records come in the order of their seqs."""
+        assert isinstance(record, Record)
+        stored = None if record.seq in self._changed else self._stored.of(record.seq)
+        return stored is not None and bytes(record.payload) == stored.encode("utf-8", "surrogatepass")
+
+
+class Renewal:
+    """Makes the log's records anew, oldest first."""
+
+    def __init__(self, admission: Admission, clean: Container[Record] = ()) -> None:
+        """`clean` are records of captures whose payloads, by today's rules, stay as they are."""
+        self._admission = admission
+        self._clean = clean
+        self._is_clean_name = lru_cache(maxsize=_NAMES_KEPT)(lambda name: admission.scrub_text(name) == name)
+        self._texts: dict[str, str] = {}
+        """Hashes of imported summaries' texts that changed, old to new: later records name a summary by it."""
+
+    def renewed(self, record: Record) -> Redacted | None:
+        """Return what a record becomes by today's rules; None when nothing of it changes."""
+        if record.kind in _UNTOLD or (record.kind == "capture" and self._stays(record)):
+            return None
+        told = {name: getattr(record, name) for name in record.__struct_fields__ if name != "payload"}
+        if record.kind == "session":
+            new = self._admission.readmit(told)
+            assert isinstance(new, RedactedSessionChange)
+            is_same = (new.session_id, new.client, new.cwd, new.detail) == (
+                record.session_id,
+                record.client,
+                record.cwd,
+                record.detail,
+            )
+            return None if is_same else new
+        payload = msgspec.json.decode(record.payload)
+        if record.kind != "capture":
+            return self._renewed_intent(record, payload)
+        event = self._admission.readmit(told | {"payload": payload})
+        names = (*_NAMES, "input_hash")
+        return None if all(getattr(event, name) == getattr(record, name) for name in names) else event
+
+    def _stays(self, record: Record) -> bool:
+        """Whether a capture is known to be clean, without another look at its payload."""
+        names = (getattr(record, name) for name in _NAMES)
+        return (
+            record in self._clean
+            and not self._admission.hides(record.session_id)
+            and all(self._is_clean_name(name) for name in names if name)
+        )
+
+    def _renewed_intent(self, record: Record, payload: dict[str, Any]) -> Redacted | None:
+        if record.kind == "supersede":
+            for side in ("newer", "older"):
+                event_id, text_sha = payload[side]
+                payload[side] = [event_id, self._texts.get(text_sha, text_sha)]
+        new = self._admission.admit_intent(record.kind, payload, ts=record.ts, session_id=record.session_id)
+        if new.payload_json == bytes(record.payload) and new.session_id == record.session_id:
+            return None
+        if record.kind == "summary":
+            old, text = str(payload["text"]), str(msgspec.json.decode(new.payload_json)["text"])
+            self._texts[text_hash(old)] = text_hash(text)
+        return new

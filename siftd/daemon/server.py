@@ -1,0 +1,333 @@
+"""Serving: connections, requests, the background, the reasons to end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+import siftd
+from siftd.capture.admission import Captured, RedactedEvent, RedactedSessionChange
+from siftd.clock import Clock, SystemClock
+from siftd.daemon import logs
+from siftd.daemon.connection import Answer, Connection
+from siftd.daemon.endpoint import Endpoint
+from siftd.daemon.ingest.captures import APART_BYTES, Captures
+from siftd.daemon.ingest.large_messages import Apart
+from siftd.daemon.loop_errors import LoopErrors
+from siftd.daemon.storage import Storage
+from siftd.daemon.upgrade_guard import UpgradeGuard
+from siftd.errors import RequestInvalid, SiftdError, StopUnheld, StoreClosed, StoreCorrupt
+from siftd.wire.frames import HOOK_MARK, PROTOCOL, TELL_MARK
+from siftd.wire.requests import (
+    AnyRequest,
+    Backfill,
+    Capture,
+    Drain,
+    Forget,
+    Hello,
+    Import,
+    Link,
+    Prune,
+    Remember,
+    Supersede,
+    Undo,
+    Update,
+    decode_request,
+    ok,
+    refused,
+)
+from siftd.workspace.home import LoadedSettings
+from siftd.workspace.identity import Workspace, path_as_text
+from siftd.workspace.paths import WorkspacePaths
+
+if TYPE_CHECKING:
+    from siftd.daemon.handlers import Handlers
+    from siftd.daemon.services import Services
+
+log = structlog.get_logger()
+
+IN_FLIGHT_SECONDS = 5.0
+"""How long a stop waits for requests in flight. A hook waits for 0.25 s, a courier for 2."""
+CONNECTIONS_MAX = 512
+TOLD_FIELD = b',"told":"'
+_HEADER_BYTES = 8_192
+CHANGING = (Backfill, Drain, Forget, Import, Link, Prune, Remember, Supersede, Undo, Update)
+"""Requests after which the kept brief may say something else."""
+
+
+def serve_until_stopped(
+    workspace: Workspace,
+    paths: WorkspacePaths,
+    loaded: LoadedSettings,
+    endpoint: Endpoint,
+    package: UpgradeGuard,
+    on_ready: Callable[[], None],
+) -> None:
+    """Open the workspace and serve it. Raises SiftdError when it cannot be opened."""
+    logs.configure(paths.daemon_log)
+    anyio.run(_serve, workspace, paths, loaded, endpoint, package, on_ready)
+
+
+async def _serve(
+    workspace: Workspace,
+    paths: WorkspacePaths,
+    loaded: LoadedSettings,
+    endpoint: Endpoint,
+    package: UpgradeGuard,
+    on_ready: Callable[[], None],
+) -> None:
+    storage = Storage(workspace, paths, loaded, SystemClock())
+    failure: SiftdError | None = None
+    try:
+        async with anyio.create_task_group() as tasks:
+            daemon = Daemon(storage, endpoint, tasks, SystemClock())
+            await daemon.accept()
+            tasks.start_soon(package.watch, daemon.stopped.set)
+            try:
+                await daemon.start_services()
+            except SiftdError as error:
+                failure = error
+                if isinstance(error, StoreCorrupt):  # where the opening has not looked
+                    Path(paths.rebuild).touch(mode=0o600)
+            else:
+                Path(paths.start).write_bytes(b"")
+                Path(paths.slow).unlink(missing_ok=True)  # a hook that came while we started has waited in vain, once
+                on_ready()
+                log.info("daemon_started", pid=storage.pid, workspace=workspace.key)
+                await daemon.stopped.wait()
+            await daemon.finish()
+            tasks.cancel_scope.cancel()
+    finally:
+        await storage.close()
+        log.info("daemon_stopped")
+    if failure is not None:
+        from siftd.wire.launch import note_failure
+
+        note_failure(paths, failure.message)
+        raise failure
+
+
+def _load() -> tuple[type[Services], type[Handlers]]:
+    """Import everything that captures do not need."""
+    from siftd.daemon.handlers import Handlers
+    from siftd.daemon.services import Services
+
+    return Services, Handlers
+
+
+def _ends_something(captured: Captured) -> bool:
+    """Whether the agent has said all of something: of a turn, a subagent's work, a session, what is compacted."""
+    if isinstance(captured, RedactedEvent):
+        return captured.event_kind in ("turn_end", "subagent_end")
+    return captured.change in ("end", "compact")
+
+
+class Daemon:
+    """The running parts of one daemon: captures and `hello` from the first moment, the rest once the shop is open."""
+
+    def __init__(self, storage: Storage, endpoint: Endpoint, tasks: TaskGroup, clock: Clock) -> None:
+        self._storage = storage
+        self._endpoint = endpoint
+        self._tasks = tasks
+        self._clock = clock
+        self._connections: set[Connection] = set()
+        self._in_flight = 0
+        self._idle_since = clock.monotonic()
+        apart = Apart(storage.paths, storage.workspace.root, storage.intake)
+        self._captures = Captures(storage.intake, apart, storage.committer, clock.now_ms, self._note_kept)
+        self._opened: asyncio.Future[tuple[Services, Handlers]] = asyncio.get_running_loop().create_future()
+        self._kept_early: list[Captured] = []
+        self._server: asyncio.Server
+        self.stopped = anyio.Event()
+
+    @property
+    def _services(self) -> Services | None:
+        """What works on the stock, once it is there."""
+        is_open = self._opened.done() and self._opened.exception() is None
+        return self._opened.result()[0] if is_open else None
+
+    async def accept(self) -> None:
+        """Begin to accept, and to watch for reasons to end."""
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(LoopErrors(self._clock))
+        options: dict[str, bool] = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
+        self._server = await loop.create_unix_server(self._connect, sock=self._endpoint.socket, **options)  # type: ignore[arg-type]
+        self._tasks.start_soon(self._watch_signals)
+        self._tasks.start_soon(self._watch_idleness)
+
+    async def start_services(self) -> None:
+        """Import what works on the stock, off the loop, and set it up. Raises SiftdError."""
+        try:
+            services, handlers = await self._make_services()
+        except SiftdError as error:
+            self._opened.set_exception(error)
+            raise
+        self._opened.set_result((services, handlers))
+        self._tasks.start_soon(services.consolidator.run)
+        self._tasks.start_soon(services.consolidator.run_indexer)
+        self._tasks.start_soon(services.telling.run)
+        for captured in self._kept_early:
+            self._note_kept(captured)
+        self._kept_early.clear()
+
+    async def _make_services(self) -> tuple[Services, Handlers]:
+        try:
+            make_workshop, make_handlers = await asyncio.to_thread(_load)
+        except SiftdError:
+            raise
+        except Exception as error:
+            log.exception("siftd_is_incomplete")
+            raise SiftdError(f"siftd cannot be loaded ({type(error).__name__})", hint="install it again") from error
+        services = make_workshop(self._storage, self.stopped.set)
+        return services, make_handlers(services, self._stop)
+
+    async def finish(self) -> None:
+        """Stop accepting, answer what is in flight, finish the batch that runs; nothing new is summarised."""
+        self._server.close()
+        services = self._services
+        if services is not None:
+            services.consolidator.stop()
+            services.samplers.close()
+        with anyio.move_on_after(IN_FLIGHT_SECONDS):
+            while self._in_flight or any(connection.is_answering for connection in self._connections):
+                await anyio.sleep(0.01)
+            if services is not None:
+                await services.finish()
+        for connection in list(self._connections):
+            connection.close()
+        if services is not None:
+            services.close()
+
+    def _connect(self) -> Connection:
+        return Connection(self._handle, self._connections, most=CONNECTIONS_MAX)
+
+    def _handle(self, message: bytes, answer: Answer) -> None:
+        """Take one message: captures at once, everything else in a task of its own."""
+        self._idle_since = self._clock.monotonic()
+        is_large = len(message) > APART_BYTES
+        if message[0] == HOOK_MARK:
+            self._captures.take_hook(message, answer)
+            if not is_large and message.find(TOLD_FIELD, 0, _HEADER_BYTES) > 0:
+                self._tasks.start_soon(self._note_printed, message)
+        elif message[0] == TELL_MARK and is_large:
+            answer.send(ok())  # nobody types so much, and its capture comes as a frame of its own
+        elif message[0] == TELL_MARK:
+            self._tasks.start_soon(self._tell, message, answer)
+        elif is_large:
+            self._captures.take_request(message, answer, lambda: self._take_request(message, answer))
+        else:
+            self._take_request(message, answer)
+
+    def _take_request(self, message: bytes, answer: Answer) -> None:
+        try:
+            request = decode_request(message)
+        except SiftdError as error:
+            self._captures.count_rejection(error, len(message))
+            answer.send(refused(error))
+            return
+        if isinstance(request, Capture):
+            self._captures.take_capture(request, len(message), answer)
+        elif isinstance(request, Hello):
+            answer.send(ok(**self._hello()))
+        else:
+            self._tasks.start_soon(self._answer, request, answer)
+
+    def _hello(self) -> dict[str, Any]:
+        storage = self._storage
+        return {
+            "version": siftd.__version__,
+            "protocol": PROTOCOL,
+            "workspace": {"root": path_as_text(storage.workspace.root), "key": storage.workspace.key},
+            "pid": storage.pid,
+            "uptimeMs": storage.uptime_ms(),
+        }
+
+    async def _tell(self, message: bytes, answer: Answer) -> None:
+        """Answer a hook that asks for the agent; whatever fails here is nothing to tell."""
+        told: dict[str, Any] = {}
+        try:
+            services, _ = await self._opened
+            told = await services.telling.answer_hook(message, lambda: answer.is_wanted)
+        except Exception:
+            log.exception("telling_failed")
+        answer.send(ok(**told))
+
+    async def _note_printed(self, message: bytes) -> None:
+        try:
+            services, _ = await self._opened
+            await services.telling.note_printed(message)
+        except SiftdError as error:
+            log.info("printed_brief_unnoted", reason=error.code)
+
+    async def _answer(self, request: AnyRequest, answer: Answer) -> None:
+        """A request's boundary: whatever fails here costs this request only."""
+        self._in_flight += 1
+        try:
+            services, handlers = await self._opened
+            fields = await handlers.answer(request, answer)
+            if isinstance(request, CHANGING):
+                services.telling.note_change()
+            answer.send(ok(**fields))
+        except StoreClosed:
+            answer.refuse_stream()
+        except SiftdError as error:
+            answer.send(refused(error))
+        except Exception as error:
+            log.exception("request_failed", kind=type(request).__name__)
+            failure = RequestInvalid(f"the daemon failed ({type(error).__name__})", hint="see `mem logs`")
+            failure.code = "internal"
+            answer.send(refused(failure))
+        finally:
+            self._in_flight -= 1
+            self._idle_since = self._clock.monotonic()
+
+    def _note_kept(self, captured: Captured) -> None:
+        services = self._services
+        if services is None:
+            self._kept_early.append(captured)
+            return
+        services.consolidator.note_capture()
+        if isinstance(captured, RedactedEvent) and captured.event_kind == "turn_end":
+            services.telling.note_change()
+        if _ends_something(captured):
+            self._tasks.start_soon(services.read_transcripts)
+        if isinstance(captured, RedactedSessionChange) and captured.change == "start":
+            self._tasks.start_soon(services.telling.warm)
+
+    async def _stop(self, hold: bool) -> None:
+        log.info("stop_requested", hold=hold)
+        self.stopped.set()
+        if hold:
+            try:
+                Path(self._storage.paths.hold).touch(mode=0o600)
+            except OSError as error:
+                raise StopUnheld(
+                    f"the daemon ends, but the next hook may start it again: {error.strerror}",
+                    hint="make room, then `mem stop` once more",
+                ) from error
+
+    async def _watch_signals(self) -> None:
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            async for received in signals:
+                log.info("signal_received", signal=received.name)
+                self.stopped.set()
+
+    async def _watch_idleness(self) -> None:
+        idle_exit = self._storage.settings["daemon.idleExitMs"] / 1000
+        while True:
+            if self._connections:
+                self._idle_since = self._clock.monotonic()
+            left = self._idle_since + idle_exit - self._clock.monotonic()
+            if left <= 0:
+                log.info("idle_exit")
+                self.stopped.set()
+                return
+            await anyio.sleep(max(left, 0.05))

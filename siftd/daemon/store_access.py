@@ -1,0 +1,136 @@
+"""The reading thread: one read-only connection and the vector index, off the event loop, used by one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from siftd.daemon.group_commit import Committer, start_thread
+from siftd.embed.embedder import Embedder
+from siftd.embed.errors import EmbedderUnavailable
+from siftd.errors import StoreClosed, StoreError
+from siftd.file_identity import FileIdentity, identify
+from siftd.store import memories
+from siftd.store.connection import open_reader, translate
+from siftd.store.type_repair import mend_types
+
+if TYPE_CHECKING:
+    from siftd.search.vectors import VectorIndex
+
+T = TypeVar("T")
+
+
+class StoreAccess:
+    """The store for everything but capture: reads in the reading thread, writes through the committer."""
+
+    def __init__(self, database: str, committer: Committer, embedder: Embedder, *, shared: str | None = None) -> None:
+        """`shared` is the database of the memories for every project, which need not be there."""
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="reader")
+        start_thread(self._thread)
+        self._connection = open_reader(database)
+        self._committer = committer
+        self._embedder = embedder
+        self._index: VectorIndex | None = None
+        self._is_closed = False
+        self.everywhere = SharedReader(shared)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        return self._connection
+
+    def index(self) -> VectorIndex:
+        """Return the index of the current embedder; numpy is imported at the first call. Reading thread only.
+
+        Raises EmbedderUnavailable while a model has not answered yet: the length of its vectors is not known.
+        """
+        if self._index is None:
+            from siftd.search.vectors import VectorIndex
+
+            if self._embedder.known_dim is None:
+                raise EmbedderUnavailable(f"{self._embedder.name} has not answered yet", hint="`mem info` tells why")
+            self._index = VectorIndex(self._embedder.name, self._embedder.known_dim)
+        return self._index
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in the reading thread. Raises StoreError when the database refuses, StoreClosed after the end.
+
+        Where it meets a value of another type than its column's, which a person has typed, this is mended first.
+        """
+        try:
+            return await self._in_thread(work)
+        except (TypeError, ValueError, OverflowError):
+            if not await self.write(mend_types):
+                raise
+            return await self._in_thread(work)
+
+    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._guarded, work)
+        except RuntimeError as error:
+            if self._is_closed:
+                raise StoreClosed("the store is closed") from error
+            raise
+
+    def repeat(self, work: Callable[[sqlite3.Connection], bool]) -> None:
+        """Run `work` in the reading thread, between whatever else is wanted there, until it returns False or fails."""
+
+        def once() -> None:
+            if work(self._connection):
+                self._thread.submit(once)
+
+        with suppress(RuntimeError):  # the daemon ends
+            self._thread.submit(once)
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in one transaction of the writing connection."""
+        return await self._committer.run(work)
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._thread.shutdown(wait=True)
+        self._connection.close()
+        self.everywhere.close()
+
+    def _guarded(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            return work(self._connection)
+        except sqlite3.Error as error:
+            raise translate(error) from error
+
+
+class SharedReader:
+    """A read-only connection to another daemon's database, opened when that is there. For the reading thread."""
+
+    def __init__(self, database: str | None) -> None:
+        self._database = database
+        self._connection: sqlite3.Connection | None = None
+        self._file: FileIdentity | None = None
+
+    def connection(self) -> sqlite3.Connection | None:
+        """Return the connection; None while there is no database, or none that can be read."""
+        if self._database is None:
+            return None
+        file = identify(self._database)
+        if file is None:
+            self.close()
+            return None
+        if file != self._file:  # it was rebuilt
+            self.close()
+            with suppress(StoreError, sqlite3.Error):
+                self._connection = open_reader(self._database)
+                # Until its own daemon has brought it up to date nothing tells what a person let stand.
+                if not memories.tells_what_waits(self._connection):
+                    self.close()
+                    return None
+            self._file = file
+        return self._connection
+
+    def close(self) -> None:
+        self._file = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

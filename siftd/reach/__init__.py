@@ -1,1 +1,0 @@
-"""From outside of any daemon: reaching that of a workspace, started if need be, or all of a home in turn."""

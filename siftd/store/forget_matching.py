@@ -1,0 +1,386 @@
+"""What a wish to forget means: the events, memories and records it is about, as the payload of `forget` records.
+
+Looked for in the database and in the log, because a row that a person deleted is still told there. Provenance is
+followed: the closing words of a turn, and of a subagent, go with what they may tell of; memories go with the events
+they were derived from; a summary that took a forgotten word from elsewhere is written anew.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from unicodedata import normalize
+
+import msgspec
+
+from siftd.clients.older import kind_and_action
+from siftd.log.record import Record
+from siftd.store import meta
+from siftd.store.payload import find_object
+from siftd.store.tombstones import Keys, paths_of
+
+EVENTS_PER_RECORD = 500
+"""What one `forget` record names at most: the writer sets its tombstones between two groups of captures."""
+_STOPS = ("turn_end", "subagent_end")
+_EVENTS = """
+SELECT id, uid, frame_uid, native_key, input_key, session_id, ts, kind, tool, input_hash, prompt_id, agent_id,
+       spawned_agent_id, payload_json FROM events
+"""
+_BY_IDS = f"{_EVENTS} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"  # noqa: S608 - constants only
+_BY_SESSION = f"{_EVENTS} WHERE session_id = ? ORDER BY id"
+_TELLING = (*_STOPS, "assistant_text", "compaction")
+"""What an agent says of its work, which may be of what is forgotten."""
+_CLOSING = f"""{_EVENTS} WHERE session_id IN (SELECT value FROM json_each(?))
+AND (kind IN {_TELLING} OR spawned_agent_id IS NOT NULL) ORDER BY id
+"""  # noqa: S608 - constants only
+_SUMMARIES_OF = "SELECT event_id, text FROM summaries WHERE event_id IN (SELECT value FROM json_each(?))"
+_SUMMARIES = "SELECT event_id, text FROM summaries"
+_MEMORIES = "SELECT id, uid, session_id, ts, text, tags, source, project FROM memories"
+_NAMED = "SELECT session_id, ts, title, parent_id, branches_from, project FROM conversations"
+_PLACES = "SELECT session_id, cwd, started_ts FROM sessions"
+_COUNTED = "SELECT uid FROM events WHERE ts <= ? AND uid IS NOT NULL AND native_key IS NOT NULL AND input_key IS NULL"
+_DERIVED = """
+SELECT m.id, m.uid FROM provenance_edges p JOIN memories m ON m.id = p.src_id
+WHERE p.src_kind = 'memory' AND p.dst_kind = 'event' AND p.dst_id = ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetQuery:
+    """What somebody wants forgotten: ids, or a session, a file or a text, or nothing but a time, in a span of time."""
+
+    events: frozenset[int] = frozenset()
+    memories: frozenset[int] = frozenset()
+    session: str | None = None
+    file: str | None = None
+    query: str | None = None
+    since: int = 0
+    until: int = 0
+
+    @property
+    def scope(self) -> str:
+        if self.events or self.memories:
+            return "id"
+        return "session" if self.session else "file" if self.file else "query" if self.query else "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An event as the database or the log tells it."""
+
+    seq: int
+    uid: str | None
+    frame_uid: str | None
+    native_key: str | None
+    input_key: str | None
+    session_id: str
+    ts: int
+    kind: str
+    tool: str
+    input_hash: str
+    prompt_id: str | None
+    agent_id: str | None
+    spawned_agent_id: str | None
+
+
+@dataclass
+class Matched:
+    """What a wish is about."""
+
+    facts: dict[int, Fact] = field(default_factory=dict)
+    memories: dict[int, str | None] = field(default_factory=dict)
+    records: set[int] = field(default_factory=set)
+    retell: set[int] = field(default_factory=set)
+    paths: set[str] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set)
+    """Whose very ids hold the text."""
+    titles: set[str] = field(default_factory=set)
+    """Sessions that are called so."""
+    folders: set[str] = field(default_factory=set)
+    summaries: int = 0
+
+    def by_kind(self) -> dict[str, int]:
+        """Return the counts that a person is shown."""
+        stops = sum(fact.kind in _STOPS for fact in self.facts.values())
+        prompts = sum(fact.kind == "prompt" for fact in self.facts.values())
+        return {
+            "tool": len(self.facts) - stops - prompts,
+            "prompt": prompts,
+            "stop": stops,
+            "summary": self.summaries,
+            "memory": len(self.memories),
+            "record": len(self.records),
+            "session": len(self.sessions),
+            "title": len(self.titles),
+            "folder": len(self.folders),
+        }
+
+    def __len__(self) -> int:
+        names = len(self.sessions) + len(self.titles) + len(self.folders)
+        return len(self.facts) + len(self.memories) + len(self.records) + names
+
+
+def count_until(connection: sqlite3.Connection, until: int) -> int:
+    """Return how many events are not younger than `until`."""
+    return int(connection.execute("SELECT count(*) FROM events WHERE ts <= ?", (until,)).fetchone()[0])
+
+
+def newest_time(connection: sqlite3.Connection) -> int | None:
+    """Return when the events that were kept last happened: the median of nine, so that a few of which a wrong clock
+    has told the time do not count. None while there are none."""
+    times = sorted(int(row[0]) for row in connection.execute("SELECT ts FROM events ORDER BY id DESC LIMIT 9"))
+    return times[len(times) // 2] if times else None
+
+
+def counted_uids_until(connection: sqlite3.Connection, until: int) -> list[str]:
+    """Return those of their uids that are told from their equals by counting."""
+    return [str(row[0]) for row in connection.execute(_COUNTED, (until,))]
+
+
+def match(connection: sqlite3.Connection, records: Iterable[Record], wish: ForgetQuery) -> Matched:
+    """Return what is to be forgotten. Reads every event and every record of the log, but for ids that are there."""
+    return _Matching(connection, wish).run(records)
+
+
+def list_left(connection: sqlite3.Connection, wish: ForgetQuery) -> list[str]:
+    """Return what holds the text of a wish and stays, in words of ours."""
+    root = meta.get(connection, "root") or ""
+    return ["the path of this workspace"] if wish.query and folded(wish.query) in folded(root) else []
+
+
+def folded(text: str) -> str:
+    """Return what two texts have in common that a person takes for the same: in any case, composed or not.
+
+    A name from macOS has its accents apart, a person types them in one. Canonical caseless matching (Unicode 3.13).
+    """
+    if text.isascii():
+        return text.lower()
+    return normalize("NFD", normalize("NFD", text).casefold())
+
+
+def needle_of(wish: ForgetQuery) -> bytes:
+    """Return what stands in each record of the log that a wish may be about."""
+    return b"" if wish.session is None else msgspec.json.encode(wish.session)
+
+
+def payloads(matched: Matched, wish: ForgetQuery, keys: Keys) -> Iterator[dict[str, Any]]:
+    """Yield the payloads of the `forget` records that keep what was matched from coming back."""
+    facts = list(matched.facts.values())
+    scope: dict[str, Any] = {"scope": wish.scope, "since": wish.since, "until": wish.until}
+    names = {
+        "session": sorted(
+            keys.session(each) for each in matched.sessions | ({wish.session} if wish.session else set())
+        ),
+        "title": sorted(map(keys.title, matched.titles)),
+        "folder": sorted(map(keys.folder, matched.folders)),
+        "file": sorted(keys.file(path) for path in matched.paths),
+        "memory": [[uid or f"id:{number}", str(number)] for number, uid in matched.memories.items()],
+        "record": sorted(matched.records),
+        "retell": sorted(matched.retell),
+        "time": wish.scope == "time",
+    }
+    yield scope | names | _names(facts[:EVENTS_PER_RECORD], keys)
+    for start in range(EVENTS_PER_RECORD, len(facts), EVENTS_PER_RECORD):
+        yield scope | _names(facts[start : start + EVENTS_PER_RECORD], keys)
+
+
+def _names(facts: list[Fact], keys: Keys) -> dict[str, list[Any]]:
+    return {
+        "uid": [[fact.uid, fact.input_key] for fact in facts if fact.uid],
+        "frame": [fact.frame_uid for fact in facts if fact.frame_uid],
+        "native": [f"{fact.native_key}:{fact.input_key}" for fact in facts if fact.native_key and fact.input_key],
+        "equal": [keys.equal(fact.session_id, fact.input_hash) for fact in facts if not fact.native_key],
+        "id": [fact.seq for fact in facts if not fact.uid],
+    }
+
+
+class _Matching:
+    """One pass over everything."""
+
+    def __init__(self, connection: sqlite3.Connection, wish: ForgetQuery) -> None:
+        self._connection = connection
+        self._wish = wish
+        self._found = Matched(paths={wish.file} if wish.file and not _is_glob(wish.file) else set())
+        self._closing: list[Fact] = []
+        self._turns: set[tuple[str, str | None]] = set()
+        self._agents: set[tuple[str, str]] = set()
+        self._text = folded(wish.query) if wish.query else None
+        self._json = folded(msgspec.json.encode(wish.query)[1:-1].decode()) if wish.query else None
+
+    def run(self, records: Iterable[Record]) -> Matched:
+        if self._wish.scope == "id" and self._find_named():
+            self._add_closing()
+            self._follow()
+            return self._found
+        stored = set()
+        of = f"{_EVENTS} WHERE ?1 IS NULL ORDER BY id" if self._wish.session is None else _BY_SESSION
+        for row in self._connection.execute(of, (self._wish.session,)):
+            fact = Fact(*row[:-1])
+            stored.add(fact.uid)
+            self._look_at(fact, row[-1])
+        self._look_at_memories()
+        if self._text is not None:
+            self._look_at_names()
+        for record in records:
+            self._look_at_record(record, stored)
+        if self._wish.scope != "time":
+            self._add_closing()
+        self._follow()
+        return self._found
+
+    def _find_named(self) -> bool:
+        """Look at what ids name alone; False when one of them is not in the database: the log may tell of it."""
+        wanted = json.dumps(sorted(self._wish.events))
+        for row in self._connection.execute(_BY_IDS, (wanted,)).fetchall():
+            self._look_at(Fact(*row[:-1]), row[-1])
+        self._look_at_memories()
+        sessions = json.dumps(sorted({fact.session_id for fact in self._found.facts.values()}))
+        for row in self._connection.execute(_CLOSING, (sessions,)).fetchall():
+            if row[0] not in self._found.facts:
+                self._closing.append(Fact(*row[:-1]))
+        return len(self._found.facts) == len(self._wish.events) and len(self._found.memories) == len(
+            self._wish.memories
+        )
+
+    def _add_closing(self) -> None:
+        for fact in self._closing:
+            if self._closes(fact):
+                self._found.facts[fact.seq] = fact
+
+    def _look_at(self, fact: Fact, payload_json: str) -> None:
+        if self._is_wanted(fact, payload_json):
+            self._found.facts[fact.seq] = fact
+            self._turns.add((fact.session_id, fact.prompt_id))
+            if fact.agent_id:
+                self._agents.add((fact.session_id, fact.agent_id))
+        elif fact.kind in _TELLING or fact.spawned_agent_id:
+            self._closing.append(fact)
+
+    def _is_wanted(self, fact: Fact, payload_json: str) -> bool:
+        wish = self._wish
+        if wish.scope == "id":
+            return fact.seq in wish.events
+        if not wish.since <= fact.ts <= wish.until or (wish.session and fact.session_id != wish.session):
+            return False
+        if self._json is not None and self._json not in folded(payload_json) and not self._is_in_names(fact):
+            return False
+        return wish.file is None or self._is_about(wish.file, payload_json)
+
+    def _is_in_names(self, fact: Fact) -> bool:
+        return self._is_in(fact.tool, fact.session_id, fact.prompt_id, fact.agent_id, fact.spawned_agent_id)
+
+    def _is_in(self, *texts: object) -> bool:
+        """Whether one of these holds the text that is looked for."""
+        return self._text is not None and any(self._text in folded(str(each)) for each in texts if each is not None)
+
+    def _is_about(self, file: str, payload_json: str) -> bool:
+        for path in paths_of(payload_json.encode()):
+            if path == file or path.endswith(f"/{file}") or (_is_glob(file) and fnmatch.fnmatchcase(path, file)):
+                self._found.paths.add(path)
+                return True
+        return False
+
+    def _look_at_memories(self) -> None:
+        for number, uid, session, ts, *texts in self._connection.execute(_MEMORIES):
+            if self._is_wanted_memory(number, session, ts, *texts):
+                self._found.memories[number] = uid
+
+    def _look_at_names(self) -> None:
+        """Look at what sessions are called and where they were: no event tells it."""
+        wish = self._wish
+        for session_id, cwd, started_ts in self._connection.execute(_PLACES):
+            if wish.since <= started_ts <= wish.until:
+                self._look_at_session(session_id, cwd)
+        for session_id, ts, *told in self._connection.execute(_NAMED):
+            if wish.since <= ts <= wish.until and self._is_in(session_id, *told):
+                self._found.titles.add(session_id)
+
+    def _look_at_session(self, session_id: str, cwd: str | None) -> None:
+        if self._is_in(session_id):
+            self._found.sessions.add(session_id)
+        if cwd is not None and self._is_in(cwd):
+            self._found.folders.add(cwd)
+
+    def _is_wanted_memory(self, number: int, session: str | None, ts: int, *texts: object) -> bool:
+        wish = self._wish
+        if wish.scope == "id":
+            return number in wish.memories
+        if wish.file or not wish.since <= ts <= wish.until or (wish.session and session != wish.session):
+            return False
+        return self._text is None or self._is_in(session, *texts)
+
+    def _look_at_record(self, record: Record, stored: set[str | None]) -> None:
+        """Look at what only the log tells any more."""
+        is_timely = self._wish.since <= record.ts <= self._wish.until
+        if record.kind in ("capture", "session") and self._text is not None and is_timely:
+            self._look_at_session(record.session_id, record.cwd)
+        if record.kind == "capture":
+            if record.uid not in stored:
+                self._look_at(_fact_of(record), bytes(record.payload).decode())
+        elif record.kind == "remember":
+            self._look_at_remembered(record)
+        elif self._json is not None and record.kind != "forget":
+            told = folded(f"{record.detail} {bytes(record.payload).decode()}")
+            if self._json in told or (self._text or "") in told:
+                self._found.records.add(record.seq)
+                if record.kind == "conversation":
+                    self._found.titles.add(record.session_id)
+
+    def _look_at_remembered(self, record: Record) -> None:
+        payload = find_object(bytes(record.payload).decode()) or {}
+        tags = json.dumps(payload.get("tags"), ensure_ascii=False)
+        texts = payload.get("text"), tags, payload.get("source"), payload.get("label")
+        number, uid = record.seq, payload.get("uid")
+        if uid not in self._found.memories.values() and self._is_wanted_memory(
+            number, record.session_id, record.ts, *texts
+        ):
+            self._found.memories[number] = uid
+
+    def _closes(self, fact: Fact) -> bool:
+        """Whether an event holds what the agent said of what is forgotten: in its turn, in the answer of its subagent,
+        in an account of its session."""
+        if fact.spawned_agent_id:
+            return (fact.session_id, fact.spawned_agent_id) in self._agents
+        if fact.kind == "subagent_end" or (fact.kind == "assistant_text" and fact.agent_id):
+            return (fact.session_id, fact.agent_id) in self._agents
+        if fact.kind == "compaction":
+            return any(session_id == fact.session_id for session_id, _ in self._turns)
+        return fact.prompt_id is not None and (fact.session_id, fact.prompt_id) in self._turns
+
+    def _follow(self) -> None:
+        found = self._found
+        for seq in found.facts:
+            found.memories |= dict(self._connection.execute(_DERIVED, (seq,)))
+        of = (_SUMMARIES,) if self._text is not None else (_SUMMARIES_OF, (json.dumps(list(found.facts)),))
+        for event_id, text in self._connection.execute(*of):
+            if event_id in found.facts:
+                found.summaries += 1
+            elif self._text is not None and self._text in folded(text):
+                found.summaries += 1
+                found.retell.add(event_id)
+
+
+def _is_glob(file: str) -> bool:
+    return any(sign in file for sign in "*?[")
+
+
+def _fact_of(record: Record) -> Fact:
+    return Fact(
+        record.seq,
+        record.uid,
+        record.frame_uid,
+        record.native_key,
+        record.input_key,
+        record.session_id,
+        record.ts,
+        kind_and_action(record.event_kind, record.action, record.tool)[0],
+        record.tool,
+        record.input_hash,
+        record.prompt_id,
+        record.agent_id,
+        record.spawned_agent_id,
+    )

@@ -1,0 +1,1 @@
+"""What travels over the socket, and the way to a daemon: frames, requests, the client, starting one."""

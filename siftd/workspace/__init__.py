@@ -1,0 +1,1 @@
+"""One workspace: which folder belongs to it, its files, its secret, its repository."""

@@ -1,0 +1,1 @@
+"""Every workspace of a home: listing them, asking each, stopping one."""
