@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
         return exit_.code if isinstance(exit_.code, int) else DONE
     except SiftdError as error:
         print(f"mem: {error.message}; {error.hint}" if error.hint else f"mem: {error.message}", file=sys.stderr)
-        return _status_of(error)
+        return status_of(error)
     except BrokenPipeError:
         # Whoever read us has seen enough; what is still buffered goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -74,7 +74,7 @@ def _run(arguments: Sequence[str]) -> int:
     return status
 
 
-def _status_of(error: SiftdError) -> int:
+def status_of(error: SiftdError) -> int:
     match error:
         case DaemonUnreachable():
             return NO_DAEMON

@@ -44,7 +44,7 @@ def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool) -> No
         session = None if hit["kind"] == "memory" else hit["sessionId"]
         sessions.setdefault((hit.get("workspace", ""), session), []).append(hit)
     words = _words(query)
-    width = max(40, min(_columns(), 120))
+    width = max(40, min(columns(), 120))
     for number, ((workspace, session), theirs) in enumerate(sessions.items()):
         if number:
             say()
@@ -62,7 +62,7 @@ def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool) -> No
 
 def say_events(events: Sequence[dict[str, Any]], *, is_full: bool) -> None:
     """Print events of one session in their order."""
-    width = max(40, min(_columns(), 120))
+    width = max(40, min(columns(), 120))
     for event in events:
         shown = {
             "kind": "event",
@@ -89,7 +89,7 @@ def say_wrapped(head: str, painted: str, text: str, lines_max: int) -> None:
     if not is_terminal():
         say(f"{painted}{one_line(text)}")
         return
-    lines = _wrapped(text, max(20, _columns() - len(head)), lines_max)
+    lines = _wrapped(text, max(20, columns() - len(head)), lines_max)
     for number, line in enumerate(lines):
         say((" " * len(head) if number else painted) + line)
 
@@ -161,7 +161,7 @@ def _ago(ts: int) -> str:
     return f"{said} ({format_time(ts)})"
 
 
-def _columns() -> int:
+def columns() -> int:
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or 80
     except OSError:  # no terminal: nothing is to fit

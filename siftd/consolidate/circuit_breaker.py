@@ -25,7 +25,7 @@ class Circuit:
         """Begin closed; `away_since_ms` is since when the backend is known to be away, by an earlier daemon."""
         self._clock = clock
         self._draw = draw
-        self._open_until = 0.0
+        self.open_until = 0.0
         self._failures = 0
         self.away_since_ms = away_since_ms
         self.last_error: str | None = None
@@ -33,7 +33,7 @@ class Circuit:
     @property
     def is_closed(self) -> bool:
         """Whether the backend may be asked."""
-        return self._clock.monotonic() >= self._open_until
+        return self._clock.monotonic() >= self.open_until
 
     def away_ms(self) -> int:
         """Return for how long the backend has not worked, 0 when it does."""
@@ -44,7 +44,7 @@ class Circuit:
         self._failures += 1
         wait = min(FIRST_WAIT_SECONDS * 2 ** min(self._failures - 1, 10), LONGEST_WAIT_SECONDS)
         wait *= 1 + JITTER * (self._draw() - 0.5)
-        self._open_until = self._clock.monotonic() + (wait if after_seconds is None else after_seconds)
+        self.open_until = self._clock.monotonic() + (wait if after_seconds is None else after_seconds)
         if self.away_since_ms is None:
             self.away_since_ms = self._clock.now_ms()
         self.last_error = reason
@@ -52,10 +52,10 @@ class Circuit:
     def close(self) -> None:
         """The backend works."""
         self._failures = 0
-        self._open_until = 0.0
+        self.open_until = 0.0
         self.away_since_ms = None
         self.last_error = None
 
     def probe(self) -> None:
         """Let the next question through whatever the wait (a person asked to drain now)."""
-        self._open_until = 0.0
+        self.open_until = 0.0

@@ -65,13 +65,13 @@ class Consolidator:
         self._store = store
         self._on_edit = on_edit
         self._clock = clock
-        self._drainer = drainer
+        self.drainer = drainer
         self._embedding = embedding
-        self._superseder = superseder
-        self._take_in = take_in
+        self.superseder = superseder
+        self.take_in = take_in
         self._maintenance = maintenance
         self._hide = hide or _nothing
-        self._indexer = RawIndexer(store, crash_guard)
+        self.indexer = RawIndexer(store, crash_guard)
         self._tick_seconds = settings["memory.consolidator.tickMs"] / 1000
         self._supersede_seconds = settings["memory.consolidator.supersedeMs"] / 1000
         self._superseded_at = 0.0
@@ -114,14 +114,14 @@ class Consolidator:
     async def alone(self, work: Callable[[], Awaitable[T]]) -> T:
         """Take in what waits, then do something while no batch is summarised."""
         async with self._lock:
-            await self._take_in()
+            await self.take_in()
             return await work()
 
     async def run(self) -> None:
         """Tick until stopped."""
         while not self._is_stopping:
             started = self._clock.monotonic()
-            await self._tick()
+            await self.tick()
             await anyio.sleep(max(0.05, started + self._tick_seconds - self._clock.monotonic()))
 
     async def run_indexer(self) -> None:
@@ -134,7 +134,7 @@ class Consolidator:
             await self._captured.wait()
             self._captured = anyio.Event()
             try:
-                while not self._is_stopping and await self._indexer.run() == INDEX_BATCH:
+                while not self._is_stopping and await self.indexer.run() == INDEX_BATCH:
                     await self._yield_to_burst()
                 said = ""
             except SiftdError as error:
@@ -163,10 +163,10 @@ class Consolidator:
         With a `drainer` its backend is the one that is asked, this time.
         """
         async with self._lock:
-            drainer = drainer or self._drainer
+            drainer = drainer or self.drainer
             drainer.circuit.probe()
             result = DrainResult()
-            await self._take_in()
+            await self.take_in()
             await self._tried("hide", self._hide)
             await self._index_new(self._goes_on)
             raw = (await self._store.read(event_views.counts))["raw"]
@@ -184,7 +184,7 @@ class Consolidator:
         async with self._lock:
             return await self._embedding.run(self._goes_on)
 
-    async def _tick(self) -> None:
+    async def tick(self) -> None:
         async with self._lock:
             result = DrainResult()
             for name, stage in self._stages(result):
@@ -195,9 +195,9 @@ class Consolidator:
 
     def _stages(self, result: DrainResult) -> list[tuple[str, Callable[[], Awaitable[object]]]]:
         """Return the kinds of work of one tick, in their order; `result` grows as they are done."""
-        drainer = self._drainer
+        drainer = self.drainer
         return [
-            ("take in", self._take_in),
+            ("take in", self.take_in),
             ("hide", self._hide),
             ("index", lambda: self._index_new(self._for(OTHER_SHARE))),
             ("summarise", lambda: drainer.drain(result, limit=None, goes_on=self._for(SUMMARIES_SHARE))),
@@ -231,7 +231,7 @@ class Consolidator:
     async def _index_new(self, goes_on: Callable[[], bool]) -> None:
         """Index what nobody announced, events that a person inserted; not what comes meanwhile, which may never end."""
         newest = await self._store.read(event_index.newest)
-        while self._indexer.upto < newest and await self._indexer.run() and goes_on():
+        while self.indexer.upto < newest and await self.indexer.run() and goes_on():
             pass
 
     async def _supersede_if_due(self, goes_on: Callable[[], bool]) -> None:
@@ -239,7 +239,7 @@ class Consolidator:
         now = self._clock.monotonic()
         if now - self._superseded_at < self._supersede_seconds and self._superseded_at:
             return
-        hidden = await self._superseder.run(goes_on)
+        hidden = await self.superseder.run(goes_on)
         if goes_on():
             self._superseded_at = now
         await self._mend_what_was_edited(goes_on)
@@ -253,7 +253,7 @@ class Consolidator:
             self._on_edit()
             await self._store.write(mend_types)
             await self._store.write(summaries.sweep_orphans)
-            if await self._indexer.run_all(goes_on):
+            if await self.indexer.run_all(goes_on):
                 self._seen_version = version
 
     def _goes_on(self) -> bool:

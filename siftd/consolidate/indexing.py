@@ -51,7 +51,7 @@ class RawIndexer:
         while not ids and before < self._upto:
             before = self._upto
             ids, upto = await self._store.read(lambda c, b=before: event_index.list_unindexed_after(c, b, BATCH))  # type: ignore[misc]
-            await self._index(ids)
+            await self.index_batch(ids)
             self._upto = max(self._upto, upto)
         return len(ids)
 
@@ -67,11 +67,11 @@ class RawIndexer:
                 return False
             if ids == before:
                 raise StoreCorrupt("events cannot be read that the database lists", hint=SET_ASIDE)
-            await self._index(ids)
+            await self.index_batch(ids)
             before = ids
         return True
 
-    async def _index(self, ids: list[int]) -> None:
+    async def index_batch(self, ids: list[int]) -> None:
         for batch in self._crash_guard.split("index", ids, BATCH):
             if self._crash_guard.is_condemned("index", batch[0]):
                 rows = [Facets(batch[0], "", [], [])]

@@ -28,7 +28,7 @@ _SLICE_MAX = 128
 they hide is written in one transaction, which a capture may have to wait for."""
 _NEAR_MAX = 32
 """Neighbours of one summary that are looked at. A repeat is among the nearest."""
-_ROWS = 32_768
+ROWS = 32_768
 """Vectors that new ones are compared with in one turn of the reading thread: some 10 ms."""
 _READING_SECONDS = 0.2
 """Of reading vectors at a stretch: searches wait for the same thread."""
@@ -50,13 +50,13 @@ class Superseder:
         """Compare what is new; return how many summaries are hidden by it."""
         hidden = 0
         while goes_on():
-            pairs, watermark, is_done = await self._find_pairs()
+            pairs, watermark, is_done = await self.find_pairs()
             hidden += await self._store.write(lambda c, p=pairs, w=watermark: self._hide(c, p, w))  # type: ignore[misc]
             if is_done:
                 break
         return hidden
 
-    async def _find_pairs(self) -> tuple[list[_Pair], int, bool]:
+    async def find_pairs(self) -> tuple[list[_Pair], int, bool]:
         """Return what the next new summaries repeat, the journal's entry up to which that is, and whether it is all.
 
         In short turns: between two of them a search is answered. A vector that moves meanwhile, because another one
@@ -64,7 +64,7 @@ class Superseder:
         """
         asked, count, watermark, is_done = await self._store.read(self._list_new)
         near: dict[int, list[tuple[int, float]]] = {each: [] for each in asked}
-        for start in range(0, count, _ROWS):
+        for start in range(0, count, ROWS):
             for each, found in (await self._store.read(lambda _, s=start: self._alike(asked, s))).items():  # type: ignore[misc]
                 near[each] += found
         return await self._store.read(lambda c: self._repeats(c, near)), watermark, is_done
@@ -81,13 +81,13 @@ class Superseder:
         index.refresh(connection, seconds=_READING_SECONDS)
         if not index.is_whole:
             return [], 0, watermark, False
-        most = max(_SLICE_MIN, min(_SLICE_MIN * _ROWS // max(1, len(index)), _SLICE_MAX))
+        most = max(_SLICE_MIN, min(_SLICE_MIN * ROWS // max(1, len(index)), _SLICE_MAX))
         new = search_reads.vector_changes_after(connection, watermark, most)
         asked = list(dict.fromkeys(summary_id for _, summary_id in new))
         return asked, len(index) if asked else 0, new[-1][0] if new else watermark, len(new) < most
 
     def _alike(self, asked: list[int], start: int) -> dict[int, list[tuple[int, float]]]:
-        return self._index().alike(asked, self._cosine, _NEAR_MAX, range(start, start + _ROWS))
+        return self._index().alike(asked, self._cosine, _NEAR_MAX, range(start, start + ROWS))
 
     def _repeats(self, connection: sqlite3.Connection, near: dict[int, list[tuple[int, float]]]) -> list[_Pair]:
         pairs = []

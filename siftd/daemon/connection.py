@@ -83,7 +83,7 @@ class Connection(asyncio.Protocol):
         self._most = most
         self._buffer = FrameBuffer()
         self._answers: deque[Answer] = deque()
-        self._in_flight_bytes = 0
+        self.in_flight_bytes = 0
         self._transport: asyncio.Transport
         self._deadline: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
@@ -119,9 +119,9 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self._ends_when_answered:
-            self._take(data)
+            self.take(data)
 
-    def _take(self, data: bytes) -> None:
+    def take(self, data: bytes) -> None:
         """Handle the frames that are whole, as far as there is room for their answers."""
         is_whole = False
         self._has_more = True
@@ -131,7 +131,7 @@ class Connection(asyncio.Protocol):
                 self._note_use()
                 answer = Answer(self, len(message))
                 self._answers.append(answer)
-                self._in_flight_bytes += len(message)
+                self.in_flight_bytes += len(message)
                 self._handle(message, answer)
                 if not self._has_room:
                     break
@@ -173,7 +173,7 @@ class Connection(asyncio.Protocol):
                 out.append(message)
             if not is_final:
                 break
-            self._in_flight_bytes -= self._answers.popleft().request_bytes
+            self.in_flight_bytes -= self._answers.popleft().request_bytes
         if out:
             self._note_use()
             self._transport.write(b"".join(out))
@@ -183,7 +183,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def _has_room(self) -> bool:
-        return self._is_writable and len(self._answers) < IN_FLIGHT_MAX and self._in_flight_bytes < IN_FLIGHT_BYTES
+        return self._is_writable and len(self._answers) < IN_FLIGHT_MAX and self.in_flight_bytes < IN_FLIGHT_BYTES
 
     @property
     def is_answering(self) -> bool:
@@ -262,7 +262,7 @@ class Connection(asyncio.Protocol):
         if should_read:
             self._transport.resume_reading()
             if self._has_more:
-                asyncio.get_running_loop().call_soon(self._take, b"")
+                asyncio.get_running_loop().call_soon(self.take, b"")
         else:
             self._transport.pause_reading()
 

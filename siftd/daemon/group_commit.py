@@ -146,7 +146,7 @@ class Committer:
     def keep(self, event: Redacted, *, way: Way = "live") -> asyncio.Future[Receipt]:
         """Keep an event; the receipt is what one waits for. A future, so that who waits for many needs no tasks."""
         future: asyncio.Future[Receipt] = self._loop.create_future()
-        self.submit(event, functools.partial(_resolve, future), way=way)
+        self.submit(event, functools.partial(resolve, future), way=way)
         return future
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -277,7 +277,7 @@ class Committer:
         self._is_in_thread = False
         error = ended.exception()
         if error is None:
-            _resolve(job.future, ended.result())
+            resolve(job.future, ended.result())
         elif not job.future.done():
             job.future.set_exception(error)
         if self._captures or self._jobs:
@@ -313,7 +313,7 @@ class Committer:
         is_locked = self._begin()
         if is_locked:
             self._last_seq = max(self._last_seq, last_id(self._connection))
-        receipts, entries = self._identify(group)
+        receipts, entries = self.identify(group)
         try:
             records = self._log.append(entries) if entries else []
         except LogError as error:
@@ -350,14 +350,14 @@ class Committer:
             return False
         return True
 
-    def _identify(self, group: list[_Capture]) -> tuple[list[Receipt], list[Entry]]:
+    def identify(self, group: list[_Capture]) -> tuple[list[Receipt], list[Entry]]:
         """Decide for each capture whether it is new, and give the new ones their uid and seq."""
         receipts = []
         entries = []
         for capture in group:
             event = capture.event
             try:
-                known, uid = self._resolve(event, capture.way)
+                known, uid = self.resolve(event, capture.way)
             except sqlite3.Error as error:  # a damaged database: replay finds repeats by their uid later
                 self._fall_behind(error)
                 known, uid = None, event.uid if isinstance(event, RedactedEvent) else None
@@ -377,7 +377,7 @@ class Committer:
                 receipts.append(Receipt(None, self._last_seq))
         return receipts, entries
 
-    def _resolve(self, event: Redacted, way: Way) -> tuple[int | None, str | None]:
+    def resolve(self, event: Redacted, way: Way) -> tuple[int | None, str | None]:
         """Return (the event that this one is another delivery of, else None; its final uid)."""
         if event.frame_uid is not None and (known := self._find_frame(event.frame_uid)) is not None:
             return known, None
@@ -529,6 +529,6 @@ def _is_opt_out(event: Redacted) -> bool:
     return isinstance(event, RedactedIntent) and event.kind in opt_outs.KINDS
 
 
-def _resolve(future: asyncio.Future[T], result: T) -> None:
+def resolve(future: asyncio.Future[T], result: T) -> None:
     if not future.done():
         future.set_result(result)

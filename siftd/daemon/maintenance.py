@@ -79,7 +79,7 @@ class Maintenance:
         try:
             if await self._committer.leave_lost_log():
                 log.warning("log_gone", hint="a new one is begun, and what it held is copied with the database")
-            await asyncio.to_thread(self._keep_log)
+            await asyncio.to_thread(self.keep_log)
             await asyncio.to_thread(self._keep_snapshot)
             await self._forgetter.prune_if_due()
             await self._forgetter.finish()
@@ -101,7 +101,7 @@ class Maintenance:
 
     async def prune_log(self) -> int:
         """Remove the segments that are older than `log.keepDays` now; return how many."""
-        return await asyncio.to_thread(self._keep_log)
+        return await asyncio.to_thread(self.keep_log)
 
     async def _keep_root_commit(self) -> None:
         """Note the repository's root commit, once: by it a moved repository is known again."""
@@ -119,7 +119,7 @@ class Maintenance:
             if not await self._store.write(fulltext.merge_some):
                 return
 
-    def _keep_log(self) -> int:
+    def keep_log(self) -> int:
         compressed = sealing.compress(self._paths.wal)
         pruned = self._prune()
         if compressed or pruned:

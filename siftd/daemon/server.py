@@ -115,7 +115,7 @@ async def _serve(
         raise failure
 
 
-def _load() -> tuple[type[Services], type[Handlers]]:
+def load_services() -> tuple[type[Services], type[Handlers]]:
     """Import everything that captures do not need."""
     from siftd.daemon.handlers import Handlers
     from siftd.daemon.services import Services
@@ -180,7 +180,7 @@ class Daemon:
 
     async def _make_services(self) -> tuple[Services, Handlers]:
         try:
-            make_workshop, make_handlers = await asyncio.to_thread(_load)
+            make_workshop, make_handlers = await asyncio.to_thread(load_services)
         except SiftdError:
             raise
         except Exception as error:

@@ -81,7 +81,7 @@ class Services:
         )
         self.scrubber = Scrubber(self.paths, self.clock, self.committer, self.intake.admission)
         self.hider = ValueHider(self.paths, self.clock, self.committer, self.intake)
-        self._maintenance = Maintenance(
+        self.maintenance = Maintenance(
             root=self.workspace.root,
             paths=self.paths,
             settings=self.settings,
@@ -116,7 +116,7 @@ class Services:
             hide=self.hider.run,
             crash_guard=storage.crash_guard,
             on_edit=self.searching.forget,
-            on_damage=self._maintenance.note_damage,
+            on_damage=self.maintenance.note_damage,
         )
 
     async def _take_in(self) -> None:
@@ -172,7 +172,7 @@ class Services:
                 brief.unlink(missing_ok=True)
 
     async def _keep_up(self) -> None:
-        await self._maintenance.run()
+        await self.maintenance.run()
         self.telling.note_change()
 
     async def scrub(self, dry_run: bool) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class Services:
     async def prune(self) -> dict[str, Any]:
         """Forget what the configuration says is too old."""
         events_pruned = await self.consolidator.alone(self.forgetter.prune)
-        segments_pruned = await self.consolidator.alone(self._maintenance.prune_log)
+        segments_pruned = await self.consolidator.alone(self.maintenance.prune_log)
         held = await self.forgetter.count_held()
         return {"events": events_pruned, "segments": segments_pruned, "held": held, "pending": self.forgetter.pending}
 

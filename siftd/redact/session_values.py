@@ -61,21 +61,21 @@ class SessionValues:
 
     def __init__(self) -> None:
         self._hasher = Hasher()
-        self._sessions: dict[str, dict[Forms, None]] = {}
+        self.by_session: dict[str, dict[Forms, None]] = {}
         self._ready: dict[str, KnownValues] = {}
-        self._unsought: dict[str, dict[Forms, None]] = {}
+        self.not_yet_sought: dict[str, dict[Forms, None]] = {}
         self.missed = 0
         """Values that nobody has looked for in what was stored before, and nobody will: they were too many."""
         self._lock = Lock()
 
     def known(self, session_id: str) -> KnownValues | None:
-        if session_id not in self._sessions:  # nearly always: not worth a lock
+        if session_id not in self.by_session:  # nearly always: not worth a lock
             return None
         with self._lock:
-            values = self._sessions.get(session_id)
+            values = self.by_session.get(session_id)
             if values is None:
                 return None
-            _renew(self._sessions, session_id, values)
+            _renew(self.by_session, session_id, values)
             ready = self._ready.get(session_id) or self._finder(values)
             _keep_ready(self._ready, session_id, ready)
             return ready
@@ -85,33 +85,33 @@ class SessionValues:
         long = [each for value in values for each in _meant(value) if len(each) >= SHORTEST]
         found = [forms for each in long if (forms := self._hasher.forms(each))]
         with self._lock:
-            known = self._sessions.get(session_id, {})
+            known = self.by_session.get(session_id, {})
             new = dict.fromkeys(forms for forms in found if forms not in known)
             if not new:
                 return
             known.update(new)
             while len(known) > VALUES_MAX:
                 del known[next(iter(known))]
-            _renew(self._sessions, session_id, known)
-            _bound(self._sessions)
+            _renew(self.by_session, session_id, known)
+            _bound(self.by_session)
             self._ready.pop(session_id, None)
-            _renew(self._unsought, session_id, self._unsought.get(session_id, {}) | new)
-            self.missed += _bound(self._unsought)
+            _renew(self.not_yet_sought, session_id, self.not_yet_sought.get(session_id, {}) | new)
+            self.missed += _bound(self.not_yet_sought)
 
     def unsought(self) -> dict[str, frozenset[Forms]]:
         """Return, by session, the values that what was stored before has not been searched for."""
         with self._lock:
-            return {session_id: frozenset(values) for session_id, values in self._unsought.items()}
+            return {session_id: frozenset(values) for session_id, values in self.not_yet_sought.items()}
 
     def note_sought(self, sought: Mapping[str, Iterable[Forms]]) -> None:
         """What was stored before the call of `unsought` that gave these is searched, and clean of them."""
         with self._lock:
             for session_id, values in sought.items():
-                left = self._unsought.get(session_id, {})
+                left = self.not_yet_sought.get(session_id, {})
                 for forms in values:
                     left.pop(forms, None)
                 if not left:
-                    self._unsought.pop(session_id, None)
+                    self.not_yet_sought.pop(session_id, None)
 
     def finders(self, sought: Mapping[str, Iterable[Forms]]) -> Sought:
         """Return what finds these values in their sessions, and learns nothing."""

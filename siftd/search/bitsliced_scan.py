@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     _Slice = NDArray[np.uint64]
 
 _WORD_BITS = 64
-_LARGE = 0.7
+LARGE = 0.7
 """Of the mean (root of squares) of a vector's values: from there on one is large."""
-_DIMENSIONS_MAX = 192
+DIMENSIONS_MAX = 192
 """The weightiest ones that are looked at: a model's vectors have weight in all, and a half of 384 tells as much."""
-_WEIGHT_MAX = 3
+WEIGHT_MAX = 3
 """A dimension of the question counts as often as its size is times the mean of those that are not zero, rounded, at
 most so often."""
-_BLOCK = 2**12
+BLOCK = 2**12
 """Words of a slice that are added up at once: fewer cost calls, more do not stay in the processor's cache."""
 _GROWTH = 8
 """The next rows are so many times as many."""
@@ -54,51 +54,51 @@ class Bits:
     """Which values of vectors of length 1 are large, by dimension and row."""
 
     def __init__(self, dim: int, capacity: int) -> None:
-        self._large = _LARGE / dim**0.5
-        self._octets = np.zeros((dim, 2, -(-capacity // _WORD_BITS) * _WORD_BITS // 8), dtype=np.uint8)
+        self._large = LARGE / dim**0.5
+        self.octets = np.zeros((dim, 2, -(-capacity // _WORD_BITS) * _WORD_BITS // 8), dtype=np.uint8)
         """By dimension: whether a row's value is largely positive, and whether it is not largely negative."""
 
     def double(self) -> None:
         """Make room for as many rows again."""
-        self._octets = doubled(self._octets, axis=2)
+        self.octets = doubled(self.octets, axis=2)
 
     def put(self, rows: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Set rows, at least one; those that follow each other are set at once."""
         ends = np.flatnonzero(np.diff(rows) != 1) + 1
         for first, some in zip(rows[[0, *ends]].tolist(), np.split(vectors, ends), strict=True):
             octets = slice(first // 8, -(-(first + len(some)) // 8))
-            bits = np.unpackbits(self._octets[:, :, octets], axis=2, bitorder="little")
+            bits = np.unpackbits(self.octets[:, :, octets], axis=2, bitorder="little")
             run = slice(first % 8, first % 8 + len(some))
             bits[:, 0, run] = (some > self._large).T
             bits[:, 1, run] = (some >= -self._large).T
-            self._octets[:, :, octets] = np.packbits(bits, axis=2, bitorder="little")
+            self.octets[:, :, octets] = np.packbits(bits, axis=2, bitorder="little")
 
     def move(self, source: int, target: int) -> None:
-        moved = self._octets[:, :, source // 8] >> np.uint8(source % 8) & np.uint8(1)
-        others = self._octets[:, :, target // 8] & np.uint8(~(1 << target % 8) & 0xFF)
-        self._octets[:, :, target // 8] = others | moved << np.uint8(target % 8)
+        moved = self.octets[:, :, source // 8] >> np.uint8(source % 8) & np.uint8(1)
+        others = self.octets[:, :, target // 8] & np.uint8(~(1 << target % 8) & 0xFF)
+        self.octets[:, :, target // 8] = others | moved << np.uint8(target % 8)
 
     def nearest(self, vector: NDArray[np.float32], count: int, wanted: int) -> Iterator[NDArray[np.int64]]:
         """Yield the first `count` rows: about `wanted` that agree most with `vector`, then always more of the next."""
-        sums = self._sums(vector, count)
+        sums = self.sums_of_bits(vector, count)
         every = _first(count, -(-count // _WORD_BITS))
         seen = np.zeros_like(every)
         while (every != seen).any():
-            best = _greatest(sums, every, wanted)
+            best = greatest(sums, every, wanted)
             yield _rows(best & ~seen)
             seen, wanted = best, wanted * _GROWTH
 
-    def _sums(self, vector: NDArray[np.float32], count: int) -> list[_Slice]:
+    def sums_of_bits(self, vector: NDArray[np.float32], count: int) -> list[_Slice]:
         """Return the binary digits, lowest first, of how much each row agrees, plus what is the same for each."""
         size = np.abs(vector)
-        size[np.argsort(size)[:-_DIMENSIONS_MAX]] = 0
+        size[np.argsort(size)[:-DIMENSIONS_MAX]] = 0
         mean = float(size[size > 0].mean()) if size.any() else 1.0
-        weights = np.minimum(np.rint(size / mean), _WEIGHT_MAX).astype(np.int64)
+        weights = np.minimum(np.rint(size / mean), WEIGHT_MAX).astype(np.int64)
         along, against = (np.flatnonzero((weights > 0) & is_so).tolist() for is_so in (vector > 0, vector < 0))
-        slices = self._octets.view(np.uint64)[:, :, : -(-count // _WORD_BITS)]
+        slices = self.octets.view(np.uint64)[:, :, : -(-count // _WORD_BITS)]
         blocks = []
-        for start in range(0, slices.shape[2], _BLOCK):
-            block = slices[:, :, start : start + _BLOCK]
+        for start in range(0, slices.shape[2], BLOCK):
+            block = slices[:, :, start : start + BLOCK]
             nothing = np.zeros(block.shape[2], dtype=np.uint64)
             contrary = enumerate(_added_up(_weighed(block, against, weights), nothing))
             agreeing = _weighed(block, along, weights) + [(digit, ~bits) for digit, bits in contrary]
@@ -113,7 +113,7 @@ def _weighed(
     return [
         (digit, bits)
         for dimension in dimensions
-        for digit in range(_WEIGHT_MAX.bit_length())
+        for digit in range(WEIGHT_MAX.bit_length())
         if weights[dimension] >> digit & 1
         for bits in slices[dimension]
     ]
@@ -145,7 +145,7 @@ def _added_up(slices: Sequence[tuple[int, _Slice]], nothing: _Slice) -> list[_Sl
     return [held[0] for held in waiting]
 
 
-def _greatest(digits: Sequence[_Slice], among: _Slice, wanted: int) -> _Slice:
+def greatest(digits: Sequence[_Slice], among: _Slice, wanted: int) -> _Slice:
     """Return which rows of `among` have the greatest numbers: at least `wanted`, with all that equal the last one."""
     taken, equal = np.zeros_like(among), among
     for digit in reversed(digits):

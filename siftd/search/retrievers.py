@@ -68,20 +68,20 @@ class Legs:
         self._scope = scope
         listed = scope.listed
         self._listed = None if listed is None else lexical.as_ids(search_reads.listed_events(connection, listed))
-        self._few = self._few_events()
-        self._few_summaries: Ids | None = None
-        if self._few is not None:
-            self._few_summaries = np.sort(_array(search_reads.summary_ids(connection, self._few.tolist())))
+        self.few = self._few_events()
+        self.few_summaries: Ids | None = None
+        if self.few is not None:
+            self.few_summaries = np.sort(_array(search_reads.summary_ids(connection, self.few.tolist())))
 
     def words(self) -> Found:
         """Summaries, by their words."""
-        ids, shares = self._best(self._told.ids, self._told.shares, self._summaries_shown, self._few_summaries)
+        ids, shares = self._best(self._told.ids, self._told.shares, self.summaries_shown, self.few_summaries)
         return self._summaries(ids, lexical.shortened(shares, self._rows.summaries(ids)["size"]))
 
     def raw(self) -> Found:
         """Events, by the words of what was asked, done and answered."""
-        matches = self._matches("events_fts", "events", self._few, self._events_surely_shown)
-        ids, shares = self._best(matches.ids, matches.shares, self._events_shown, self._few)
+        matches = self._matches("events_fts", "events", self.few, self.events_surely_shown)
+        ids, shares = self._best(matches.ids, matches.shares, self.events_shown, self.few)
         scores = lexical.shortened(shares, self._rows.events(ids)["size"])
         order = np.lexsort((-ids, -scores))
         return Found(ids[order], np.zeros_like(ids), scores[order])
@@ -93,17 +93,17 @@ class Legs:
             return self._summaries(np.empty(0, dtype=np.int64), np.empty(0))
         found = _array(search_reads.by_trigrams(self._connection, match, TRIGRAMS_MAX))
         places = _TRIGRAM_SCORE / (1 + np.arange(len(found)) / TRIGRAM_DEPTH)
-        ids, scores = self._best(found, places, self._summaries_shown, self._few_summaries)
+        ids, scores = self._best(found, places, self.summaries_shown, self.few_summaries)
         return self._summaries(ids[:TRIGRAM_DEPTH], scores[:TRIGRAM_DEPTH])
 
     def vector(self, index: VectorIndex, vector: NDArray[np.float32]) -> Found:
         """Summaries whose vector is nearer than most, by how much of the question that answers."""
         usual = index.usual_cosine(vector)
         found: list[tuple[Ids, _Scores]] = []
-        for ids, cosines in index.windows(vector, self._few_summaries):
+        for ids, cosines in index.windows(vector, self.few_summaries):
             nearness = (cosines - usual) / (1 - usual) if usual < 1 else np.zeros_like(cosines)
             near = nearness >= NOISE
-            shown = near & self._summaries_shown(ids)
+            shown = near & self.summaries_shown(ids)
             found.append((ids[shown], nearness[shown]))
             if not near.all() or sum(len(each) for each, _ in found) >= self._depth:
                 break
@@ -136,7 +136,7 @@ class Legs:
 
     @cached_property
     def _told(self) -> Matches:
-        return self._matches("summaries_fts", "summaries", self._few_summaries, self._summaries_shown)
+        return self._matches("summaries_fts", "summaries", self.few_summaries, self.summaries_shown)
 
     def _matches(self, table: str, rows_of: str, few: Ids | None, shown: _Allowed) -> Matches:
         expressions = self._question.expressions
@@ -167,7 +167,7 @@ class Legs:
                 break
         return np.concatenate(found)[: self._depth], np.concatenate(told)[: self._depth]
 
-    def _summaries_shown(self, ids: Ids) -> NDArray[np.bool_]:
+    def summaries_shown(self, ids: Ids) -> NDArray[np.bool_]:
         within = np.ones(len(ids), dtype=np.bool_)
         if not self._scope.is_open:  # else no row need be known
             within = self._are_within(self._rows.summaries(ids)["event"])
@@ -176,7 +176,7 @@ class Legs:
             return within & ~doubted
         return self._settled(ids, within, doubted, search_reads.live_summaries)
 
-    def _events_shown(self, ids: Ids) -> NDArray[np.bool_]:
+    def events_shown(self, ids: Ids) -> NDArray[np.bool_]:
         within = self._are_within(ids)
         return self._settled(ids, within, within & _contains(self._hidden[1], ids), search_reads.live_events)
 
@@ -189,7 +189,7 @@ class Legs:
             shown[doubted] = np.isin(asked, live(self._connection, asked.tolist(), self._scope))
         return shown
 
-    def _events_surely_shown(self, ids: Ids) -> NDArray[np.bool_]:
+    def events_surely_shown(self, ids: Ids) -> NDArray[np.bool_]:
         """Whether events are shown, as far as is known without asking for each."""
         return self._are_within(ids) & ~_contains(self._hidden[1], ids)
 

@@ -21,7 +21,7 @@ from siftd.store.search_reads import Supersedes
 Ids = NDArray[np.int64]
 KEPT = 2**18
 """Rows of one kind that are kept, each in the place that its id's last digits say: about 8 MB."""
-_PIECE = 1_024
+PIECE = 1_024
 """Rows that are read ahead at once: what a search that comes meanwhile waits for, some 5 ms."""
 _NOBODY = np.iinfo(np.int64).min
 _TOP = 2**63 - 1
@@ -151,10 +151,10 @@ class Rows:
         self._supersedes = now
 
     def _events_before(self, ts: int, event_id: int) -> list[tuple[Any, ...]]:
-        return self._numbered(search_reads.event_rows_before(self._connection, ts, event_id, _PIECE))
+        return self._numbered(search_reads.event_rows_before(self._connection, ts, event_id, PIECE))
 
     def _summaries_before(self, summary_id: int) -> list[tuple[Any, ...]]:
-        return search_reads.summary_rows_before(self._connection, summary_id, _PIECE)
+        return search_reads.summary_rows_before(self._connection, summary_id, PIECE)
 
     def _read_events(self, new: Iterable[int]) -> list[tuple[Any, ...]]:
         return self._numbered(search_reads.event_rows(self._connection, new))
@@ -194,7 +194,7 @@ class _Kept:
             for column, given in zip(self._columns.values(), values, strict=True):
                 column[places] = given
         self._ahead += len(piece)
-        return piece[-1] if len(piece) == _PIECE and self._ahead < KEPT else None
+        return piece[-1] if len(piece) == PIECE and self._ahead < KEPT else None
 
     def take(self, ids: Ids, read: Callable[[list[int]], list[tuple[Any, ...]]]) -> dict[str, NDArray[Any]]:
         places = ids % KEPT

@@ -79,7 +79,7 @@ def list_said(
     kept = {_key(text) for text in memories.list_live_texts(connection, now_ms)}
     found: dict[str, Said] = {}
     for row in typed.list_typed(connection, since_event, said_by, REFUSED, limit):  # oldest first
-        for text in _sentences(_typed(row.kind, row.payload_json)):
+        for text in sentences(_typed(row.kind, row.payload_json)):
             key = _key(text)
             if key in kept:
                 continue
@@ -101,7 +101,7 @@ def _typed(kind: str, payload_json: str) -> str:
     return str(payload.get("error", "")).partition(REFUSED)[2]
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences(text: str) -> Iterator[str]:
     if len(text) > PROMPT_CHARS_MAX or text.lstrip().startswith(("/", "<")):
         return
     for line in text.split("\n"):

@@ -38,19 +38,19 @@ _ORTHOGONAL = ("hash-384",)
 """Embedders that put unrelated texts at right angles; a model's cosines begin at a half or so."""
 _USUAL = {"blend-384": 0.06}
 """The mean cosine of recorded questions with the summaries of another project."""
-_BUILT_IN = ("blend-384", "hash-384")
+BUILT_IN = ("blend-384", "hash-384")
 _WEIGHT_OF_MODELS = 0.7
 """What nearness by a model counts, beside 1 by hash-384: with 1 the words alone find the right one among ten more often
 than both together, and R@1 is 0.007 less in recorded sessions and in long chats (all-MiniLM-L6-v2)."""
-_PIECE = 4_096
+PIECE = 4_096
 """Rows that are read at once."""
-_CHANGES = 256
+CHANGES = 256
 """Changed rows that are set at once: each by itself takes three times as long, all together memory."""
-_BLOCK = 8_192
+BLOCK = 8_192
 """Rows that are compared at once with several vectors: bounds memory."""
 _HEAD_SHARE = 4
 """Of a vector's dimensions one in so many, the first ones, are enough to rule out nearly every pair of texts."""
-_PAIRS_MAX = 4_096
+PAIRS_MAX = 4_096
 """Pairs of a block that are looked at one by one; of more the whole product is quicker."""
 _ROUNDING = 1e-4
 
@@ -62,7 +62,7 @@ def usual_of_few(embedder: str) -> float:
 
 def is_built_in(embedder: str) -> bool:
     """Whether a vector of this space costs next to nothing."""
-    return embedder in _BUILT_IN
+    return embedder in BUILT_IN
 
 
 def is_orthogonal(embedder: str) -> bool:
@@ -92,7 +92,7 @@ class VectorIndex:
     @property
     def weight(self) -> float:
         """What nearness in this space counts."""
-        return 1.0 if self.embedder in _BUILT_IN else _WEIGHT_OF_MODELS
+        return 1.0 if self.embedder in BUILT_IN else _WEIGHT_OF_MODELS
 
     @property
     def is_whole(self) -> bool:
@@ -107,14 +107,14 @@ class VectorIndex:
             self._read_down_to = 2**62
         elif newest > self._seen:
             changed = search_reads.vector_changes(connection, self._seen)
-            for start in range(0, len(changed), _CHANGES):
-                self._follow(connection, changed[start : start + _CHANGES])
+            for start in range(0, len(changed), CHANGES):
+                self._follow(connection, changed[start : start + CHANGES])
         self._seen = newest
         until = None if seconds is None else time.monotonic() + seconds
         while self._read_down_to is not None:
-            piece = search_reads.list_vectors(connection, self.embedder, self.dim, self._read_down_to, _PIECE)
+            piece = search_reads.list_vectors(connection, self.embedder, self.dim, self._read_down_to, PIECE)
             self._put(piece)
-            self._read_down_to = piece[-1][0] if len(piece) == _PIECE else None
+            self._read_down_to = piece[-1][0] if len(piece) == PIECE else None
             if until is not None and time.monotonic() >= until:
                 break
 
@@ -178,13 +178,13 @@ class VectorIndex:
         vectors, tails = self._matrix[places], self._tails[places]
         heads = np.ascontiguousarray(vectors[:, : self._head].T)
         first, last = (rows.start, min(rows.stop, len(self))) if rows is not None else (0, len(self))
-        for start in range(first, last if asked else first, _BLOCK):
-            block = self._matrix[start : min(start + _BLOCK, last)]
+        for start in range(first, last if asked else first, BLOCK):
+            block = self._matrix[start : min(start + BLOCK, last)]
             most = block[:, : self._head] @ heads
             most += np.outer(self._tails[start : start + len(block)], tails)
             # Of two dimensions at once `nonzero` takes ten times as long.
             near, columns = np.divmod(np.flatnonzero(most >= cosine - _ROUNDING), len(asked))
-            if len(near) > _PAIRS_MAX:
+            if len(near) > PAIRS_MAX:
                 scores = block @ vectors.T
                 near, columns = np.nonzero(scores >= cosine)
                 cosines = scores[near, columns]

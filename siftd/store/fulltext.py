@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 
 INDEXES = ("summaries_fts", "summaries_trigrams", "events_fts", "memories_fts", "memories_trigrams")
-_PAGES = 16
+PAGES = 16
 """Merged at once: what a capture may have to wait for, some 3 ms."""
 _SEGMENTS = 2
 """Of a size from which on they are merged; FTS5's own is four."""
@@ -28,7 +28,7 @@ def merge_some(connection: sqlite3.Connection) -> bool:
         if connection.execute(_CONFIGURED.format(index=index)).fetchone() != (_SEGMENTS,):
             connection.execute(command, ("usermerge", _SEGMENTS))  # the index remembers it
         before = connection.total_changes
-        connection.execute(command, ("merge", _PAGES))
+        connection.execute(command, ("merge", PAGES))
         if connection.total_changes - before >= _IS_WORK:
             return True
     return False

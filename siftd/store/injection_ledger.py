@@ -116,11 +116,11 @@ def _touched_by(connection: sqlite3.Connection, row: dict[str, Any]) -> int | No
     if row["event_id"] is not None:
         touched = connection.execute(_TOUCHING, (row["event_id"], *after)).fetchone()[0]
     else:
-        touched = _first_named(row["text"] or "", connection.execute(_FACETS_AFTER, after).fetchall())
+        touched = first_named(row["text"] or "", connection.execute(_FACETS_AFTER, after).fetchall())
     return min((int(each) for each in (asked, touched) if each is not None), default=None)
 
 
-def _first_named(text: str, facets: Sequence[tuple[str, int]]) -> int | None:
+def first_named(text: str, facets: Sequence[tuple[str, int]]) -> int | None:
     """Return the first event that worked on a file or a symbol that the text names."""
     for value, event_id in facets:
         name = value.rpartition("/")[2]

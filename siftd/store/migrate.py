@@ -79,7 +79,7 @@ def check_not_newer(connection: sqlite3.Connection, migrations: list[Migration] 
 def _apply(connection: sqlite3.Connection, migration: Migration, now_ms: int) -> None:
     try:
         connection.execute("BEGIN IMMEDIATE")
-        for statement in _statements(migration.sql):
+        for statement in statements(migration.sql):
             connection.execute(statement)
         connection.execute(
             "INSERT INTO migrations VALUES (?, ?, ?, ?)", (migration.number, migration.name, migration.sha256, now_ms)
@@ -95,7 +95,7 @@ def _apply(connection: sqlite3.Connection, migration: Migration, now_ms: int) ->
         ) from error
 
 
-def _statements(sql: str) -> Iterator[str]:
+def statements(sql: str) -> Iterator[str]:
     """Yield the statements of a file; `sqlite3.complete_statement` knows where a trigger ends.
 
     What follows the last one is a comment, or a statement without its end: SQLite decides.

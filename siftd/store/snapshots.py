@@ -39,7 +39,7 @@ class Snapshot:
     def is_whole(self) -> bool:
         """Whether every byte is as it was made. Takes as long as reading the file."""
         try:
-            return self.path.stem.partition("-")[2] == _digest(self.path)
+            return self.path.stem.partition("-")[2] == digest(self.path)
         except OSError:
             return False
 
@@ -86,7 +86,7 @@ def make_snapshot(database: str, folder: str) -> Snapshot:
     remove_leftovers(folder)
     fresh = Path(folder) / ".snapshot.new"
     seq = copy_database(database, fresh)
-    snapshot = Snapshot(fresh.rename(Path(folder) / f"{seq}-{_digest(fresh)}.sqlite"), seq)
+    snapshot = Snapshot(fresh.rename(Path(folder) / f"{seq}-{digest(fresh)}.sqlite"), seq)
     sync_folder(folder)
     for each in list_snapshots(folder)[KEPT:]:
         each.path.unlink(missing_ok=True)
@@ -155,7 +155,7 @@ def _verified_seq(connection: sqlite3.Connection) -> int:
     return applied_seq(connection)
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 

@@ -85,7 +85,7 @@ def _start(paths: WorkspacePaths, folder: str, environ: Mapping[str, str], lock:
     spawn_at = 0.0
     while True:
         client = _find_ready(paths, deadline)
-        if time.monotonic() > deadline and _is_working(paths):
+        if time.monotonic() > deadline and is_working(paths):
             deadline = min(time.monotonic() + START_SECONDS, last)
         is_late = time.monotonic() > deadline
         if daemon is not None and (client is not None or is_late):
@@ -109,7 +109,7 @@ def _start(paths: WorkspacePaths, folder: str, environ: Mapping[str, str], lock:
         time.sleep(POLL_SECONDS)
 
 
-def _is_working(paths: WorkspacePaths) -> bool:
+def is_working(paths: WorkspacePaths) -> bool:
     """Whether a file of the workspace was written lately: a daemon that takes long to start is at it."""
     since = time.time() - START_SECONDS
     with suppress(OSError):

@@ -29,18 +29,18 @@ class Belonging:
     def __init__(self, key: str, now_seconds: Callable[[], float] = time.monotonic) -> None:
         self._key = key
         self._now = now_seconds
-        self._held: dict[str, tuple[float, Whose]] = {}
+        self.held: dict[str, tuple[float, Whose]] = {}
 
     def whose(self, folder: str) -> Whose:
         """Return whose a folder is, as it was at most half a minute ago."""
         now = self._now()
-        held = self._held.get(folder)
+        held = self.held.get(folder)
         if held is not None and now - held[0] < HELD_SECONDS:
             return held[1]
-        if len(self._held) >= HELD_MAX:
-            self._held = {}
+        if len(self.held) >= HELD_MAX:
+            self.held = {}
         found = self._find(folder)
-        self._held[folder] = now, found
+        self.held[folder] = now, found
         return found
 
     def _find(self, folder: str) -> Whose:

@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from daemons import HOOK, Place, RawClient, tool_call
 
 from siftd.wire.frames import encode_json

@@ -81,7 +81,7 @@ def prune(paths: WorkspacePaths) -> None:
         is_database_in_place=bool,
         end=bool,
     )
-    maintenance._keep_log()
+    maintenance.keep_log()
 
 
 def open_store(paths: WorkspacePaths) -> None:
@@ -96,9 +96,9 @@ def scrub(paths: WorkspacePaths) -> None:
     intake = Intake(paths, Settings({"redact.rules": [rule]}))
     sealing.seal_file(paths.wal)
     scrubber = Scrubber(paths, SystemClock(), None, intake.admission)  # type: ignore[arg-type]
-    seq = scrubber._pending_seq()
+    seq = scrubber.pending_seq()
     assert seq is not None
-    scrubber._scrub(seq, Scrubbed())
+    scrubber.scrub_now(seq, Scrubbed())
 
 
 def capture(paths: WorkspacePaths) -> None:

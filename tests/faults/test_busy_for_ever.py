@@ -55,7 +55,7 @@ async def test_a_damaged_page_ends_the_indexing_and_has_the_database_set_aside(t
     damage_a_leaf_of_events(Path(paths.database))
     async with opened(tmp_path) as memory:
         with anyio.fail_after(ENOUGH_SECONDS), capture_logs() as logs:
-            await memory.services.consolidator._tick()
+            await memory.services.consolidator.tick()
             memory.clock.at += DAY
             with pytest.raises(StoreCorrupt):
                 await memory.ask("drain")
@@ -78,10 +78,10 @@ async def test_a_stage_that_fails_costs_no_other_of_the_tick(tmp_path: Path) -> 
         async def keep_up() -> None:
             done.append("upkeep")
 
-        bench.consolidator._drainer.drain = lambda *_, **__: overflow()  # type: ignore[assignment, method-assign, misc]
-        bench.consolidator._maintenance = keep_up
+        bench.consolidator.drainer.drain = lambda *_, **__: overflow()  # type: ignore[assignment, method-assign, misc]
+        bench.consolidator.maintenance = keep_up
         with capture_logs() as logs:
-            await bench.consolidator._tick()
+            await bench.consolidator.tick()
     assert done == ["upkeep"]
     assert [each["stage"] for each in logs if each["event"] == "tick_failed"] == ["summarise"]
 
@@ -140,7 +140,7 @@ async def test_a_client_that_never_stops_keeps_neither_tick_nor_drain_from_endin
         bench.store.read = read_and_capture  # type: ignore[method-assign, assignment]
         with anyio.fail_after(ENOUGH_SECONDS):
             assert await RawIndexer(bench.store).run_all()
-            await bench.consolidator._tick()
+            await bench.consolidator.tick()
             result = await bench.consolidator.drain(None, nobody)
         assert 0 < result.processed < calls
 
@@ -156,7 +156,7 @@ async def test_a_row_with_an_enormous_id_costs_nothing_and_stops_nothing(tmp_pat
         with anyio.fail_after(ENOUGH_SECONDS):
             await memory.ask("drain")
             second = await memory.capture(2)
-            await memory.services.consolidator._tick()
+            await memory.services.consolidator.tick()
             await memory.ask("forget", ids=[f"e{first}"], dryRun=False)
         assert first < second
     async with opened(tmp_path) as memory:
@@ -194,7 +194,7 @@ async def test_a_date_typed_as_text_ends_neither_the_daemon_nor_a_search(tmp_pat
             times = [value for row in listed for name, value in row.items() if name.lower().endswith("ts")]
             assert listed
             assert all(isinstance(each, int | None) for each in times), (kind, times)
-        await memory.services.consolidator._tick()
+        await memory.services.consolidator.tick()
         await memory.capture(9)
 
 
@@ -202,5 +202,5 @@ async def test_a_date_typed_as_text_becomes_the_time_that_it_means(tmp_path: Pat
     async with opened(tmp_path) as memory:
         await memory.capture(1)
         await memory.by_hand("UPDATE events SET ts = '2026-01-01'")
-        await memory.services.consolidator._tick()
+        await memory.services.consolidator.tick()
         assert await memory.rows("SELECT ts FROM events") == [(1_767_225_600_000,)]

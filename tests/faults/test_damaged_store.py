@@ -119,10 +119,10 @@ async def test_a_log_that_is_deleted_while_it_is_used_is_begun_anew_and_what_it_
         before = await fill(memory, has_snapshot=True)
         assert await memory.capture(8) == 7, "after the snapshot: in the log and the database only"
         delete_log(paths_of(tmp_path))
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert (await memory.ask("info"))["recovery"]["logLostTs"] == NOW
         assert await memory.capture(9) == 8, "in a log that has a name again"
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert [each.seq for each in snapshots.list_snapshots(memory.services.paths.snapshots)] == [7, 6], "once"
         whole = await memory.rows(EVERYTHING)
     assert whole[:6] == before
@@ -137,7 +137,7 @@ async def test_a_log_that_is_deleted_between_two_daemons_is_told_and_what_it_hel
     delete_log(paths_of(tmp_path))
     async with opened(tmp_path) as memory:
         assert (await memory.ask("info"))["recovery"]["logLostTs"] == NOW
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
     await rebuilt(tmp_path)
     async with opened(tmp_path) as memory:
         assert await memory.rows(EVERYTHING) == before
@@ -149,7 +149,7 @@ async def test_a_person_s_lock_keeps_no_tick_from_the_log_s_upkeep(tmp_path: Pat
         await fill(memory, has_snapshot=False)
         with contextlib.closing(sqlite3.connect(memory.services.paths.database, isolation_level=None)) as person:
             person.execute("BEGIN IMMEDIATE")
-            await memory.services._maintenance.run()
+            await memory.services.maintenance.run()
         assert [each.suffix for each in Path(memory.services.paths.folder).glob("wal-*")] == [".gz", ".gz"]
 
 

@@ -43,7 +43,7 @@ def spawn_deadly(place: Place, function: str) -> subprocess.Popen[bytes]:
         stderr=subprocess.PIPE,
         cwd="/",
     )
-    place._daemons.append(daemon)
+    place.daemons.append(daemon)
     return daemon
 
 

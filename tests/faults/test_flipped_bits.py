@@ -49,7 +49,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
                 await memory.capture(number)
                 if number in (5, 11):
                     await memory.services.committer.seal_log()
-                    await memory.services._maintenance.run()
+                    await memory.services.maintenance.run()
             await memory.ask("drain")
             snapshots.make_snapshot(memory.services.paths.database, memory.services.paths.snapshots)
             return await memory.rows(LOGGED)

@@ -11,8 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "unit"))
 from opened_memory import DAY, NOW, Hands, Memory
 from opened_memory import opened as opened_by_folder
 
@@ -206,7 +204,7 @@ async def test_a_kill_while_scrubbing_leaves_no_secret_once_it_is_done_again(tmp
     for number, folder in enumerate(fault_at_every_step("scrub", tmp_path)):
         for is_rebuilt in (False, True)[: 1 + number % 2]:
             async with opened(folder, Hands(), redact_rules=rules) as memory:
-                await memory.services._maintenance.run()
+                await memory.services.maintenance.run()
                 rows = await memory.rows(EVERYTHING)
                 assert [row for row in rows if row[0] != held] == untouched, is_rebuilt
                 assert [row[6] for row in rows if row[0] == held] != []

@@ -89,7 +89,7 @@ async def test_a_rebuild_keeps_every_event_that_the_whole_database_still_had(
         told = (await memory.ask("info"))["recovery"]["rescued"]
         assert (told["events"] > 0, told["left"]) == (True, 0)
         assert await memory.capture(9) == 10, "no id is given twice"
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert [each.seq for each in snapshots.list_snapshots(paths.snapshots)] == [10], "copied at once"
         whole = await memory.rows(EVERYTHING)
     for each in Path(paths.folder).glob("db.sqlite*"):
@@ -215,10 +215,10 @@ async def test_a_log_that_is_emptied_while_it_is_written_is_begun_anew_and_what_
     async with opened(tmp_path) as memory:
         await fill(memory)
         empty_the_active_one(paths)
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert (await memory.ask("info"))["recovery"]["logLostTs"] == NOW
         assert await memory.capture(9) == 10
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         whole = await memory.rows(EVERYTHING)
     for each in Path(paths.folder).glob("db.sqlite*"):
         each.unlink()
@@ -233,7 +233,7 @@ async def test_a_log_that_was_emptied_between_two_daemons_is_told_and_what_it_he
     empty_the_active_one(paths)
     async with opened(tmp_path) as memory:
         assert (await memory.ask("info"))["recovery"]["logLostTs"] == NOW
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert [each.seq for each in snapshots.list_snapshots(paths.snapshots)] == [9]
         assert await memory.rows(EVERYTHING) == before
 

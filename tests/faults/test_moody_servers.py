@@ -9,16 +9,11 @@ from __future__ import annotations
 import json
 import random
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
-
 from model_server import KINDS, Kind, Reply, needs_library, running, said
 from workbench import DAY_MS, Workbench, nobody
 

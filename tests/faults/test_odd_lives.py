@@ -29,12 +29,12 @@ def test_of_two_daemons_started_at_once_one_serves_fifty_times_over() -> None:
     try:
         ensure_workspace(place.paths)
         for number in range(50):
-            rivals = {torture._spawn(), torture._spawn()}
+            rivals = {torture.spawn(), torture.spawn()}
             pid = wait_until("one answers", place.pid)
             [other] = rivals - {pid}
-            torture._wait_for_end(other)
+            torture.wait_for_end(other)
             assert place.capture(number)["eventId"] == number + 1
-            torture._kill(pid)
+            torture.kill(pid)
             assert Path(place.paths.socket).is_socket(), "the next two find a stale one"
         torture.start()
         assert place.count_events() == 50

@@ -45,7 +45,7 @@ def start(place: Place, installed: Path) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         cwd="/",
     )
-    place._daemons.append(daemon)
+    place.daemons.append(daemon)
     wait_until("the daemon answers", place.pid, 30)
     return daemon
 

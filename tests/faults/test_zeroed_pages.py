@@ -111,7 +111,7 @@ async def test_a_snapshot_that_cannot_be_used_is_passed_over_for_the_one_before_
     connection = sqlite3.connect(spoilt, isolation_level=None)
     connection.execute("DELETE FROM migrations")
     connection.close()
-    spoilt.rename(Path(paths.snapshots) / f"{good.seq + 1}-{snapshots._digest(spoilt)}.sqlite")
+    spoilt.rename(Path(paths.snapshots) / f"{good.seq + 1}-{snapshots.digest(spoilt)}.sqlite")
     for _ in range(2):  # the second time the good one is gone too
         for each in Path(paths.folder).glob("db.sqlite*"):
             each.unlink()

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from daemons import HOOK, Place, RawClient, is_alive, tool_call, wait_until
 
 from siftd.wire.frames import encode_json
@@ -148,7 +148,7 @@ class Torture:
             client.start()
         hooks = [self._start_hook() for _ in range(HOOKS_A_ROUND)]
         is_over.wait(self.random.uniform(0, LIFE_SECONDS))
-        self._kill(pid)
+        self.kill(pid)
         is_over.set()
         for client in clients:
             client.join()
@@ -165,12 +165,12 @@ class Torture:
         while True:
             if (pid := self.place.pid()) is not None:
                 return pid
-            self._wait_for(self._spawn())
+            self._wait_for(self.spawn())
 
     def _wait_for(self, started: int) -> None:
         wait_until("a daemon answers, or ours has ended", lambda: self.place.pid() or not is_alive(started), 20)
 
-    def _wait_for_end(self, pid: int) -> None:
+    def wait_for_end(self, pid: int) -> None:
         wait_until("it has ended", lambda: not is_alive(pid), 20)
 
     def finish(self) -> None:
@@ -330,7 +330,7 @@ class Torture:
 
     # Death
 
-    def _spawn(self) -> int:
+    def spawn(self) -> int:
         assert self._nursery.stdin is not None
         assert self._nursery.stdout is not None
         self._nursery.stdin.write(b"\n")
@@ -338,11 +338,11 @@ class Torture:
         return int(self._nursery.stdout.readline())
 
     def _kill_while_it_starts(self) -> None:
-        pid = self._spawn()
+        pid = self.spawn()
         threading.Event().wait(self.random.uniform(0, 0.08))
-        self._kill(pid)
+        self.kill(pid)
 
-    def _kill(self, pid: int) -> None:
+    def kill(self, pid: int) -> None:
         self.kills += 1
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

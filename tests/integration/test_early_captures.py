@@ -36,13 +36,13 @@ def test_captures_are_acknowledged_before_the_rest_is_imported_and_the_rest_find
 
 
 async def take_early(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    may_load, load = threading.Event(), server._load
+    may_load, load = threading.Event(), server.load_services
 
     def load_late() -> Any:
         assert may_load.wait(60)
         return load()
 
-    monkeypatch.setattr(server, "_load", load_late)
+    monkeypatch.setattr(server, "load_services", load_late)
     ensure_workspace(place.paths)
     endpoint = Endpoint(place.paths)
     storage = Storage(find_workspace(str(place.folder)), place.paths, LoadedSettings(Settings({})), SystemClock())

@@ -5,15 +5,12 @@ from __future__ import annotations
 import contextlib
 import gzip
 import sqlite3
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from daemons import Place, tool_call, wait_until
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "unit"))
 from transcript_files import SessionFile
 
 pytestmark = pytest.mark.slow

@@ -22,8 +22,6 @@ from typing import Any
 import pytest
 import re2  # type: ignore[import-untyped]
 from daemons import Place, wait_until
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "unit"))
 from transcript_files import SessionFile
 
 from siftd.errors import RequestRefused

@@ -15,16 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import whose_folders
 from daemons import Place, RawClient, session_start, tool_call, wait_until
+from whose_folders import Case
 
 from siftd.wire.frames import encode_hook
 from siftd.wire.launch import ensure_daemon
 from siftd.workspace.identity import find_workspace
 from siftd.workspace.paths import Home
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-import whose_folders
-from whose_folders import Case
 
 DONE = "make target-7001"
 """What was done last in the bank's folder, which every session that starts there is told."""

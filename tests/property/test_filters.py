@@ -110,10 +110,10 @@ def test_what_a_search_is_shown_is_what_sql_shows(asked: dict[str, Any], few: in
     )
     told = np.array([row[0] for row in STORE.execute("SELECT id FROM summaries ORDER BY id")])
     for ids, shown, may, sql in (
-        (IDS[:-1], legs._events_shown, legs._few, events),
-        (told, legs._summaries_shown, legs._few_summaries, f"{summaries} ORDER BY 1"),
+        (IDS[:-1], legs.events_shown, legs.few, events),
+        (told, legs.summaries_shown, legs.few_summaries, f"{summaries} ORDER BY 1"),
     ):
         looked_at = ids if may is None else np.intersect1d(ids, may)
         expected = [row[0] for row in STORE.execute(sql, scope.whole.values)]
         assert looked_at[shown(looked_at)].tolist() == expected
-    assert not (legs._events_surely_shown(IDS) & ~legs._events_shown(IDS)).any()
+    assert not (legs.events_surely_shown(IDS) & ~legs.events_shown(IDS)).any()

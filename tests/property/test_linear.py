@@ -53,7 +53,7 @@ from siftd.search.query import Question
 from siftd.search.relevance import Relevance
 from siftd.search.wording import is_own_wording
 from siftd.store.commands import command_key
-from siftd.store.injection_ledger import _first_named
+from siftd.store.injection_ledger import first_named
 from siftd.store.payload import find_object
 from siftd.store.tombstones import paths_of
 from siftd.summarise.answer import checked_text, read_answer, read_answers
@@ -369,7 +369,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "indexing.facets_of": lambda text: facets_of(captured("Bash", encode_canonical(payload_of(text)).decode())),
     "tombstones.paths_of": lambda text: paths_of(encode_canonical({"tool_input": {"file_path": text}})),
     "commands.command_key": command_key,
-    "ledger.first_named": lambda text: _first_named(text, [("/a/password", 1), ("redis.py", 2), ("aaaa", 3)]),
+    "ledger.first_named": lambda text: first_named(text, [("/a/password", 1), ("redis.py", 2), ("aaaa", 3)]),
     "remembering": lambda text: (check_says_something(text + "a"), cleaned(text)),
     # Symbols
     **{f"symbols of .{each}": partial(symbols, each) for each in ("py", "ts", "go", "rs", "java", "rb", "cs", "cpp")},
@@ -399,7 +399,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "hash384.embed": lambda text: hash384.embed([text]),
     "hash384.embed_question": lambda text: hash384.embed_question(text, {}),
     "sameness.says_the_same": lambda text: says_the_same(text, text + " a"),
-    "standing.sentences": lambda text: list(standing._sentences(text[: standing.PROMPT_CHARS_MAX])),
+    "standing.sentences": lambda text: list(standing.sentences(text[: standing.PROMPT_CHARS_MAX])),
     "query.Question": lambda text: Question.of(text).expressions,
     "relevance.share": WORDS.share,
     "harmless.harmless": harmless,

@@ -104,7 +104,7 @@ BOUNDED = {
     "siftd.search.standing": "of a line that a person typed, a sentence of it cut to 400 characters",
     "siftd.store.commands._QUOTED": "to the next quote or the end, and from there on",
     "siftd.store.commands.command_key": "separators of fixed length; then one word of a command",
-    "siftd.store.injection_ledger._first_named": "the escaped name of a file, so no repetition but of its letters",
+    "siftd.store.injection_ledger.first_named": "the escaped name of a file, so no repetition but of its letters",
     "siftd.summarise.answer._THINKING": "of 40,000 characters of an answer; what is unclosed goes to the end, once",
     "siftd.summarise.extractive": ENDS,
     "siftd.summarise.salience._LISTING": "of a command's first characters",

@@ -146,7 +146,7 @@ def many_vectors(count: int, dim: int) -> sqlite3.Connection:
 
 def sums_of(bits: Bits, asked: np.ndarray, count: int) -> list[int]:
     """How much each row agrees, read from the digits."""
-    digits = [np.unpackbits(each.view(np.uint8), bitorder="little")[:count] for each in bits._sums(asked, count)]
+    digits = [np.unpackbits(each.view(np.uint8), bitorder="little")[:count] for each in bits.sums_of_bits(asked, count)]
     return [sum(int(digit[row]) << at for at, digit in enumerate(digits)) for row in range(count)]
 
 
@@ -165,13 +165,13 @@ def test_a_coarse_sum_counts_the_large_values_that_agree_less_those_that_differ(
         if len(some):
             bits.put(some, rows[some])
     size = np.abs(asked)
-    size[np.argsort(size)[: -bitsliced_scan._DIMENSIONS_MAX]] = 0
+    size[np.argsort(size)[: -bitsliced_scan.DIMENSIONS_MAX]] = 0
     mean = size[size > 0].mean() if size.any() else 1
-    weights = np.minimum(np.rint(size / mean), bitsliced_scan._WEIGHT_MAX) * np.sign(asked)
-    large = np.where(np.abs(rows) > bitsliced_scan._LARGE / dim**0.5, np.sign(rows), 0)
+    weights = np.minimum(np.rint(size / mean), bitsliced_scan.WEIGHT_MAX) * np.sign(asked)
+    large = np.where(np.abs(rows) > bitsliced_scan.LARGE / dim**0.5, np.sign(rows), 0)
     agreeing = (large @ weights).astype(int)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bitsliced_scan, "_BLOCK", 2)
+        patch.setattr(bitsliced_scan, "BLOCK", 2)
         more = np.array(sums_of(bits, asked, count)) - agreeing
     assert (more == more[0]).all(), "the same is added for each"
 
@@ -183,7 +183,7 @@ def test_the_greatest_sums_are_taken_with_all_that_equal_the_last(sums: list[int
     padded = np.array(sums + [31] * (64 * words - len(sums)))
     digits = [np.packbits(padded >> at & 1, bitorder="little").view(np.uint64) for at in range(5)]
     cut = sorted(sums, reverse=True)[:wanted][-1]
-    found = bitsliced_scan._rows(bitsliced_scan._greatest(digits, every, wanted))
+    found = bitsliced_scan._rows(bitsliced_scan.greatest(digits, every, wanted))
     assert found.tolist() == [row for row, each in enumerate(sums) if each >= cut]
 
 
@@ -195,7 +195,7 @@ def test_a_row_that_takes_anothers_place_leaves_its_neighbours_as_they_were() ->
     moved.move(99, 42)
     rows[42] = rows[99]
     made.put(np.arange(100), rows)
-    assert np.array_equal(moved._octets, made._octets)
+    assert np.array_equal(moved.octets, made.octets)
 
 
 @pytest.mark.slow
@@ -218,11 +218,11 @@ def test_the_coarse_pass_keeps_what_an_exact_look_finds(monkeypatch: pytest.Monk
 @pytest.mark.slow
 @pytest.mark.parametrize("pairs_max", [10**6, 0])
 def test_those_alike_are_the_same_as_one_by_one(monkeypatch: pytest.MonkeyPatch, pairs_max: int) -> None:
-    monkeypatch.setattr(vectors_module, "_PAIRS_MAX", pairs_max)
+    monkeypatch.setattr(vectors_module, "PAIRS_MAX", pairs_max)
     connection = many_vectors(500, 96)
     index = VectorIndex(SPACE, 96)
     index.refresh(connection)
-    monkeypatch.setattr(vectors_module, "_BLOCK", 64)
+    monkeypatch.setattr(vectors_module, "BLOCK", 64)
     asked = [3, 77, 400, 12_345]
     found = index.alike(asked, 0.4, 5)
     assert list(found) == [3, 77, 400]
@@ -237,7 +237,7 @@ def test_those_alike_are_the_same_as_one_by_one(monkeypatch: pytest.MonkeyPatch,
 def test_a_large_table_is_read_piece_by_piece_newest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = small_store()
     apply(connection, "put many", 1, (1.0, 0.0, 0.0, 0.0))
-    monkeypatch.setattr(vectors_module, "_PIECE", 40)
+    monkeypatch.setattr(vectors_module, "PIECE", 40)
     index = VectorIndex(SPACE, DIM)
     index.refresh(connection, seconds=0)
     assert (len(index), index.is_whole) == (40, False)
@@ -252,7 +252,7 @@ def test_a_large_table_is_read_piece_by_piece_newest_first(monkeypatch: pytest.M
 
 
 def test_many_changes_are_followed_a_batch_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors_module, "_CHANGES", 7)
+    monkeypatch.setattr(vectors_module, "CHANGES", 7)
     connection = small_store()
     index = VectorIndex(SPACE, DIM)
     check(connection, index, np.ones(DIM, dtype=np.float32))

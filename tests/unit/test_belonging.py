@@ -58,4 +58,4 @@ def test_a_client_that_names_ever_new_folders_fills_no_memory(tmp_path: Path, mo
     belongs = Belonging("0" * 16)
     for number in range(100):
         belongs.whose(f"{tmp_path}/{number}")
-    assert len(belongs._held) <= 10
+    assert len(belongs.held) <= 10

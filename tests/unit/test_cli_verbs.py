@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import siftd
-from siftd.cli import DONE, FAILED, MISUSED, _status_of, run
+from siftd.cli import DONE, FAILED, MISUSED, run, status_of
 from siftd.cli.command_table import ALSO, GROUPS, HIDDEN, VERBS, choose
 from siftd.clients import own
 from siftd.errors import RequestInvalid, RequestRefused
@@ -116,8 +116,8 @@ def test_status_is_another_name_of_info() -> None:
 
 
 def test_a_refusal_of_the_daemon_is_misuse_as_well() -> None:
-    assert _status_of(RequestRefused(RequestInvalid.code, "this is not an id")) == MISUSED
-    assert _status_of(RequestRefused("disk_full", "no room")) == FAILED
+    assert status_of(RequestRefused(RequestInvalid.code, "this is not an id")) == MISUSED
+    assert status_of(RequestRefused("disk_full", "no room")) == FAILED
 
 
 def test_options_of_every_command_may_stand_before_it() -> None:

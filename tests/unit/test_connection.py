@@ -55,11 +55,11 @@ async def test_requests_in_flight_are_bounded_by_their_bytes_too() -> None:
     for answer in held[:2]:
         answer.send(b"{}")
     assert transport.is_reading
-    connection._take(b"")
+    connection.take(b"")
     assert len(held) == 6
     for answer in held[2:]:
         answer.send(b"{}")
-    assert (transport.written, connection.is_answering, connection._in_flight_bytes) == (6, False, 0)
+    assert (transport.written, connection.is_answering, connection.in_flight_bytes) == (6, False, 0)
 
 
 class ClosingTransport(HeldTransport):

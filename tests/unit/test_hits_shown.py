@@ -37,7 +37,7 @@ KEPT = TURN | {"id": "m3", "kind": "memory", "tool": None, "type": "decision", "
 def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     printed: list[str] = []
     monkeypatch.setattr(shown, "say", lambda text="": printed.extend(text.split("\n")))
-    monkeypatch.setattr(shown, "_columns", lambda: 80)
+    monkeypatch.setattr(shown, "columns", lambda: 80)
     return printed
 
 

@@ -57,7 +57,7 @@ def tables(connection: sqlite3.Connection) -> set[str]:
 
 
 def test_from_nothing_the_migrations_end_at_the_picture() -> None:
-    """`python tests/unit/kept_forms.py` draws it anew."""
+    """`python tests/support/kept_forms.py` draws it anew."""
     drawn = PICTURE.read_text(encoding="utf-8").partition("\n\n")[2]
     assert fresh_picture() == drawn
 
@@ -169,7 +169,7 @@ def test_a_file_changed_after_its_release_is_detected(database: sqlite3.Connecti
 
 def test_a_trigger_is_one_statement(database: sqlite3.Connection) -> None:
     sql = "CREATE TABLE a (x);\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n  DELETE FROM a;\n  SELECT 1;\nEND;\n-- end\n"
-    assert len([each for each in migrate_module._statements(sql) if each.strip() and "-- end" not in each]) == 2
+    assert len([each for each in migrate_module.statements(sql) if each.strip() and "-- end" not in each]) == 2
     migrate(database, 1, [Migration(1, "0001_trigger", sql)])
     database.execute("INSERT INTO a VALUES (1)")
     assert database.execute("SELECT count(*) FROM a").fetchone() == (0,)

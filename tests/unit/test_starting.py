@@ -25,7 +25,7 @@ def paths(tmp_path: Path) -> WorkspacePaths:
 def test_a_daemon_that_writes_its_workspace_s_files_is_at_work(paths: WorkspacePaths) -> None:
     """Replaying a long log takes longer than the wait for one that does nothing."""
     Path(paths.database).touch()
-    assert launch._is_working(paths)
+    assert launch.is_working(paths)
 
 
 def test_one_whose_files_have_rested_is_not(paths: WorkspacePaths) -> None:
@@ -33,11 +33,11 @@ def test_one_whose_files_have_rested_is_not(paths: WorkspacePaths) -> None:
     Path(paths.database).touch()
     for each in Path(paths.folder).iterdir():
         os.utime(each, (long_ago, long_ago))
-    assert not launch._is_working(paths)
+    assert not launch.is_working(paths)
 
 
 def test_a_workspace_without_a_folder_is_not_at_work(tmp_path: Path) -> None:
-    assert not launch._is_working(Home(str(tmp_path)).for_workspace("0123456789abcdef"))
+    assert not launch.is_working(Home(str(tmp_path)).for_workspace("0123456789abcdef"))
 
 
 def test_a_daemon_says_hello_before_it_reads_the_table_of_rules() -> None:

@@ -74,14 +74,14 @@ class Scrubber:
     async def finish(self) -> Scrubbed:
         """Scrub what was asked for and is not done, after a crash too; `pending` then names what holds the rest."""
         scrubbed = Scrubbed()
-        seq = await asyncio.to_thread(self._pending_seq)
+        seq = await asyncio.to_thread(self.pending_seq)
         if seq is None:
             self.pending = []
             return scrubbed
         try:
             if seq != self._waits_for_reader:
                 await self._committer.seal_log()
-            self.pending = await asyncio.to_thread(self._scrub, seq, scrubbed)
+            self.pending = await asyncio.to_thread(self.scrub_now, seq, scrubbed)
             await self._committer.reread_opt_outs()
         except (SiftdError, OSError) as error:
             self.pending = [f"it could not be scrubbed yet ({getattr(error, 'message', type(error).__name__)})"]
@@ -89,7 +89,7 @@ class Scrubber:
             log.warning("scrub_pending", count=len(self.pending))
         return scrubbed
 
-    def _scrub(self, seq: int, scrubbed: Scrubbed) -> list[str]:
+    def scrub_now(self, seq: int, scrubbed: Scrubbed) -> list[str]:
         try:
             connection = erasing.open_eraser(self._paths.database)
             try:
@@ -133,7 +133,7 @@ class Scrubber:
             raise translate(error) from error
         return scrubbed
 
-    def _pending_seq(self) -> int | None:
+    def pending_seq(self) -> int | None:
         try:
             connection = open_reader(self._paths.database)
             try:

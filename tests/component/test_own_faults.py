@@ -62,7 +62,7 @@ async def test_a_group_that_memory_does_not_suffice_for_is_not_refused_for_good(
         committer = memory.services.committer
         intent = memory.services.intake.opt_out("s", NOW)
         with monkeypatch.context() as patched:
-            patched.setattr(committer, "_identify", lambda _: failing(MemoryError())())
+            patched.setattr(committer, "identify", lambda _: failing(MemoryError())())
             receipt = await committer.keep(intent)
         assert receipt.error is not None
         assert receipt.error.retry

@@ -109,12 +109,12 @@ async def test_no_byte_of_the_home_holds_what_was_forgotten(tmp_path: Path, wish
         await tell(memory, "first")
         assert await tell(memory, **secret, frame_uid="f2") == 2
         await tell(memory, "last", ts=NOW - DAY)
-        await memory.services.consolidator._indexer.run_all()
+        await memory.services.consolidator.indexer.run_all()
         await memory.ask("drain")
         snapshots.make_snapshot(paths.database, paths.snapshots)
         await memory.services.committer.seal_log()
         await tell(memory, "newest")
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         Path(paths.quarantine).mkdir()
         write_private(Path(paths.quarantine) / "corrupt-1", b"half a line of Zanzibar")
         write_private(Path(f"{paths.database}.damaged-1"), b"an old database of Zanzibar")
@@ -418,10 +418,10 @@ async def test_an_idle_reader_leaves_it_pending_until_it_is_gone(
         assert answer["pending"][0].startswith("a reader of the database")
         assert (await memory.ask("info"))["forget"] == {"pending": answer["pending"]}
         assert await tell(memory, "goes on") is not None
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert (await memory.ask("info"))["forget"]["pending"]
         person.execute("COMMIT")
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert (await memory.ask("info"))["forget"] == {"pending": []}
         assert everywhere(tmp_path / "home") == []
 
@@ -475,7 +475,7 @@ async def test_events_older_than_the_store_keeps_them_are_forgotten(tmp_path: Pa
         assert everywhere(tmp_path / "home") == []
         assert await tell(memory, WORD, ts=NOW - 9 * DAY) is None
         clock.at = NOW + 15 * DAY
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert await ids(memory) == []
         assert await memory.rows("SELECT count(*) FROM tombstones WHERE kind = 'time'") == [(1,)]
 
@@ -488,15 +488,15 @@ async def test_a_clock_that_is_wrong_for_a_minute_makes_nothing_too_old(tmp_path
         kept = [await tell(memory, f"word{number}", ts=NOW - DAY + number) for number in range(20)]
         if not restarts:
             clock.set_by(11 * 365 * DAY)
-            await memory.services._maintenance.run()
+            await memory.services.maintenance.run()
     if restarts:
         clock.set_by(11 * 365 * DAY)
     async with opened(tmp_path, clock, store_keepDays=90) as memory:
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert (await memory.ask("prune"))["held"] == 20, "and a person is told"
         await tell(memory, "future", ts=clock.at)
         clock.set_by(-11 * 365 * DAY)
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert (await ids(memory))[:20] == kept
         assert await memory.rows("SELECT * FROM tombstones") == []
         assert await tell(memory, "now", ts=clock.at) is not None
@@ -509,12 +509,12 @@ async def test_retention_goes_on_once_events_have_shown_that_time_has_passed(tmp
         await tell(memory, "old", ts=NOW)
     clock.set_by(200 * DAY)
     async with opened(tmp_path, clock, store_keepDays=90) as memory:
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         for number in range(9):
             await tell(memory, f"word{number}", ts=clock.at)
         assert len(await ids(memory)) == 10
     async with opened(tmp_path, clock, store_keepDays=90) as memory:
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert len(await ids(memory)) == 9
 
 
@@ -587,7 +587,7 @@ async def test_nothing_comes_back_from_the_pages_that_the_writer_has_in_memory(t
             await tell(memory, f"later{number}", session=f"s{number % 7}")
         await memory.by_hand("UPDATE events SET last_error = 'a reason that makes each row longer'")
         await memory.ask("drain")
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert everywhere(tmp_path / "home") == []
         assert (await memory.rows("SELECT id, payload_json FROM events ORDER BY id"))[: len(kept)] == kept
         assert await memory.rows("PRAGMA integrity_check") == [("ok",)]

@@ -184,7 +184,7 @@ async def test_nearness_by_a_model_counts_less(bench: Workbench, monkeypatch: py
     await told_of(bench, "walked one okapi")
     by_vector = {"words": 0.0, "raw": 0.0, "trigram": 0.0}
     (by_words,) = bench.engine.search("okapi", 1, Filters(), weights=by_vector).hits
-    monkeypatch.setattr(vectors, "_BUILT_IN", ())
+    monkeypatch.setattr(vectors, "BUILT_IN", ())
     (by_model,) = bench.engine.search("okapi", 1, Filters(), weights=by_vector).hits
     assert by_model["why"]["own"] == pytest.approx(0.7 * by_words["why"]["own"], abs=1e-5)
 
@@ -576,7 +576,7 @@ async def test_as_many_rows_are_read_ahead_as_there_are_places_for(
 ) -> None:
     ids = await told_of(bench, *(f"painted fence {number}" for number in range(9)))
     monkeypatch.setattr(rows_module, "KEPT", 4)
-    monkeypatch.setattr(rows_module, "_PIECE", 3)
+    monkeypatch.setattr(rows_module, "PIECE", 3)
     rows = Rows(bench.store.reader)
     assert [rows.read_ahead() for _ in range(5)] == [True, True, True, False, False]  # two pieces each
     with monkeypatch.context() as patched:

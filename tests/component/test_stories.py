@@ -56,15 +56,15 @@ class Story:
         self, tool: str, payload: dict[str, Any], kind: str, *, at: int | None = None, **fields: Any
     ) -> int:
         self.bench.clock.forward(1)
-        self.bench._calls += 1
+        self.bench.calls += 1
         event = Event(
             client="claude-code",
             session_id=self.session,
             **named(tool),
             payload=payload,
             ts=self.bench.clock.now_ms() if at is None else at,
-            identity=(kind, f"n{self.bench._calls}"),
-            native_id=f"n{self.bench._calls}",
+            identity=(kind, f"n{self.bench.calls}"),
+            native_id=f"n{self.bench.calls}",
             prompt_id=f"p{self.session}{self.prompts}",
             **fields,
         )

@@ -60,20 +60,20 @@ async def test_a_store_that_changes_is_copied_once_a_day(tmp_path: Path) -> None
     async with opened(tmp_path, clock) as memory:
         folder = memory.services.paths.snapshots
         await memory.capture(0)
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert snapshots.list_snapshots(folder) == []
         clock.at = NOW + DAY
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         [first] = snapshots.list_snapshots(folder)
         os.utime(first.path, (clock.at // 1000,) * 2)
         await memory.capture(1)
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert snapshots.list_snapshots(folder) == [first]
         clock.at += DAY
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert [each.seq for each in snapshots.list_snapshots(folder)] == [2, 1]
         clock.at += DAY
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert [each.seq for each in snapshots.list_snapshots(folder)] == [2, 1]
 
 
@@ -184,7 +184,7 @@ async def test_damage_that_is_found_while_it_runs_is_mended_at_the_next_start(tm
             file.seek((root - 1) * 4096)
             file.write(b"\x55" * 4096)
         with capture_logs() as logs:
-            await memory.services._maintenance.run()
+            await memory.services.maintenance.run()
         assert [each["event"] for each in logs] == ["database_damaged"]
     async with opened(tmp_path) as memory:
         assert await memory.rows(EVERYTHING) == before

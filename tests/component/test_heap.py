@@ -25,7 +25,7 @@ async def test_a_tick_gives_back_what_lies_free(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         held = scatter()
         before = resident_pages()
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert resident_pages() < before - 5_000
     assert len(held) == 200
 

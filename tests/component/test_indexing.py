@@ -107,8 +107,8 @@ async def test_indexing_an_event_twice_leaves_full_text_whole(bench: Workbench) 
     """Two may do it at once: who waits for captures, and who mends what a person changed."""
     await bench.tell("zebra", file_path="/src/a.py")
     ids = [1]
-    await RawIndexer(bench.store)._index(ids)
-    await RawIndexer(bench.store)._index(ids)
+    await RawIndexer(bench.store).index_batch(ids)
+    await RawIndexer(bench.store).index_batch(ids)
     bench.by_hand("INSERT INTO events_fts (events_fts, rank) VALUES ('integrity-check', 1)")
     assert bench.rows("SELECT count(*) FROM events_fts WHERE events_fts MATCH 'zebra'") == [(1,)]
 

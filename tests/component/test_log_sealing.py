@@ -167,11 +167,11 @@ async def test_a_daemon_seals_compresses_and_prunes_what_a_snapshot_covers(tmp_p
             await memory.capture(number)
         await memory.services.committer.seal_log()
         await memory.capture(5)
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert names(wal) == ["wal-1.ndjson.gz", "wal.ndjson"]
         assert seqs(wal) == [1, 2, 3, 4, 5, 6]
         os.utime(wal.with_name("wal-1.ndjson.gz"), ((NOW - 31 * DAY) // 1000,) * 2)
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert names(wal) == ["wal.ndjson"]
         assert [each.name.partition("-")[0] for each in Path(memory.services.paths.snapshots).iterdir()] == ["6"]
         assert await memory.capture(7) == 7

@@ -183,12 +183,12 @@ def test_each_wait_is_drawn_from_around_its_length() -> None:
     for seed in range(20):
         circuit = Circuit(clock, draw=random.Random(seed).random)
         circuit.open("away", None)
-        waits.append(circuit._open_until)
+        waits.append(circuit.open_until)
     assert min(waits) >= 3.75
     assert max(waits) <= 6.25
     assert len(set(waits)) > 10
     circuit.open("limited", 60)
-    assert circuit._open_until == 60, "a server that says how long is believed"
+    assert circuit.open_until == 60, "a server that says how long is believed"
 
 
 @pytest.mark.parametrize(

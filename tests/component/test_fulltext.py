@@ -76,7 +76,7 @@ def test_a_store_in_which_nothing_was_written_is_left_alone(store: sqlite3.Conne
 
 
 def test_a_large_merge_is_made_in_many_steps(store: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fulltext, "_PAGES", 1)
+    monkeypatch.setattr(fulltext, "PAGES", 1)
     store.execute("INSERT INTO events_fts (events_fts, rank) VALUES ('pgsz', 64)")
     write(store, range(1, 400))
     before = found(store, "okapi")
@@ -98,6 +98,6 @@ async def test_a_tick_merges_what_captures_have_left(tmp_path: Path) -> None:
             await memory.capture(number)
             await memory.ask("drain")
         [[many]] = await memory.rows(SEGMENTS)
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         [[few]] = await memory.rows(SEGMENTS)
         assert few <= 2 < many

@@ -97,7 +97,7 @@ class Workbench:
         self.backend = ScriptedBackend()
         self.embedder = Blend384()
         self.spooled = 0
-        self._calls = 0
+        self.calls = 0
 
     async def __aenter__(self) -> Workbench:
         await self.store.__aenter__()
@@ -162,15 +162,15 @@ class Workbench:
         outcome: Outcome | None = "ok",
         **tool_input: Any,
     ) -> Event:
-        self._calls += 1
+        self.calls += 1
         return Event(
             client="claude-code",
             session_id=session,
             **named(tool),
             payload={"tool_input": {"command": text, **tool_input}, "tool_response": {"stdout": ""}},
             ts=self.clock.now_ms() if ts is None else ts,
-            identity=("tool", f"t{self._calls}"),
-            native_id=f"t{self._calls}",
+            identity=("tool", f"t{self.calls}"),
+            native_id=f"t{self.calls}",
             outcome=outcome,
         )
 

@@ -18,7 +18,7 @@ async def test_the_script_inserts_again_what_was_deleted_by_hand(tmp_path: Path)
             await memory.capture(number)
             if number == 1:
                 await memory.services.committer.seal_log()
-                await memory.services._maintenance.run()
+                await memory.services.maintenance.run()
         before = await memory.rows(EVERYTHING)
         await memory.by_hand("DELETE FROM events WHERE id IN (1, 4)")
         folder = memory.services.paths.folder

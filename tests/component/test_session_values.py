@@ -90,7 +90,7 @@ async def fill(memory: Memory) -> None:
     )
     await memory.capture(5, tool="Stop", payload={"last_assistant_message": f"It took {SECRET}."}, uid="ended")
     await memory.ask("remember", text=f"The box takes {SECRET} as it is.", tags=[SECRET], sessionId="first")
-    await memory.services.consolidator._indexer.run_all()
+    await memory.services.consolidator.indexer.run_all()
     await memory.ask("drain")
     snapshots.make_snapshot(paths.database, paths.snapshots)
     sealing.compress(paths.wal)
@@ -131,7 +131,7 @@ async def test_a_tick_hides_before_it_summarises(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await memory.capture(1, payload=BARE)
         await memory.capture(2, payload=NAMED)
-        await memory.services.consolidator._tick()
+        await memory.services.consolidator.tick()
         told = await memory.rows("SELECT text FROM summaries ORDER BY id")
         assert len(told) >= 2
         assert not any(SECRET in text for (text,) in told)
@@ -342,6 +342,6 @@ def test_what_is_learnt_while_others_are_sought_stays_to_be_sought() -> None:
 def test_of_a_value_nothing_is_kept_that_it_could_be_read_from() -> None:
     values = SessionValues()
     values.learn("s", [SECRET])
-    kept = repr((values._sessions, values._unsought))
+    kept = repr((values.by_session, values.not_yet_sought))
     assert SECRET[:6] not in kept
     assert SECRET[6:] not in kept

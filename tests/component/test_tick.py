@@ -26,14 +26,14 @@ async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
 async def ticking(bench: Workbench) -> AsyncIterator[asyncio.Event]:
     """Run the ticks; the event is set when the second begins, so that the first is over."""
     again = asyncio.Event()
-    take_spool = bench.consolidator._take_in
+    take_spool = bench.consolidator.take_in
 
     async def counted() -> None:
         await take_spool()
         if bench.spooled > 1:
             again.set()
 
-    bench.consolidator._take_in = counted
+    bench.consolidator.take_in = counted
     task = asyncio.ensure_future(bench.consolidator.run())
     try:
         yield again
@@ -99,8 +99,8 @@ async def test_superseding_that_needs_more_than_its_share_of_a_tick_goes_on_at_t
 ) -> None:
     monkeypatch.setattr("siftd.consolidate.superseding._SLICE_MAX", 16)
     await bench.tell(*["the same"] * 40)
-    superseder = bench.consolidator._superseder
-    find_pairs = superseder._find_pairs
+    superseder = bench.consolidator.superseder
+    find_pairs = superseder.find_pairs
     looked = []
 
     async def slow() -> tuple[list[tuple[int, int, float]], int, bool]:
@@ -108,12 +108,12 @@ async def test_superseding_that_needs_more_than_its_share_of_a_tick_goes_on_at_t
         looked.append(await find_pairs())
         return looked[-1]
 
-    superseder._find_pairs = slow  # type: ignore[method-assign]
-    await bench.consolidator._tick()
+    superseder.find_pairs = slow  # type: ignore[method-assign]
+    await bench.consolidator.tick()
     assert len(looked) == 2, "its share of a tick's second"
-    await bench.consolidator._tick()
+    await bench.consolidator.tick()
     assert looked[-1][-1], "everything is compared"
-    await bench.consolidator._tick()
+    await bench.consolidator.tick()
     assert len(looked) == 3, "and now it is not due for a while"
 
 
@@ -124,7 +124,7 @@ async def test_a_slow_backend_with_more_to_do_leaves_vectors_and_superseding_the
         bench.clock.forward(5)
 
     bench.backend.during = slow
-    await bench.consolidator._tick()
+    await bench.consolidator.tick()
     assert len(bench.backend.asked) == 16
     assert bench.rows("SELECT count(*) FROM summary_embeddings") == [(16,)]
     compared = "SELECT count(*) FROM meta WHERE key = 'superseded_upto_change' AND CAST(value AS INTEGER) >= 16"
@@ -184,7 +184,7 @@ async def test_a_fault_in_a_tick_is_told_and_the_next_tick_goes_on(bench: Workbe
         if (fault := next(faults, None)) is not None:
             raise fault
 
-    bench.consolidator._take_in = failing
+    bench.consolidator.take_in = failing
     with capture_logs() as logs, anyio.fail_after(10):
         async with ticking(bench) as again:
             await again.wait()
@@ -234,13 +234,13 @@ async def test_an_index_that_cannot_be_written_for_a_while_is_said_once_and_caug
 def count_tries(bench: Workbench) -> list[None]:
     """Return a list that grows with each run of the indexer."""
     tries: list[None] = []
-    run = bench.consolidator._indexer.run
+    run = bench.consolidator.indexer.run
 
     async def counted() -> int:
         tries.append(None)
         return await run()
 
-    bench.consolidator._indexer.run = counted  # type: ignore[method-assign]
+    bench.consolidator.indexer.run = counted  # type: ignore[method-assign]
     return tries
 
 

@@ -107,7 +107,7 @@ class Place:
         self.folder = self.root / "work"
         self.folder.mkdir()
         self.paths: WorkspacePaths = Home(str(self.home)).for_workspace(find_workspace(str(self.folder)).key)
-        self._daemons: list[subprocess.Popen[bytes]] = []
+        self.daemons: list[subprocess.Popen[bytes]] = []
 
     @property
     def env(self) -> dict[str, str]:
@@ -141,7 +141,7 @@ class Place:
             cwd="/",
             umask=umask,
         )
-        self._daemons.append(daemon)
+        self.daemons.append(daemon)
         return daemon
 
     def start(self, *arguments: str, **how: Any) -> subprocess.Popen[bytes]:
@@ -284,7 +284,7 @@ class Place:
         print(f"the daemon's log of {self.folder}:")
         if Path(self.paths.daemon_log).exists():
             print(Path(self.paths.daemon_log).read_text())
-        for daemon in self._daemons:
+        for daemon in self.daemons:
             with contextlib.suppress(ProcessLookupError):
                 daemon.send_signal(signal.SIGCONT)
         self.wait_for_couriers()
@@ -293,12 +293,12 @@ class Place:
                 os.kill(pid, signal.SIGTERM)
         try:
             wait_until("every process of the home has ended", lambda: not self.processes())
-            killed = -signal.SIGKILL in [daemon.wait() for daemon in self._daemons]
+            killed = -signal.SIGKILL in [daemon.wait() for daemon in self.daemons]
             left = [] if killed else [file.name for file in self.home.rglob("*") if file.suffix in (".sock", ".relay")]
             assert left == [], "a socket is left"
             assert [file.name for file in self.folder.iterdir()] == [], "something is left in the work tree"
         finally:
-            for daemon in self._daemons:
+            for daemon in self.daemons:
                 if daemon.stderr is not None:
                     daemon.stderr.close()
             shutil.rmtree(self.root, ignore_errors=True)

@@ -1,6 +1,6 @@
 """What a released siftd has written, kept as files so that every later one still reads it: log, spool, schema, store.
 
-`python tests/unit/kept_forms.py` writes `schema/schema.sql` (the picture of the sum of the migrations) and whatever
+`python tests/support/kept_forms.py` writes `schema/schema.sql` (the picture of the sum of the migrations) and whatever
 of the kept forms is missing. A form that was released is never written again.
 """
 

@@ -144,7 +144,7 @@ async def test_what_was_compared_is_not_compared_again(bench: Workbench) -> None
 
 async def test_a_batch_is_compared_in_short_turns(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that comes meanwhile waits for one of them only."""
-    monkeypatch.setattr(superseding, "_ROWS", 3)
+    monkeypatch.setattr(superseding, "ROWS", 3)
     (older,) = await bench.tell(SAID, session="old", ts=NOON_MS - 1000)
     await bench.tell(*(f"painted fence {number} in another colour" for number in range(6)))
     (newer,) = await bench.tell(SAID)

@@ -56,7 +56,7 @@ async def fill(memory: Memory) -> None:
     await memory.services.committer.seal_log()
     await memory.capture(4, sessionId=f"chat-{NUMBER}", cwd=f"/src/{NUMBER}", source=NUMBER)
     await memory.ask("remember", text=f"The customer {NUMBER} pays late.", tags=[NUMBER])
-    await memory.services.consolidator._indexer.run_all()
+    await memory.services.consolidator.indexer.run_all()
     await memory.ask("drain")
     await memory.by_hand("INSERT INTO summary_cache (cache_key, text, ts) VALUES ('k', ?, 1)", f"billed {NUMBER}")
     snapshots.make_snapshot(paths.database, paths.snapshots)
@@ -121,7 +121,7 @@ async def test_a_rebuild_from_the_log_or_from_a_snapshot_brings_nothing_back(tmp
         await rebuilt(tmp_path)
         async with opened(tmp_path, redact_rules=[RULE]) as memory:
             assert await memory.rows(EVENTS) == events
-            await memory.services._maintenance.run()
+            await memory.services.maintenance.run()
             assert (await memory.ask("info"))["scrub"]["pending"] == []
             assert everywhere(tmp_path / "home") == []
 
@@ -138,7 +138,7 @@ async def test_a_daemon_that_dies_before_it_scrubs_does_it_at_its_next_start(tmp
         await memory.ask("scrub", dryRun=False)
         assert everywhere(tmp_path / "home") != []
     async with opened(tmp_path, redact_rules=[RULE]) as memory:
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert everywhere(tmp_path / "home") == []
 
 
@@ -152,7 +152,7 @@ async def test_a_reader_that_holds_the_old_pages_is_named_and_waited_for(tmp_pat
             answer = await memory.ask("scrub", dryRun=False)
             assert answer["pending"] != []
             assert (await memory.ask("info"))["scrub"]["pending"] == answer["pending"]
-        await memory.services._maintenance.run()
+        await memory.services.maintenance.run()
         assert (await memory.ask("info"))["scrub"]["pending"] == []
         assert everywhere(tmp_path / "home") == []
 
