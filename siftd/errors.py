@@ -107,6 +107,12 @@ class Faltered(SiftdError):
     retry = True
 
 
+class RequestFailed(SiftdError):
+    """The daemon failed at a request, for a reason of its own; its log has the details."""
+
+    code = "internal"
+
+
 def is_transient(error: Exception) -> bool:
     """Whether an exception is a fault of our own that may be over at the next try, rather than one of what was sent."""
     is_ours = isinstance(error, OSError | MemoryError | ImportError | RuntimeError)

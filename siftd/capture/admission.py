@@ -392,7 +392,7 @@ def _check_name(name: str) -> None:
 
 def _check_time(ts: int) -> None:
     if not 0 <= ts <= LAST_TS:
-        raise EnvelopeRejected("bad_time", "bad_time: a time is before 1970 or after 9999")
+        raise EnvelopeRejected("bad_time", "a time is before 1970 or after 9999")
 
 
 def _decoded(payload_json: str) -> Any:

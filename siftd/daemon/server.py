@@ -24,7 +24,7 @@ from siftd.daemon.ingest.large_messages import Apart
 from siftd.daemon.loop_errors import LoopErrors
 from siftd.daemon.storage import Storage
 from siftd.daemon.upgrade_guard import UpgradeGuard
-from siftd.errors import RequestInvalid, SiftdError, StopUnheld, StoreClosed, StoreCorrupt
+from siftd.errors import RequestFailed, SiftdError, StopUnheld, StoreClosed, StoreCorrupt
 from siftd.wire.frames import HOOK_MARK, PROTOCOL, TELL_MARK
 from siftd.wire.requests import (
     AnyRequest,
@@ -282,8 +282,7 @@ class Daemon:
             answer.send(refused(error))
         except Exception as error:
             log.exception("request_failed", kind=type(request).__name__)
-            failure = RequestInvalid(f"the daemon failed ({type(error).__name__})", hint="see `mem logs`")
-            failure.code = "internal"
+            failure = RequestFailed(f"the daemon failed ({type(error).__name__})", hint="see `mem logs`")
             answer.send(refused(failure))
         finally:
             self._in_flight -= 1

@@ -132,7 +132,7 @@ class Importer:
     # Events and sessions
 
     async def _take_events(self, run: Sequence[tuple[int, EventLine]]) -> None:
-        new = [each for each in run if not await self._is_unnamedhere(each[1])]
+        new = [each for each in run if not await self._is_unnamed_here(each[1])]
         admitted = await asyncio.to_thread(lambda: [self._admit(*each) for each in new])
         kept = [(line, event) for (_, line), event in zip(new, admitted, strict=True) if event is not None]
         receipts = await asyncio.gather(*(self._context.keep(event) for _, event in kept))
@@ -146,7 +146,7 @@ class Importer:
             self._events[line.id] = Fact(receipt.event_id, event.uid, event.session_id, event.ts)
             self.result.count("events", is_new=not receipt.is_duplicate)
 
-    async def _is_unnamedhere(self, line: EventLine) -> bool:
+    async def _is_unnamed_here(self, line: EventLine) -> bool:
         """Whether it is a row of this very store that a person inserted: no uid tells, but its id does."""
         if line.uid is not None or not await self._context.is_own_store():
             return False

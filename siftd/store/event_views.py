@@ -233,11 +233,6 @@ def sessions(connection: sqlite3.Connection, limit: int) -> list[dict[str, Any]]
     return as_rows(connection.execute(_SESSIONS, (limit,)))
 
 
-def oldest_raw_ts(connection: sqlite3.Connection) -> int | None:
-    row = connection.execute("SELECT min(ts) FROM events WHERE status = 'raw'").fetchone()
-    return None if row[0] is None else int(row[0])
-
-
 def parked(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     """Return why raw and skipped events have no summary, by reason."""
     return as_rows(connection.execute(_PARKED))

@@ -44,8 +44,8 @@ _NAMED = "SELECT session_id, ts, title, parent_id, branches_from, project FROM c
 _PLACES = "SELECT session_id, cwd, started_ts FROM sessions"
 _COUNTED = "SELECT uid FROM events WHERE ts <= ? AND uid IS NOT NULL AND native_key IS NOT NULL AND input_key IS NULL"
 _DERIVED = """
-SELECT m.id, m.uid FROM provenance_edges p JOIN memories m ON m.id = p.src_id
-WHERE p.src_kind = 'memory' AND p.dst_kind = 'event' AND p.dst_id = ?
+SELECT m.id, m.uid FROM json_each(?) j CROSS JOIN provenance_edges p ON p.dst_kind = 'event' AND p.dst_id = j.value
+JOIN memories m ON m.id = p.src_id WHERE p.src_kind = 'memory'
 """
 
 
@@ -208,6 +208,7 @@ class _Matching:
         self._closing: list[Fact] = []
         self._turns: set[tuple[str, str | None]] = set()
         self._agents: set[tuple[str, str]] = set()
+        self._memory_uids: set[str | None] = set()
         self._text = folded(wish.query) if wish.query else None
         self._json = folded(msgspec.json.encode(wish.query)[1:-1].decode()) if wish.query else None
 
@@ -288,6 +289,7 @@ class _Matching:
         for number, uid, session, ts, *texts in self._connection.execute(_MEMORIES):
             if self._is_wanted_memory(number, session, ts, *texts):
                 self._found.memories[number] = uid
+                self._memory_uids.add(uid)
 
     def _look_at_names(self) -> None:
         """Look at what sessions are called and where they were: no event tells it."""
@@ -335,10 +337,9 @@ class _Matching:
         tags = json.dumps(payload.get("tags"), ensure_ascii=False)
         texts = payload.get("text"), tags, payload.get("source"), payload.get("label")
         number, uid = record.seq, payload.get("uid")
-        if uid not in self._found.memories.values() and self._is_wanted_memory(
-            number, record.session_id, record.ts, *texts
-        ):
+        if uid not in self._memory_uids and self._is_wanted_memory(number, record.session_id, record.ts, *texts):
             self._found.memories[number] = uid
+            self._memory_uids.add(uid)
 
     def _closes(self, fact: Fact) -> bool:
         """Whether an event holds what the agent said of what is forgotten: in its turn, in the answer of its subagent,
@@ -353,9 +354,9 @@ class _Matching:
 
     def _follow(self) -> None:
         found = self._found
-        for seq in found.facts:
-            found.memories |= dict(self._connection.execute(_DERIVED, (seq,)))
-        of = (_SUMMARIES,) if self._text is not None else (_SUMMARIES_OF, (json.dumps(list(found.facts)),))
+        ids = json.dumps(list(found.facts))
+        found.memories |= dict(self._connection.execute(_DERIVED, (ids,)))
+        of = (_SUMMARIES,) if self._text is not None else (_SUMMARIES_OF, (ids,))
         for event_id, text in self._connection.execute(*of):
             if event_id in found.facts:
                 found.summaries += 1

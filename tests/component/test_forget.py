@@ -21,6 +21,7 @@ from siftd.log import segments
 from siftd.log.recovery import iter_records
 from siftd.model import Event, SessionChange
 from siftd.store import snapshots
+from siftd.store.forget_matching import ForgetQuery, match
 from siftd.wire.requests import Backfill
 from siftd.workspace.home import write_private
 from siftd.workspace.identity import find_workspace
@@ -609,3 +610,25 @@ async def test_an_event_is_forgotten_without_a_look_at_what_has_nothing_to_do_wi
         assert (await forget(memory, ids=["e6"]))["pending"] == []
         assert everywhere(tmp_path / "home") == []
     assert sum(b'"kind":"capture"' in line for line in decoded) <= 10, "those of its own segment"
+
+
+async def test_what_follows_from_events_is_asked_for_at_once_however_many_they_are(tmp_path: Path) -> None:
+    """A query for each was minutes of a long time."""
+    asked: list[int] = []
+    async with opened(tmp_path) as memory:
+        for many in (3, 30):
+            for number in range(many):
+                await tell(memory, f"{WORD}{many}-{number}")
+            await memory.ask("remember", text=f"The {WORD}{many} is kept.", derivedFrom=["e1"])
+            statements: list[str] = []
+
+            def matched(connection: sqlite3.Connection, traced: list[str] = statements) -> int:
+                connection.set_trace_callback(traced.append)
+                try:
+                    return len(match(connection, [], ForgetQuery(since=0, until=NOW)).facts)
+                finally:
+                    connection.set_trace_callback(None)
+
+            assert await memory.services.store.read(matched) >= many
+            asked.append(len(statements))
+    assert asked[0] == asked[1]

@@ -8,7 +8,6 @@ from siftd.redact import assigned, contact_details, encoded, validators
 from siftd.redact.providers import KEYED_PROVIDERS, PROVIDERS, any_of
 from siftd.redact.rules.row import HEX, MIXED, Rule, drawn
 
-_QUOTE = r"(?:\\{0,4}[\"'`])"
 _NAME = r"(?P<name>[\w.-]{1,64}+(?:[ ](?i:key)\b)?)"
 _TELLING_WORD = (
     r"(?:(?i:passw(?:or)?d|passphrase|passwort|passcode|pwd|[_.-]pass|\bpass|[_.-]pw|\bpw|secret|token|crumb|access[_-]?id|cred(?:ential)?s?|auth(?:entication)?|oauth_signature|access_key_id|key-id|(?:api|access|account|admin|app|auth(?:entication)?|"
