@@ -115,9 +115,9 @@ class Handlers:
             case requests.Conversations():
                 return await self._memories.conversations(request)
             case requests.Recall():
-                return _given(await self._services.telling.recall(request))
+                return _given(await self._services.injector.recall(request))
             case requests.Brief():
-                return _given(await self._services.telling.brief(request))
+                return _given(await self._services.injector.brief(request))
             case requests.Injections():
                 return await self._injections(request)
             case requests.Forget():

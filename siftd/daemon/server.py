@@ -173,7 +173,7 @@ class Daemon:
         self._opened.set_result((services, handlers))
         self._tasks.start_soon(services.consolidator.run)
         self._tasks.start_soon(services.consolidator.run_indexer)
-        self._tasks.start_soon(services.telling.run)
+        self._tasks.start_soon(services.injector.run)
         for captured in self._kept_early:
             self._note_kept(captured)
         self._kept_early.clear()
@@ -255,7 +255,7 @@ class Daemon:
         told: dict[str, Any] = {}
         try:
             services, _ = await self._opened
-            told = await services.telling.answer_hook(message, lambda: answer.is_wanted)
+            told = await services.injector.answer_hook(message, lambda: answer.is_wanted)
         except Exception:
             log.exception("telling_failed")
         answer.send(ok(**told))
@@ -263,7 +263,7 @@ class Daemon:
     async def _note_printed(self, message: bytes) -> None:
         try:
             services, _ = await self._opened
-            await services.telling.note_printed(message)
+            await services.injector.note_printed(message)
         except SiftdError as error:
             log.info("printed_brief_unnoted", reason=error.code)
 
@@ -274,7 +274,7 @@ class Daemon:
             services, handlers = await self._opened
             fields = await handlers.answer(request, answer)
             if isinstance(request, CHANGING):
-                services.telling.note_change()
+                services.injector.note_change()
             answer.send(ok(**fields))
         except StoreClosed:
             answer.refuse_stream()
@@ -295,11 +295,11 @@ class Daemon:
             return
         services.consolidator.note_capture()
         if isinstance(captured, RedactedEvent) and captured.event_kind == "turn_end":
-            services.telling.note_change()
+            services.injector.note_change()
         if _ends_something(captured):
             self._tasks.start_soon(services.read_transcripts)
         if isinstance(captured, RedactedSessionChange) and captured.change == "start":
-            self._tasks.start_soon(services.telling.warm)
+            self._tasks.start_soon(services.injector.warm)
 
     async def _stop(self, hold: bool) -> None:
         log.info("stop_requested", hold=hold)

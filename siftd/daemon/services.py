@@ -13,8 +13,21 @@ import structlog
 from siftd.capture.admission import RedactedIntent
 from siftd.clients.registry import client_asked_for
 from siftd.config import is_excluded
-from siftd.consolidate.consolidator import Consolidator
+from siftd.consolidate.consolidator import TAKE_IN, Consolidator
 from siftd.consolidate.embedding import EmbeddingQueue
+from siftd.consolidate.indexing import RawIndexer
+from siftd.consolidate.passes import (
+    Embedding,
+    Indexing,
+    Pass,
+    Rewriting,
+    RiskyTask,
+    SessionSummarising,
+    Summarising,
+    Superseding,
+    Task,
+    TickTask,
+)
 from siftd.consolidate.superseding import Superseder
 from siftd.daemon.backends import Backends
 from siftd.daemon.context_injection import ContextInjector
@@ -40,6 +53,9 @@ if TYPE_CHECKING:
     from siftd.exchange.result import ImportResult
 
 log = structlog.get_logger()
+
+HIDE = "hide"
+"""The pass that takes out of what was stored what sessions have redacted since."""
 
 
 class Services:
@@ -101,21 +117,37 @@ class Services:
             self.clock,
             storage.secret,
         )
-        self.telling = ContextInjector(storage, self.store, self.searching)
-        self.consolidator = Consolidator(
-            store=self.store,
-            settings=self.settings,
-            clock=self.clock,
-            drainer=self.backends.drainer,
-            embedding=self.embedding,
-            superseder=Superseder(
-                self.store, self.store.index, self.clock, cosine=self.settings["memory.consolidator.supersedeCosine"]
+        self.injector = ContextInjector(storage, self.store, self.searching)
+        indexer = RawIndexer(self.store, storage.crash_guard)
+        superseder = Superseder(
+            self.store, self.store.index, self.clock, cosine=self.settings["memory.consolidator.supersedeCosine"]
+        )
+        passes: list[Pass] = [
+            Task(TAKE_IN, self._take_in),
+            RiskyTask(HIDE, self.hider.run, lambda name, error: self.consolidator.note_failure(name, error)),
+            Indexing(self.store, indexer),
+            Summarising(self.store),
+            SessionSummarising(),
+            Rewriting(),
+            Embedding(self.embedding),
+            Superseding(
+                self.store,
+                superseder,
+                indexer,
+                self.clock,
+                every_seconds=self.settings["memory.consolidator.supersedeMs"] / 1000,
+                on_edit=self.searching.forget,
             ),
-            take_in=self._take_in,
-            maintenance=self._keep_up,
-            hide=self.hider.run,
-            crash_guard=storage.crash_guard,
-            on_edit=self.searching.forget,
+            TickTask("maintain", self._keep_up),
+        ]
+        self.consolidator = Consolidator(
+            passes=passes,
+            store=self.store,
+            clock=self.clock,
+            tick_seconds=self.settings["memory.consolidator.tickMs"] / 1000,
+            find_drainer=lambda: self.backends.drainer,
+            indexer=indexer,
+            embedding=self.embedding,
             on_damage=self.maintenance.note_damage,
         )
 
@@ -129,7 +161,7 @@ class Services:
         try:
             if await self._transcripts.read():
                 self.consolidator.note_capture()
-                self.telling.note_change()
+                self.injector.note_change()
         except SiftdError as error:
             log.warning("transcripts_unread", error=error.code)
 
@@ -173,7 +205,7 @@ class Services:
 
     async def _keep_up(self) -> None:
         await self.maintenance.run()
-        self.telling.note_change()
+        self.injector.note_change()
 
     async def scrub(self, dry_run: bool) -> dict[str, Any]:
         """Apply the rules of the configuration as it is now to everything stored, and to what comes from now on."""
@@ -182,7 +214,7 @@ class Services:
             raise RequestInvalid("the configuration cannot be used as it is", hint=loaded.problem)
         self.intake.take_rules(loaded.settings)
         answer = await self.consolidator.alone(lambda: self.scrubber.scrub(dry_run=dry_run))
-        await self.consolidator.hide()  # today's rules may have found by its name what stands bare elsewhere
+        await self.consolidator.do(HIDE)  # today's rules may have found by its name what stands bare elsewhere
         return answer
 
     async def prune(self) -> dict[str, Any]:
@@ -226,7 +258,7 @@ class Services:
             on_progress=on_progress,
             goes_on=lambda: not self.consolidator.is_stopping,
         )
-        await self.consolidator.hide()
+        await self.consolidator.do(HIDE)
         self.consolidator.note_capture()
         return result
 

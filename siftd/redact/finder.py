@@ -52,7 +52,7 @@ class Finder:
             for rule_group in GROUPS
         ]
         self.prefilters = [rule_group.prefilter for rule_group in self.groups]
-        self.telling = open_prefilter([HEAD], pure=pure)
+        self.secret_words = open_prefilter([HEAD], pure=pure)
         self._marks = open_prefilter(MARKS, pure=pure)
 
     def find_suspects(self, texts: list[str]) -> set[str]:
@@ -63,7 +63,7 @@ class Finder:
         joined = SEPARATOR.join(texts)
         data = prefilter_bytes(joined)
         suspects = {text for text, groups in self._heads(texts, data).items() if self._may_hold(text, groups)}
-        told = {texts[at] for at in _hit(texts, data, self.telling)}
+        told = {texts[at] for at in _hit(texts, data, self.secret_words)}
         if not joined.isascii():
             suspects.update(text for text in texts if holds_unseen(text))
             told.update(text for text in texts if speaks_otherwise(text))
@@ -93,9 +93,9 @@ class Finder:
 
     def _has_near(self, text: str) -> bool:
         data = prefilter_bytes(text)
-        if b".py::" in data and self.telling.search(_TEST.sub(b"", data)) is None and not speaks_otherwise(text):
+        if b".py::" in data and self.secret_words.search(_TEST.sub(b"", data)) is None and not speaks_otherwise(text):
             return False
-        return bool(find_near(text, _without_tests(data), self.telling, None))
+        return bool(find_near(text, _without_tests(data), self.secret_words, None))
 
     def find(self, text: str, *, jsx: bool = False, parts: list[Range] | None = None) -> list[Found]:
         """Return what to replace, in order and apart from each other; with `parts` only what begins within them.
@@ -103,7 +103,7 @@ class Finder:
         The text is read as it stands, and near colour codes and escapes once more without them.
         """
         found = self._read(text, jsx, parts)
-        found = united(found, find_near(text, _without_tests(prefilter_bytes(text)), self.telling, parts, found))
+        found = united(found, find_near(text, _without_tests(prefilter_bytes(text)), self.secret_words, parts, found))
         view = opened(text)
         if view is text:
             return found

@@ -455,9 +455,9 @@ async def test_an_old_start_does_not_reopen_a_session_that_ended(store: OpenedSt
 async def test_a_time_that_no_calendar_has_is_rejected(store: OpenedStore, ts: int) -> None:
     import msgspec
 
-    with pytest.raises(EnvelopeRejected, match="bad_time"):
+    with pytest.raises(EnvelopeRejected, match="before 1970"):
         store.intake.admit(msgspec.structs.replace(call("t1"), ts=ts))
-    with pytest.raises(EnvelopeRejected, match="bad_time"):
+    with pytest.raises(EnvelopeRejected, match="before 1970"):
         store.intake.admit(SessionChange(client="c", session_id="s1", change="start", ts=ts))
 
 

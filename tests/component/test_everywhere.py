@@ -94,12 +94,12 @@ async def test_a_superseded_one_never_comes_back_and_its_history_is_cited_as_it_
 
 async def test_what_is_forgotten_for_every_project_is_in_no_kept_brief(person: Person) -> None:
     await person.ask("remember", text=REVIEW, pin=True, project=False)
-    await person.here.services.telling.keep()
+    await person.here.services.injector.keep()
     brief = Path(person.here.services.paths.brief)
     assert REVIEW in brief.read_text()
     await person.ask("forget", ids=["g1"], dryRun=False)
     assert not brief.exists()
-    await person.here.services.telling.keep()
+    await person.here.services.injector.keep()
     assert not brief.exists()
     assert await person.found("push to main") == []
 

@@ -93,7 +93,7 @@ async def fill(workspace: Memory) -> None:
         header = {"client": "claude-code", "frameUid": prompt.encode().hex()[:32], "ts": NOW - DAY}
         header["root"] = workspace.services.workspace.root
         frame = encode_hook(json.dumps(header).encode(), json.dumps(envelope).encode())[4:]
-        assert await workspace.services.telling.answer_hook(b"\x02" + frame[1:]), "there is something to give"
+        assert await workspace.services.injector.answer_hook(b"\x02" + frame[1:]), "there is something to give"
 
 
 async def everything(workspace: Memory) -> list[list[tuple[Any, ...]]]:

@@ -16,6 +16,7 @@ from siftd.capture.intake import Intake
 from siftd.config import Settings
 from siftd.daemon.erasure.hide_values import REST
 from siftd.daemon.ingest.spool_intake import SpoolIntake
+from siftd.daemon.services import HIDE
 from siftd.log import sealing
 from siftd.log.spool import Spool, spool_frames
 from siftd.redact import Redactor, session_values
@@ -74,7 +75,7 @@ async def test_another_session_keeps_its_own_words(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await memory.capture(1, payload=NAMED)
         await memory.capture(2, payload=BARE, sessionId="second")
-        await memory.services.consolidator.hide()
+        await memory.services.consolidator.do(HIDE)
         assert (await payloads(memory, "second")).count(SECRET) == 2
 
 
@@ -107,7 +108,7 @@ async def test_what_was_stored_before_is_hidden_in_every_file_and_all_else_stays
             7, sessionId="second", payload={"tool_input": {}, "tool_response": {"stdout": "untouched"}}
         )
         before = await memory.rows("SELECT id, ts, session_id, tool, uid, input_hash FROM events ORDER BY id")
-        await memory.services.consolidator.hide()
+        await memory.services.consolidator.do(HIDE)
         assert holders(home, SECRET, "garden42") == []
         after = await memory.rows("SELECT id, ts, session_id, tool, uid, input_hash FROM events ORDER BY id")
         assert [row[:5] for row in after] == [row[:5] for row in before]
@@ -143,7 +144,7 @@ async def test_nothing_is_rewritten_where_nothing_is_found(tmp_path: Path) -> No
         await memory.capture(1)
         await memory.capture(2, payload=NAMED)
         wal, files = memory.log_bytes(), sorted(each.name for each in Path(memory.services.paths.folder).iterdir())
-        await memory.services.consolidator.hide()
+        await memory.services.consolidator.do(HIDE)
         assert memory.log_bytes() == wal
         assert sorted(each.name for each in Path(memory.services.paths.folder).iterdir()) == files
         assert memory.services.intake.values.unsought() == {}
@@ -176,10 +177,10 @@ async def test_a_round_that_fails_is_done_again(tmp_path: Path) -> None:
         await memory.capture(2, payload=NAMED)
         database = Path(memory.services.paths.database)
         database.rename(database.with_suffix(".away"))
-        await memory.services.consolidator.hide()
+        await memory.services.consolidator.do(HIDE)
         database.with_suffix(".away").rename(database)
         assert list(memory.services.intake.values.unsought()) == ["first"]
-        await memory.services.consolidator.hide()
+        await memory.services.consolidator.do(HIDE)
     assert holders(tmp_path / "home", SECRET) == []
 
 
@@ -215,7 +216,7 @@ async def test_after_a_restart_a_value_is_hidden_from_where_it_is_named_again(tm
         await memory.capture(2, payload=BARE)
         assert SECRET in await payloads(memory)
         await memory.capture(3, payload=NAMED)
-        await memory.services.consolidator.hide()
+        await memory.services.consolidator.do(HIDE)
     assert holders(tmp_path / "home", SECRET) == []
 
 
@@ -267,7 +268,7 @@ async def test_a_value_that_is_the_sessions_own_id_tears_no_session_in_two(tmp_p
     async with opened(tmp_path) as memory:
         await memory.capture(1, payload=payload, sessionId="5e55-ab12-cd34")
         await memory.capture(2, sessionId="5e55-ab12-cd34", tool="Bash-tool9", cwd="/src/Bash-tool9")
-        await memory.services.consolidator.hide()
+        await memory.services.consolidator.do(HIDE)
         rows = await memory.rows("SELECT session_id, tool FROM events ORDER BY id")
         assert rows == [("5e55-ab12-cd34", "Bash"), ("5e55-ab12-cd34", "Bash-tool9")]
 

@@ -116,7 +116,7 @@ async def test_the_reason_of_a_refusal_counts_as_typed(memory: Memory) -> None:
 async def test_a_start_offers_each_rule_once_and_to_the_person_only(memory: Memory) -> None:
     async def noticed() -> str:
         frame = bytes([TELL_MARK]) + message(memory, start(), ts=memory.clock.at)[1:]
-        output = (await memory.services.telling.answer_hook(frame)).get("output", {})
+        output = (await memory.services.injector.answer_hook(frame)).get("output", {})
         assert "hookSpecificOutput" not in output, "nothing is pinned by itself"
         return str(output.get("systemMessage", ""))
 

@@ -43,7 +43,7 @@ async def capture(memory: Memory, envelope: dict[str, Any]) -> int | None:
 async def told(memory: Memory, envelope: dict[str, Any]) -> str:
     """Return what a hook would print for the agent."""
     frame = bytes([TELL_MARK]) + message(memory, envelope, ts=memory.clock.at)[1:]
-    output = (await memory.services.telling.answer_hook(frame)).get("output")
+    output = (await memory.services.injector.answer_hook(frame)).get("output")
     if output is None:
         return ""
     assert output["hookSpecificOutput"]["hookEventName"] == envelope["hook_event_name"]
@@ -277,23 +277,23 @@ async def test_of_mem_in_a_shell_too_but_not_of_what_else_the_line_does(memory: 
 
 async def test_the_kept_brief_is_private_current_and_gone_with_its_reason(memory: Memory) -> None:
     file = Path(memory.services.paths.brief)
-    await memory.services.telling.keep()
+    await memory.services.injector.keep()
     assert not file.exists()
     kept = (await memory.ask("remember", text=POSTGRES, pin=True, typed=True))["id"]
-    await memory.services.telling.keep()
+    await memory.services.injector.keep()
     ids, _, output = file.read_bytes().partition(b"\n")
     assert ids.decode() == kept
     assert POSTGRES in json.loads(output)["hookSpecificOutput"]["additionalContext"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     await memory.ask("forget", ids=[kept], dryRun=False)
     assert not file.exists(), "forgetting takes it away at once"
-    await memory.services.telling.keep()
+    await memory.services.injector.keep()
     assert not file.exists()
 
 
 async def test_what_a_hook_printed_without_a_daemon_is_not_given_again(memory: Memory) -> None:
     kept = (await memory.ask("remember", text=POSTGRES, pin=True, typed=True))["id"]
-    await memory.services.telling.note_printed(message(memory, start(), told=f"{kept} nonsense"))
+    await memory.services.injector.note_printed(message(memory, start(), told=f"{kept} nonsense"))
     assert await told(memory, prompt("which postgres is in production?")) == ""
 
 
@@ -301,7 +301,7 @@ async def test_a_hook_that_gave_up_was_given_nothing(memory: Memory) -> None:
     await memory.ask("remember", text=POSTGRES)
     asked = prompt("which postgres is in production?")
     frame = bytes([TELL_MARK]) + message(memory, asked)[1:]
-    assert await memory.services.telling.answer_hook(frame, lambda: False) == {}
+    assert await memory.services.injector.answer_hook(frame, lambda: False) == {}
     assert (await memory.ask("injections"))["injections"] == []
     assert POSTGRES in await told(memory, asked), "so it is given the next time"
 

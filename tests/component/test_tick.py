@@ -26,14 +26,14 @@ async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
 async def ticking(bench: Workbench) -> AsyncIterator[asyncio.Event]:
     """Run the ticks; the event is set when the second begins, so that the first is over."""
     again = asyncio.Event()
-    take_spool = bench.consolidator.take_in
+    take_spool = bench.take_spool
 
     async def counted() -> None:
         await take_spool()
         if bench.spooled > 1:
             again.set()
 
-    bench.consolidator.take_in = counted
+    bench.take_spool = counted  # type: ignore[method-assign]
     task = asyncio.ensure_future(bench.consolidator.run())
     try:
         yield again
@@ -99,7 +99,7 @@ async def test_superseding_that_needs_more_than_its_share_of_a_tick_goes_on_at_t
 ) -> None:
     monkeypatch.setattr("siftd.consolidate.superseding._SLICE_MAX", 16)
     await bench.tell(*["the same"] * 40)
-    superseder = bench.consolidator.superseder
+    superseder = bench.superseder
     find_pairs = superseder.find_pairs
     looked = []
 
@@ -184,7 +184,7 @@ async def test_a_fault_in_a_tick_is_told_and_the_next_tick_goes_on(bench: Workbe
         if (fault := next(faults, None)) is not None:
             raise fault
 
-    bench.consolidator.take_in = failing
+    bench.take_spool = failing  # type: ignore[method-assign]
     with capture_logs() as logs, anyio.fail_after(10):
         async with ticking(bench) as again:
             await again.wait()
@@ -234,13 +234,13 @@ async def test_an_index_that_cannot_be_written_for_a_while_is_said_once_and_caug
 def count_tries(bench: Workbench) -> list[None]:
     """Return a list that grows with each run of the indexer."""
     tries: list[None] = []
-    run = bench.consolidator.indexer.run
+    run = bench.indexer.run
 
     async def counted() -> int:
         tries.append(None)
         return await run()
 
-    bench.consolidator.indexer.run = counted  # type: ignore[method-assign]
+    bench.indexer.run = counted  # type: ignore[method-assign]
     return tries
 
 

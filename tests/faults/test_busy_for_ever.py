@@ -67,7 +67,7 @@ async def test_a_damaged_page_ends_the_indexing_and_has_the_database_set_aside(t
 
 
 async def test_a_stage_that_fails_costs_no_other_of_the_tick(tmp_path: Path) -> None:
-    """What was forgotten is erased by the upkeep, whatever a model server says."""
+    """What was forgotten is erased by the maintenance, whatever a model server says."""
     done: list[str] = []
     async with Workbench(tmp_path) as bench:
         await bench.tell("one")
@@ -76,13 +76,13 @@ async def test_a_stage_that_fails_costs_no_other_of_the_tick(tmp_path: Path) -> 
             raise OverflowError
 
         async def keep_up() -> None:
-            done.append("upkeep")
+            done.append("maintained")
 
-        bench.consolidator.drainer.drain = lambda *_, **__: overflow()  # type: ignore[assignment, method-assign, misc]
-        bench.consolidator.maintenance = keep_up
+        bench.drainer.drain = lambda *_, **__: overflow()  # type: ignore[assignment, method-assign, misc]
+        bench.keep_up = keep_up  # type: ignore[method-assign]
         with capture_logs() as logs:
             await bench.consolidator.tick()
-    assert done == ["upkeep"]
+    assert done == ["maintained"]
     assert [each["stage"] for each in logs if each["event"] == "tick_failed"] == ["summarise"]
 
 
@@ -186,7 +186,7 @@ async def test_a_date_typed_as_text_ends_neither_the_daemon_nor_a_search(tmp_pat
         await memory.ask("remember", text="Sessions expire after part1 minutes", pin=True)
         await memory.ask("drain")
         await memory.by_hand(statement)
-        await memory.services.telling.keep()
+        await memory.services.injector.keep()
         assert (await memory.ask("search", query="part1"))["hits"]
         await memory.ask("recall", prompt="what became of part1, was it built")
         for kind in ("timeline", "sessions", "memories", "conversations"):

@@ -11,9 +11,20 @@ from opened_store import OpenedStore
 
 from siftd.config import Settings
 from siftd.consolidate.circuit_breaker import Circuit
-from siftd.consolidate.consolidator import Consolidator
+from siftd.consolidate.consolidator import TAKE_IN, Consolidator
 from siftd.consolidate.drain import Drainer, DrainResult
 from siftd.consolidate.embedding import EmbeddingQueue
+from siftd.consolidate.indexing import RawIndexer
+from siftd.consolidate.passes import (
+    Embedding,
+    Indexing,
+    Rewriting,
+    SessionSummarising,
+    Summarising,
+    Superseding,
+    Task,
+    TickTask,
+)
 from siftd.consolidate.summary_requests import Limits
 from siftd.consolidate.superseding import Superseder
 from siftd.embed.embedder import Blend384
@@ -128,21 +139,36 @@ class Workbench:
             self.clock,
             cosine=self.settings["memory.consolidator.supersedeCosine"],
         )
+        self.indexer = RawIndexer(self.store)
         self.consolidator = Consolidator(
+            passes=[
+                Task(TAKE_IN, lambda: self.take_spool()),
+                Indexing(self.store, self.indexer),
+                Summarising(self.store),
+                SessionSummarising(),
+                Rewriting(),
+                Embedding(self.embedding),
+                Superseding(
+                    self.store,
+                    self.superseder,
+                    self.indexer,
+                    self.clock,
+                    every_seconds=self.settings["memory.consolidator.supersedeMs"] / 1000,
+                ),
+                TickTask("maintain", lambda: self.keep_up()),
+            ],
             store=self.store,
-            settings=self.settings,
             clock=self.clock,
-            drainer=self.drainer,
+            tick_seconds=self.settings["memory.consolidator.tickMs"] / 1000,
+            find_drainer=lambda: self.drainer,
+            indexer=self.indexer,
             embedding=self.embedding,
-            superseder=self.superseder,
-            take_in=self._take_spool,
-            maintenance=self._keep_up,
         )
 
-    async def _take_spool(self) -> None:
+    async def take_spool(self) -> None:
         self.spooled += 1
 
-    async def _keep_up(self) -> None:
+    async def keep_up(self) -> None:
         """Leave log and snapshots to their own tests."""
 
     async def tell(

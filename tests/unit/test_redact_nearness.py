@@ -206,16 +206,16 @@ def test_a_line_with_nothing_but_what_a_rule_has_found_is_not_read_again() -> No
     line = "db_password: Zq7!kfW2#pXd\n"
     finder = shared_finder(frozenset(), False)
     text = line * 3
-    near = find_near(text, prefilter_bytes(text), finder.telling, None)
+    near = find_near(text, prefilter_bytes(text), finder.secret_words, None)
     assert [text[begin:end] for begin, end, _ in near] == ["Zq7!kfW2#pXd"] * 3
-    assert find_near(text, prefilter_bytes(text), finder.telling, None, near) == []
+    assert find_near(text, prefilter_bytes(text), finder.secret_words, None, near) == []
 
 
 def test_what_adjoins_a_known_secret_is_still_read() -> None:
     text = "db_password: Zq7!kfW2#pXd\n"
     finder = shared_finder(frozenset(), False)
     begin = text.index("Zq7")
-    near = find_near(text, prefilter_bytes(text), finder.telling, None, [(begin, begin + 4, "password")])
+    near = find_near(text, prefilter_bytes(text), finder.secret_words, None, [(begin, begin + 4, "password")])
     assert [text[first:last] for first, last, _ in near] == ["Zq7!kfW2#pXd"]
 
 
@@ -241,7 +241,7 @@ def test_a_line_of_a_dialogue_gives_its_password_indented_and_numbered(redactor:
     ],
 )
 def test_what_takes_a_user_and_a_password_tells_only_where_it_is_called(text: str) -> None:
-    assert shared_finder(frozenset(), False).telling.search(prefilter_bytes(text)) is None
+    assert shared_finder(frozenset(), False).secret_words.search(prefilter_bytes(text)) is None
 
 
 @pytest.mark.parametrize(
