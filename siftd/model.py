@@ -1,7 +1,7 @@
 """The nouns that every room shares.
 
 An `Event` is unredacted and lives only in memory: nothing that writes to a disk, a model or a log accepts
-one. What they accept is `siftd.redact.RedactedEvent`, which only the redaction room can make.
+one. What they accept is `siftd.capture.redacted.RedactedEvent`, which only `Admission` can make.
 """
 
 from __future__ import annotations

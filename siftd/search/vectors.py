@@ -30,7 +30,7 @@ _KEPT = 10
 question are among them in 99.3 of 100 cases (with 6: 98.6, with 16: 99.7)."""
 _GATHERED = 256
 """Rows that are put side by side at once: few enough for the processor's cache, and less than what malloc gives back to
-the system when it is freed, to be taken again page by page (`siftd.wire.launch.ALLOCATOR`)."""
+the system when it is freed, to be taken again page by page (`siftd.wire.environment.ALLOCATOR`)."""
 _FIRST_CAPACITY = 1024
 _SAMPLE = 256
 """Rows that are looked at to know what is far; with fewer nobody can tell."""

@@ -7,6 +7,8 @@ and replayed at start.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -58,6 +60,16 @@ def open_reader(path: str) -> sqlite3.Connection:
     )
     connection.text_factory = _decode
     return connection
+
+
+@contextmanager
+def reading(path: str) -> Iterator[sqlite3.Connection]:
+    """Give a reader of the database for a moment. Raises StoreError, or StoreCorrupt for a damaged one."""
+    try:
+        with closing(open_reader(path)) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise translate(error) from error
 
 
 def _open(target: str, *statements: str, seconds: float) -> sqlite3.Connection:

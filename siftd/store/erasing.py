@@ -10,11 +10,12 @@ import os
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from siftd.store import meta, slack
-from siftd.store.connection import open_writer
+from siftd.store.connection import open_writer, translate
 from siftd.store.forget_reach import Reach
 from siftd.store.tombstones import Tombstones, retell
 
@@ -64,12 +65,63 @@ DELETE FROM sessions WHERE session_id = ?1 AND NOT EXISTS (SELECT 1 FROM events 
 _FULL_TEXT = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%USING fts5 %'"
 
 
+TEXT_TABLES = {
+    "events": "by tombstone",
+    "sessions": "when nothing of one is left; its folder by tombstone",
+    "summaries": "with their event",
+    "summary_embeddings": "with their summary",
+    "summary_cache": "when no summary says it any more",
+    "memories": "by tombstone",
+    "embeddings": "with the memory, by trigger",
+    "conversations": "by tombstone, or with their session",
+    "event_words": "with their event",
+    "event_facets": "with their event",
+    "injections": "with their event, their memory, or their session",
+    "opt_outs": "with their session's name",
+    "meta": "the workspace's own path stays, and is told",
+    "backfill_progress": "with any sweep",
+    "events_fts": "with `event_words`, and merged",
+    "summaries_fts": "with `summaries`, and merged",
+    "summaries_trigrams": "with `summaries`, and merged",
+    "memories_fts": "with `memories`, and merged",
+    "memories_trigrams": "with `memories`, and merged",
+}
+"""Tables that hold somebody's words, or what is made of them, and how these go. A new one is to be put here, and to be
+reached by `erase_rows`; `siftd.store.scrubbing` reads every column of text by itself."""
+TEXTLESS_TABLES = {
+    "summary_supersedes": "ids",
+    "kept_apart": "ids",
+    "provenance_edges": "ids",
+    "memory_links": "ids, and a relation's name of ours",
+    "memory_reads": "counts",
+    "tombstones": "keyed hashes",
+    "forgets": "times",
+    "counters": "names of ours",
+    "rejections": "reasons of ours",
+    "token_spend": "names of backends",
+    "transcript_cursors": "keyed hashes",
+    "vector_changes": "ids",
+    "migrations": "names of our files",
+}
+"""The other tables, and what they hold."""
+
+
 def open_eraser(database: str) -> sqlite3.Connection:
     """Open a writing connection that overwrites what it deletes. For one thread."""
     connection = open_writer(database)
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
     connection.execute("PRAGMA secure_delete = ON")
     return connection
+
+
+@contextmanager
+def erasing(database: str) -> Iterator[sqlite3.Connection]:
+    """Give a connection of `open_eraser` for a moment. Raises StoreError, or StoreCorrupt for a damaged database."""
+    try:
+        with closing(open_eraser(database)) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise translate(error) from error
 
 
 def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones, reach: Reach, now_ms: int) -> int:

@@ -28,7 +28,8 @@ from siftd.clock import SystemClock
 from siftd.config import Settings
 from siftd.crash_guard import CrashGuard
 from siftd.daemon import store_recovery
-from siftd.daemon.erasure.scrub import Scrubber
+from siftd.daemon.erasure.procedure import Erasure
+from siftd.daemon.erasure.scrub import Replaced, Scrubber
 from siftd.daemon.group_commit import Committer
 from siftd.daemon.maintenance import Maintenance
 from siftd.errors import LogError, SiftdError
@@ -98,7 +99,7 @@ def scrub(paths: WorkspacePaths) -> None:
     scrubber = Scrubber(paths, SystemClock(), None, intake.admission)  # type: ignore[arg-type]
     seq = scrubber.pending_seq()
     assert seq is not None
-    scrubber.scrub_now(seq, Scrubbed())
+    Erasure(paths).take_out(seq, Replaced(paths, intake.admission, seq, Scrubbed()))
 
 
 def capture(paths: WorkspacePaths) -> None:

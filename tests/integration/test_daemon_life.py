@@ -267,7 +267,7 @@ def test_a_wrong_flag_ends_the_start_by_name(place: Place) -> None:
 
 
 def test_a_daemon_that_cannot_be_loaded_whole_says_why_and_is_backed_off_from(place: Place) -> None:
-    daemon = place.spawn(patches={"siftd.daemon.server._load": None})
+    daemon = place.spawn(patches={"siftd.daemon.server.load_services": None})
     assert daemon.wait(20) == 1
     assert daemon.stderr is not None
     assert daemon.stderr.read().endswith(b"siftd cannot be loaded (TypeError). install it again\n")

@@ -130,7 +130,8 @@ def test_what_an_agent_waits_for_imports_nothing_heavy(tmp_path: Path) -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
         "from siftd.cli import command_table, context\n"
-        "[command_table.parse(verb, command_table.load(verb), words) for verb, words in (('info', []), ('search', ['x']))]\n"
+        "parse, load = command_table.parse, command_table.load\n"
+        "[parse(verb, load(verb), words) for verb, words in (('info', []), ('search', ['x']))]\n"
         f"print(*sorted((set(sys.modules) - before) & set({HEAVY!r})))"
     )
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)

@@ -19,7 +19,7 @@ from siftd.daemon.known_time import KnownTime
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.log.recovery import iter_records
 from siftd.store import event_views, forget_matching
-from siftd.store.connection import open_reader, translate
+from siftd.store.connection import reading
 from siftd.store.forget_matching import ForgetQuery
 from siftd.store.tombstones import Keys, Tombstones
 from siftd.wire.requests import Forget
@@ -52,7 +52,7 @@ class Forgetter:
         self._admission = admission
         self._keep_days = keep_days
         self._known_time = KnownTime(clock, self._read(forget_matching.newest_time))
-        self._eraser = FilePurger(paths, secret)
+        self._purger = FilePurger(paths, secret)
         self.pending: list[str] = []
         """What still holds something that is to be forgotten."""
 
@@ -90,14 +90,14 @@ class Forgetter:
 
     async def finish(self) -> None:
         """Erase what is to be forgotten and still in a file of ours; `pending` then names what holds the rest."""
-        if not await asyncio.to_thread(self._eraser.is_pending):
+        if not await asyncio.to_thread(self._purger.is_pending):
             self.pending = []
             return
         try:
             await self._committer.run(lambda _: self._tombstones.reload())
-            if await asyncio.to_thread(self._eraser.is_active_segment_concerned):
+            if await asyncio.to_thread(self._purger.is_active_segment_concerned):
                 await self._committer.seal_log()
-            self.pending = await asyncio.to_thread(self._eraser.erase, self._clock.now_ms())
+            self.pending = await asyncio.to_thread(self._purger.erase, self._clock.now_ms())
         except (SiftdError, OSError) as error:
             self.pending = [f"it could not be erased yet ({getattr(error, 'message', type(error).__name__)})"]
         if self.pending:
@@ -121,14 +121,8 @@ class Forgetter:
         return count
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        try:
-            connection = open_reader(self._paths.database)
-            try:
-                return work(connection)
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            raise translate(error) from error
+        with reading(self._paths.database) as connection:
+            return work(connection)
 
 
 def wish_of(request: Forget, connection: sqlite3.Connection, now_ms: int) -> ForgetQuery:

@@ -1,12 +1,10 @@
 """What a session redacts under a name is taken out of what it has stored before: at a tick, in one round for all.
 
-    look: every event of the sessions that have learnt a value, and what was told of them, searched for the new values
-    only where one was found: rows and all that was derived from them -> log segments -> what lies free in the
-                              database's pages, and SQLite's own log -> snapshots
-
-as `siftd.daemon.erasure.scrub` does it for everything. What is sought lives in memory alone, so a round that a crash
-ends is not finished by the next process; a stop in good order ends with a round. Files that were set aside as damaged
-stay for the person, whose `mem scrub` removes them; couriers' files are taken in, and searched, before each round.
+Every event of the sessions that have learnt a value, and what was told of them, is searched for the new values; only
+where one was found it is taken out of every file (`siftd.daemon.erasure.procedure`). What is sought lives in memory
+alone, so a round that a crash ends is not finished by the next process; a stop in good order ends with a round. Files
+that were set aside as damaged stay for the person, whose `mem scrub` removes them; couriers' files are taken in, and
+searched, before each round.
 
 Rounds take a bounded share of the daemon's time, however often a session learns: after each it rests for REST times as
 long as it took.
@@ -16,14 +14,13 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from pathlib import Path
 
 import structlog
 
 from siftd.capture.admission import Admission, Redacted
 from siftd.capture.intake import Intake
 from siftd.clock import Clock
-from siftd.daemon.erasure import leftovers
+from siftd.daemon.erasure.procedure import Erasure
 from siftd.daemon.erasure.scrub import Renewal
 from siftd.daemon.group_commit import Committer
 from siftd.errors import SiftdError
@@ -31,7 +28,7 @@ from siftd.log import sealing
 from siftd.log.record import Record
 from siftd.redact.session_values import Sought
 from siftd.store import erasing, hiding
-from siftd.store.connection import open_reader, translate
+from siftd.store.connection import reading
 from siftd.store.hiding import Holders
 from siftd.store.scrubbing import Scrubbed
 from siftd.workspace.paths import WorkspacePaths
@@ -50,6 +47,8 @@ class ValueHider:
         self._committer = committer
         self._intake = intake
         self._rests_until = 0.0
+        self._erasure = Erasure(paths)
+        self._what: object = None
         self._waits_for_reader = False
         self._missed = 0
 
@@ -67,9 +66,12 @@ class ValueHider:
             found = await asyncio.to_thread(self._find, finders)
             if found:
                 await self._committer.seal_log()
+                self._what = object()
             if found or self._waits_for_reader:
-                scrubbed = await asyncio.to_thread(self._hide, admission, found)
-                log.info("hidden_in_what_was_stored", sessions=len(found), **scrubbed.rows)
+                removal = _Hidden(self._paths, admission, found)
+                left = await asyncio.to_thread(self._erasure.take_out, self._what, removal)
+                self._waits_for_reader = bool(left)
+                log.info("hidden_in_what_was_stored", sessions=len(found), **removal.scrubbed.rows)
             self._intake.values.note_sought(sought)
             if (missed := self._intake.values.missed) > self._missed:
                 log.warning("not_hidden_in_what_was_stored", values=missed - self._missed)
@@ -83,45 +85,41 @@ class ValueHider:
             self._rests_until = now + REST * (now - began)
 
     def _find(self, sought: Sought) -> list[Holders]:
-        try:
-            connection = open_reader(self._paths.database)
-            try:
-                return hiding.find_holders(connection, sought)
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            raise translate(error) from error
+        with reading(self._paths.database) as connection:
+            return hiding.find_holders(connection, sought)
 
-    def _hide(self, admission: Admission, found: list[Holders]) -> Scrubbed:
-        try:
-            connection = erasing.open_eraser(self._paths.database)
-            try:
-                scrubbed = hiding.hide_rows(connection, admission, found)
-                if found:
-                    self._hide_in_files(connection, admission, found, scrubbed)
-                self._waits_for_reader = not erasing.clean_pages(connection, self._paths.database)
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            raise translate(error) from error
-        if not self._waits_for_reader:
-            leftovers.renew_snapshots(self._paths)
-        return scrubbed
 
-    def _hide_in_files(
-        self, connection: sqlite3.Connection, admission: Admission, found: list[Holders], scrubbed: Scrubbed
-    ) -> None:
+class _Hidden:
+    """What sessions hide, where it was found."""
+
+    is_of_all = False
+
+    def __init__(self, paths: WorkspacePaths, admission: Admission, found: list[Holders]) -> None:
+        self.scrubbed = Scrubbed()
+        self._paths = paths
+        self._admission = admission
+        self._found = found
+
+    def from_rows(self, connection: sqlite3.Connection) -> None:
+        self.scrubbed = hiding.hide_rows(connection, self._admission, self._found)
         erasing.sweep_changed(connection)
-        sessions = {holders.session_id for holders in found}
+
+    def from_log(self, connection: sqlite3.Connection) -> None:  # noqa: ARG002 - the records tell
+        sessions = {holders.session_id for holders in self._found}
         # A record before the first event that holds it may hold a memory or a title, nothing else.
-        if any(holders.texts for holders in found):
+        if any(holders.texts for holders in self._found):
             first = 0
         else:
-            first = min(number for holders in found for number in (*holders.events, *holders.told))
-        renewal = Renewal(admission)
+            first = min(number for holders in self._found for number in (*holders.events, *holders.told))
+        renewal = Renewal(self._admission)
 
         def renewed(record: Record) -> Redacted | None:
             return renewal.renewed(record) if record.session_id in sessions else None
 
-        scrubbed.rows["records"] += sealing.renew(self._paths.wal, renewed, after=first - 1)
-        Path(self._paths.brief).unlink(missing_ok=True)  # it is made anew
+        self.scrubbed.rows["records"] += sealing.renew(self._paths.wal, renewed, after=first - 1)
+
+    def stays(self, connection: sqlite3.Connection, session: str | None, tool: str | None) -> bool:  # noqa: ARG002
+        return True
+
+    def is_done(self, connection: sqlite3.Connection) -> None:
+        """What is sought lives in memory alone."""

@@ -1,11 +1,7 @@
 """Scrubbing: today's rules over everything stored before, down to the last byte.
 
-    scrub record -> rows (and all that was derived from them) -> log segments -> files set aside, sessions' ids in the
-                 daemon's own log -> what lies free in the database's pages, and SQLite's own log -> snapshots
-
-The record is safe in the log before anything changes, and only the last step says that it is done: any crash between
-leaves it pending, and everything is done again, which changes nothing that is clean. Events keep their ids and
-identities; `input_hash` is that of the new payload. Out of reach: files made by `mem backup` and `mem export`.
+A scrub record is safe in the log before anything changes; the rest is `siftd.daemon.erasure.procedure`. Events keep
+their ids and identities; `input_hash` is that of the new payload.
 """
 
 from __future__ import annotations
@@ -21,15 +17,14 @@ import structlog
 
 from siftd.capture.admission import Admission, Redacted, RedactedSessionChange
 from siftd.clock import Clock
-from siftd.daemon.erasure import leftovers
+from siftd.daemon.erasure.procedure import Erasure
 from siftd.daemon.group_commit import Committer
-from siftd.daemon.logs import unname
 from siftd.errors import SiftdError
 from siftd.log import sealing
 from siftd.log.record import Record
 from siftd.log.recovery import iter_records
 from siftd.store import erasing, scrubbing
-from siftd.store.connection import open_reader, translate
+from siftd.store.connection import reading
 from siftd.store.exchange import text_hash
 from siftd.store.scrubbing import Scrubbed, StoredPayloads
 from siftd.workspace.paths import WorkspacePaths
@@ -53,7 +48,7 @@ class Scrubber:
         self._clock = clock
         self._committer = committer
         self._admission = admission
-        self._waits_for_reader: int | None = None
+        self._erasure = Erasure(paths)
         self.pending: list[str] = []
         """What still holds something that the rules would replace."""
 
@@ -79,9 +74,10 @@ class Scrubber:
             self.pending = []
             return scrubbed
         try:
-            if seq != self._waits_for_reader:
+            if not self._erasure.is_waiting_for_reader(seq):
                 await self._committer.seal_log()
-            self.pending = await asyncio.to_thread(self.scrub_now, seq, scrubbed)
+            removal = Replaced(self._paths, self._admission, seq, scrubbed)
+            self.pending = await asyncio.to_thread(self._erasure.take_out, seq, removal)
             await self._committer.reread_opt_outs()
         except (SiftdError, OSError) as error:
             self.pending = [f"it could not be scrubbed yet ({getattr(error, 'message', type(error).__name__)})"]
@@ -89,59 +85,46 @@ class Scrubber:
             log.warning("scrub_pending", count=len(self.pending))
         return scrubbed
 
-    def scrub_now(self, seq: int, scrubbed: Scrubbed) -> list[str]:
-        try:
-            connection = erasing.open_eraser(self._paths.database)
-            try:
-                return self._scrub_files(connection, seq, scrubbed)
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            raise translate(error) from error
-
-    def _scrub_files(self, connection: sqlite3.Connection, seq: int, scrubbed: Scrubbed) -> list[str]:
-        if seq != self._waits_for_reader:
-            scrubbed.add(scrubbing.scrub_rows(connection, self._admission, dry_run=False))
-            erasing.sweep_changed(connection)
-            renewal = Renewal(self._admission, Clean(connection, scrubbed))
-            scrubbed.rows["records"] += sealing.renew(self._paths.wal, renewal.renewed)
-            leftovers.remove_set_aside(self._paths)
-            unname(self._paths.daemon_log, self._is_clean, self._is_clean)
-        if not erasing.clean_pages(connection, self._paths.database):
-            self._waits_for_reader = seq
-            programs = erasing.holders(self._paths.database) or ["another program"]
-            return [f"a reader of the database: {each}" for each in programs]
-        leftovers.renew_snapshots(self._paths)
-        scrubbing.note_done(connection, seq)
-        return []
-
-    def _is_clean(self, name: str) -> bool:
-        return self._admission.scrub_text(name) == name
-
     def _look(self) -> Scrubbed:
         """Return what a scrub would change."""
-        try:
-            connection = open_reader(self._paths.database)
-            try:
-                scrubbed = scrubbing.scrub_rows(connection, self._admission, dry_run=True)
-                renewal = Renewal(self._admission, Clean(connection, scrubbed))
-                records = iter_records(self._paths.wal)
-                scrubbed.rows["records"] = sum(renewal.renewed(record) is not None for record in records)
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            raise translate(error) from error
+        with reading(self._paths.database) as connection:
+            scrubbed = scrubbing.scrub_rows(connection, self._admission, dry_run=True)
+            renewal = Renewal(self._admission, Clean(connection, scrubbed))
+            records = iter_records(self._paths.wal)
+            scrubbed.rows["records"] = sum(renewal.renewed(record) is not None for record in records)
         return scrubbed
 
     def pending_seq(self) -> int | None:
-        try:
-            connection = open_reader(self._paths.database)
-            try:
-                return scrubbing.pending_seq(connection)
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            raise translate(error) from error
+        """Return the record that asked for a scrub which is not done."""
+        with reading(self._paths.database) as connection:
+            return scrubbing.pending_seq(connection)
+
+
+class Replaced:
+    """What today's rules would replace."""
+
+    is_of_all = True
+
+    def __init__(self, paths: WorkspacePaths, admission: Admission, seq: int, scrubbed: Scrubbed) -> None:
+        """`scrubbed` takes in what was changed."""
+        self._paths = paths
+        self._admission = admission
+        self._seq = seq
+        self._scrubbed = scrubbed
+
+    def from_rows(self, connection: sqlite3.Connection) -> None:
+        self._scrubbed.add(scrubbing.scrub_rows(connection, self._admission, dry_run=False))
+        erasing.sweep_changed(connection)
+
+    def from_log(self, connection: sqlite3.Connection) -> None:
+        renewal = Renewal(self._admission, Clean(connection, self._scrubbed))
+        self._scrubbed.rows["records"] += sealing.renew(self._paths.wal, renewal.renewed)
+
+    def stays(self, connection: sqlite3.Connection, session: str | None, tool: str | None) -> bool:  # noqa: ARG002
+        return all(self._admission.scrub_text(name) == name for name in (session, tool) if name is not None)
+
+    def is_done(self, connection: sqlite3.Connection) -> None:
+        scrubbing.note_done(connection, self._seq)
 
 
 class Clean:

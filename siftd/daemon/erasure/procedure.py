@@ -1,0 +1,158 @@
+"""The one way by which text leaves a workspace's files, for whoever takes any out: forgetting, scrubbing, hiding.
+
+    rows (and all that hangs on them) -> log segments -> files set aside -> names in the daemon's log
+    -> what lies free in the database's pages, and SQLite's own log -> snapshots
+
+Whoever asks has said so in the log before; only the last step says that it is done. Any crash between leaves it
+pending, and everything is done again, which changes nothing that is clean. Out of reach: files made by `mem backup` and
+`mem export`, and the clients' own transcripts.
+
+Every holder of text is in `HOLDERS`, with the files that it covers: a test fails for a file of a workspace, or a column
+of its database, that is in none.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from siftd.daemon.logs import unname
+from siftd.store import erasing, snapshots
+from siftd.workspace.paths import WorkspacePaths
+
+_SET_ASIDE = ("db.sqlite.damaged-*", "db.sqlite.new", ".*.new", "spool/*.bad", "brief")
+_LEFTOVER_SECONDS = 60
+"""A half-written spool file older than this is a dead courier's: a living one has ended long before."""
+
+
+class Removal(Protocol):
+    """What is to be taken out, asked of for each holder in turn."""
+
+    def from_rows(self, connection: sqlite3.Connection) -> None:
+        """Take it out of the database, with all that was derived from it."""
+
+    def from_log(self, connection: sqlite3.Connection) -> None:
+        """Take it out of the log's records. The rows are done."""
+
+    def stays(self, connection: sqlite3.Connection, session: str | None, tool: str | None) -> bool:
+        """Whether a session's id, or a tool's name, may stay in the daemon's own log."""
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether files that nobody reads any more go whole, and names are looked for in the daemon's log: else what is
+        taken out is known to be in neither."""
+
+    def is_done(self, connection: sqlite3.Connection) -> None:
+        """Note that nothing of it is in any file of ours."""
+
+
+class Holder(NamedTuple):
+    """Something that holds text, and what takes it out of there."""
+
+    name: str
+    files: tuple[str, ...]
+    """Globs below the workspace's folder."""
+    take_out: Callable[[WorkspacePaths, sqlite3.Connection, Removal], None]
+
+
+def _from_rows(_: WorkspacePaths, connection: sqlite3.Connection, removal: Removal) -> None:
+    removal.from_rows(connection)
+
+
+def _from_log(_: WorkspacePaths, connection: sqlite3.Connection, removal: Removal) -> None:
+    removal.from_log(connection)
+
+
+def _from_brief(paths: WorkspacePaths, _: sqlite3.Connection, __: Removal) -> None:
+    Path(paths.brief).unlink(missing_ok=True)  # it is written again
+
+
+def _from_set_aside(paths: WorkspacePaths, _: sqlite3.Connection, removal: Removal) -> None:
+    """Remove the copies that nobody reads any more, whole: nobody can tell what they hold."""
+    if not removal.is_of_all:
+        return
+    folder = Path(paths.folder)
+    for pattern in _SET_ASIDE:
+        for each in folder.glob(pattern):
+            each.unlink(missing_ok=True)
+    for each in folder.glob("spool/.*.new"):
+        if time.time() - each.stat().st_mtime > _LEFTOVER_SECONDS:
+            each.unlink(missing_ok=True)
+    shutil.rmtree(paths.quarantine, ignore_errors=True)
+
+
+def _from_daemon_log(paths: WorkspacePaths, connection: sqlite3.Connection, removal: Removal) -> None:
+    if removal.is_of_all:
+        unname(
+            paths.daemon_log,
+            lambda session: removal.stays(connection, session, None),
+            lambda tool: removal.stays(connection, None, tool),
+        )
+
+
+HOLDERS = (
+    Holder("database", ("db.sqlite", "db.sqlite-wal", "db.sqlite-shm"), _from_rows),
+    Holder("log", ("wal.ndjson", "wal-*.ndjson", "wal-*.ndjson.gz"), _from_log),
+    Holder("brief", ("brief",), _from_brief),
+    Holder("set aside", (*_SET_ASIDE, "spool/.*.new", "quarantine/*"), _from_set_aside),
+    Holder("daemon's log", (), _from_daemon_log),
+)
+"""In the order in which it is taken out. The database's pages and its snapshots come behind all of them."""
+SNAPSHOTS = ("snapshots/*",)
+WITHOUT_TEXT = {
+    "secret": "a random key",
+    "secret.copy": "the same",
+    "new-secret": "the same",
+    "spool/*.json": "waits to be taken in, and what is taken in is asked for first",
+    "at-work": "ids (`siftd.crash_guard`)",
+    "suspects.json": "ids",
+    "rebuild": "a mark",
+}
+"""What else lies in a workspace's folder, and why nothing is taken out of it."""
+
+
+class Erasure:
+    """Takes text out of one workspace's files. One call at a time, in any thread, never in the event loop."""
+
+    def __init__(self, paths: WorkspacePaths) -> None:
+        self._paths = paths
+        self._waits_for_reader: object = None
+
+    def take_out(self, what: object, removal: Removal) -> list[str]:
+        """Take it out of every holder; return what still holds something, empty when it is done.
+
+        `what` names it: one that waited for a reader of the database alone goes on from there. Raises StoreError or
+        OSError.
+        """
+        with erasing.erasing(self._paths.database) as connection:
+            if what != self._waits_for_reader:
+                for holder in HOLDERS:
+                    holder.take_out(self._paths, connection, removal)
+            if not erasing.clean_pages(connection, self._paths.database):
+                self._waits_for_reader = what
+                programs = erasing.holders(self._paths.database) or ["another program"]
+                return [f"a reader of the database: {each}" for each in programs]
+            renew_snapshots(self._paths)
+            removal.is_done(connection)
+        self._waits_for_reader = None
+        return []
+
+    def is_waiting_for_reader(self, what: object) -> bool:
+        """Whether all of it is done but what a reader of the database holds."""
+        return self._waits_for_reader is not None and what == self._waits_for_reader
+
+
+def renew_snapshots(paths: WorkspacePaths) -> None:
+    """Replace the snapshots by one of the database as it is now. The old ones go only when that is safe."""
+    folder = paths.snapshots
+    snapshots.remove_leftovers(folder)
+    if not (old := snapshots.list_snapshots(folder)):
+        return
+    fresh = snapshots.make_snapshot(paths.database, folder)
+    for each in old:
+        if each.path != fresh.path:
+            each.path.unlink(missing_ok=True)
