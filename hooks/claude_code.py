@@ -25,6 +25,7 @@ ANSWER_SECONDS = 0.25
 SLOW_SECONDS = 30.0
 ANSWER_BYTES = 29  # the length, and as much of an answer as tells a refusal for good from one to be repeated
 LARGE_BYTES = 256 * 1024
+ASKING = b'"UserPromptSubmit"', b'UseFailure"'
 HEAD_BYTES = 16 * 1024  # the event's name stands behind two paths
 RAW_BYTES_MAX = 16 * 1024 * 1024 - 0x10003  # beside the longest header this just fits a frame
 
@@ -83,8 +84,7 @@ def give_up(*_: object) -> None:
 def main(env: dict[str, str], run: str) -> None:
     signal(SIGALRM, give_up)
     setitimer(ITIMER_REAL, STDIN_SECONDS)
-    pieces = []
-    size = 0
+    pieces, size = [], 0
     while piece := posix.read(0, 1 << 20):
         size += len(piece)
         if size <= RAW_BYTES_MAX:
@@ -93,6 +93,7 @@ def main(env: dict[str, str], run: str) -> None:
     raw = b"".join(pieces) if size <= RAW_BYTES_MAX else b""
     off = ',"off":true' if env.get("SIFTD_OFF") == "1" else ""
     is_start = raw.find(b'"SessionStart"', 0, HEAD_BYTES) > 0
+    is_asking = not off and (is_start or any(raw.find(n, 0, HEAD_BYTES) > 0 for n in ASKING))
     if raw.find(b'"prompt":"/siftd:mem', 0, HEAD_BYTES) > 0:
         from asked import reply
 
@@ -110,20 +111,19 @@ def main(env: dict[str, str], run: str) -> None:
 
         root = as_text(folder)
     root = "".join(c if c >= " " and c not in '"\\' else f"\\u{ord(c):04x}" for c in root)
-    header = '{"client":"%s","frameUid":"%s","root":"%s","ts":%d,"bytes":%d%s}'
-    header %= CLIENT, posix.urandom(16).hex(), root, time.time_ns() // 1000000, size, off
-    head = header.encode()
-    message = b"\x01" + len(head).to_bytes(2, "big") + head + raw
+    header = '{"client":"%s","frameUid":"%s","root":"%s","ts":%d,"bytes":%d%s,"tell":%d}'
+    header %= CLIENT, posix.urandom(16).hex(), root, time.time_ns() // 1000000, size, off, is_asking
+    message = b"\x01" + len(header).to_bytes(2, "big") + header.encode() + raw  # ASCII
     frame = len(message).to_bytes(4, "big") + message
 
     deadline = time.monotonic() + ANSWER_SECONDS
-    answer = ask(frame, key, deadline) if may_ask(run, key) and len(raw) <= LARGE_BYTES else b""
+    answer, conn = ask(frame, key, deadline) if may_ask(run, key) and len(raw) <= LARGE_BYTES else (b"", None)
     setitimer(ITIMER_REAL, 0)
-    is_kept = answer is not None and answer.startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
-    if not off and (is_start or any(raw.find(n, 0, HEAD_BYTES) > 0 for n in (b'"UserPromptSubmit"', b'UseFailure"'))):
+    is_kept = answer is not None and answer[4:].startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
+    if is_asking:
         from recall import tell
 
-        frame = tell(frame, is_kept, run, key, deadline)
+        frame = tell(frame, answer or b"" if is_kept else b"", conn, is_start, run, key, deadline)
     if not is_kept:
         from courier import hand_over
 
@@ -143,9 +143,9 @@ def may_ask(run: str, key: str) -> bool:
         return True
 
 
-def ask(frame: bytes, key: str, deadline: float) -> bytes | None:
-    """Return how the daemon's answer begins: empty when nobody listens, None when none came within its 250 ms."""
-    answer = b""
+def ask(frame: bytes, key: str, deadline: float) -> tuple[bytes | None, socket | None]:
+    """Return how the daemon's answer begins, and its rest's way: empty where nobody listens, None if it is too late."""
+    answer, conn = b"", None
     try:
         conn = socket(AF_UNIX, SOCK_STREAM)
         conn.settimeout(ANSWER_SECONDS)
@@ -157,10 +157,10 @@ def ask(frame: bytes, key: str, deadline: float) -> bytes | None:
                 break
             answer += piece
     except (TimeoutError, TooLate):
-        return None
+        return None, None
     except OSError:
         pass
-    return answer[4:]
+    return answer, conn
 
 
 try:

@@ -1,10 +1,11 @@
 """What a hook gives the agent where there may be something: a session's start, a prompt, a call that failed.
 
-The daemon has it when it gets the hook's frame a second time, marked 02 instead of 01: its answer is
-`{"ok":true,"output":{…}}`, the output as the client wants it printed, or `{"ok":true}` for nothing. Without a
-daemon a session's start gets the kept brief, `workspaces/<key>/brief`: a line with the ids in it, then the output.
-Nothing else gets anything then. What the person is told when something is wrong is in alarm.py. Nothing here fails a
-hook, and nothing waits beyond the hook's own deadline.
+The hook's frame says so (`"tell":1` in its header), and a daemon that has kept the event answers it with
+`{"ok":true,"more":true,…}`, and then with `{"ok":true,"output":{…}}`, the output as the client wants it printed, or
+`{"ok":true}` for nothing. One that was started before it knew of that is sent the frame once more, marked 02 instead
+of 01. Without a daemon a session's start gets the kept brief, `workspaces/<key>/brief`: a line with the ids in it, then
+the output. Nothing else gets anything then. What the person is told when something is wrong is in alarm.py. Nothing
+here fails a hook, and nothing waits beyond the hook's own deadline.
 """
 
 import posix
@@ -12,29 +13,38 @@ import time
 from _socket import AF_UNIX, SOCK_STREAM, socket
 
 OUTPUT = b'{"ok":true,"output":'
+MORE = b'{"ok":true,"more":true'
+TELL = b',"tell":1}'
 OUTPUT_BYTES_MAX = 256 * 1024
 
 
-def tell(frame: bytes, is_kept: bool, run: str, key: str, deadline: float) -> bytes:
-    """Print what there is for the agent; return the frame, which says what of the kept brief was printed."""
+def tell(
+    frame: bytes, answer: bytes, conn: socket | None, is_start: bool, run: str, key: str, deadline: float
+) -> bytes:
+    """Print what there is for the agent; return the frame for whoever takes it elsewhere, which asks for nothing more.
+
+    `answer` is how a daemon that has the event has answered so far, length first, and `conn` brings the rest; empty
+    where none has it. The frame says what of the kept brief was printed.
+    """
+    end = 7 + int.from_bytes(frame[5:7], "big")
+    quiet = frame[: end - 2] + b"0" + frame[end - 1 :] if frame[:end].endswith(TELL) else frame
     try:
-        is_start = frame.find(b'"SessionStart"', 0, 65536) > 0
         ids = output = b""
-        if is_kept:
-            answer = ask(frame, key, deadline)
-            output = answer[len(OUTPUT) : -1] if answer.startswith(OUTPUT) else b""
+        if answer:
+            told = read(conn, answer, deadline, 2) if answer[4:].startswith(MORE) else ask(quiet, key, deadline)
+            output = told[len(OUTPUT) : -1] if told.startswith(OUTPUT) else b""
         elif is_start:
             ids, _, output = read_brief(run, key).partition(b"\n")
         if is_start:
             from alarm import with_alarm
 
-            output = with_alarm(output, key, is_served=is_kept)
+            output = with_alarm(output, key, is_served=bool(answer))
         write(output)
         if ids:
-            return with_told(frame, ids)
+            return with_told(quiet, ids)
     except OSError:
         pass
-    return frame
+    return quiet
 
 
 def ask(frame: bytes, key: str, deadline: float) -> bytes:
@@ -43,14 +53,23 @@ def ask(frame: bytes, key: str, deadline: float) -> bytes:
     conn.settimeout(max(deadline - time.monotonic(), 0.001))
     conn.connect(key + ".sock")
     conn.sendall(frame[:4] + b"\x02" + frame[5:])
-    answer = b""
-    while len(answer) < 4 or len(answer) < 4 + int.from_bytes(answer[:4], "big"):
+    return read(conn, b"", deadline, 1)
+
+
+def read(conn: socket | None, data: bytes, deadline: float, number: int) -> bytes:
+    """Return the how-manieth message of those that begin with `data`; empty when it is not there in time."""
+    while conn is not None:
+        while len(data) >= 4 and len(data) >= (end := 4 + int.from_bytes(data[:4], "big")):
+            number -= 1
+            if not number:
+                return data[4:end]
+            data = data[end:]
         conn.settimeout(max(deadline - time.monotonic(), 0.001))
         piece = conn.recv(65536)
-        if not piece or len(answer) > OUTPUT_BYTES_MAX:
-            return b""
-        answer += piece
-    return answer[4:]
+        if not piece or len(data) > OUTPUT_BYTES_MAX:
+            break
+        data += piece
+    return b""
 
 
 def read_brief(run: str, key: str) -> bytes:

@@ -27,7 +27,7 @@ from siftd.redact.own import OwnRules
 from siftd.redact.session_values import SessionValues
 from siftd.redact.spans import Searcher
 from siftd.wire.frames import MAX_MESSAGE_BYTES, split_hook
-from siftd.wire.requests import Capture, decode_header
+from siftd.wire.requests import Capture, HookHeader, decode_header
 from siftd.workspace.belonging import Belonging
 from siftd.workspace.branches import Branches
 from siftd.workspace.identity import path_from_text
@@ -133,6 +133,10 @@ class Intake:
         if event.transcript is not None and not is_asking and len(self.named) < NAMED_MAX:
             self.named[event.transcript] = client, event.session_id
         return self.admit(event, frame_uid=header.frame_uid, raw_bytes=len(raw), may_hold_block=BLOCK_MARK in raw)
+
+    def is_ours(self, header: HookHeader) -> bool:
+        """Whether the folder that a hook frame names is one of this workspace, and there."""
+        return self._belonging.whose(path_from_text(header.root)) == "ours"
 
     def from_capture(self, request: Capture, raw_bytes: int) -> Captured:
         """Return what a `capture` request says; a `uid` makes a repeat harmless.

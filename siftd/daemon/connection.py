@@ -64,8 +64,7 @@ class Answer:
         """End the stream instead of answering: no answer is what a client takes to the next daemon."""
         self._connection.abandon()
 
-    @property
-    def is_wanted(self) -> bool:
+    def is_wanted_now(self) -> bool:
         """Whether the client is still there."""
         return not self._connection.is_lost
 

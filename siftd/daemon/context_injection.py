@@ -21,7 +21,7 @@ import msgspec
 import structlog
 
 from siftd import ids
-from siftd.capture.admission import RedactedEvent, RedactedSessionChange
+from siftd.capture.admission import Captured, RedactedEvent, RedactedSessionChange
 from siftd.clients.client import Moment
 from siftd.clients.registry import CLIENTS, DEFAULT, client_named
 from siftd.daemon.ingest.captures import LARGE_BYTES
@@ -65,21 +65,29 @@ class ContextInjector:
         self._kept: bytes | None = None
         self._is_warm = False
 
-    async def answer_hook(self, message: bytes, is_wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
-        """Return the fields of the answer to a hook frame marked 02; what cannot be told is nothing, not an error.
+    async def answer(self, captured: Captured, is_wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
+        """Return the fields of the answer to a hook whose event is kept; what cannot be told is nothing, not an error.
 
         One at a time: a client that is wired twice asks twice at once, and is told once. A hook that has given up
         meanwhile (`is_wanted`) was given nothing, and the ledger does not say so.
         """
         async with self._turn:
-            return await self._answer_hook(message, is_wanted)
+            return await self._answer(captured, is_wanted)
 
-    async def _answer_hook(self, message: bytes, is_wanted: Callable[[], bool]) -> dict[str, Any]:
+    async def answer_hook(self, message: bytes, is_wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
+        """Return the same for a hook frame marked 02, of a hook that asks apart from handing its event over."""
+        read = partial(self._storage.intake.from_hook, message, is_asking=True)
+        try:
+            captured = read() if len(message) <= LARGE_BYTES else await asyncio.to_thread(read)
+        except SiftdError as error:
+            log.info("nothing_told", reason=error.code)
+            return {}
+        return await self.answer(captured, is_wanted)
+
+    async def _answer(self, captured: Captured, is_wanted: Callable[[], bool]) -> dict[str, Any]:
         offer = ""
         moment: Moment
         try:
-            read = partial(self._storage.intake.from_hook, message, is_asking=True)
-            captured = read() if len(message) <= LARGE_BYTES else await asyncio.to_thread(read)
             if isinstance(captured, RedactedEvent) and captured.event_kind == "prompt":
                 payload = msgspec.json.decode(captured.payload_json)
                 request = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)

@@ -109,7 +109,7 @@ class Handlers:
             case requests.SetConfig():
                 return await self._memories.set_config(request)
             case requests.Sampling():
-                return await self._services.samplers.offer(request, lambda: answer.is_wanted)
+                return await self._services.samplers.offer(request, lambda: answer.is_wanted_now())
             case requests.Converse():
                 return await self._memories.converse(request)
             case requests.Conversations():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from siftd.daemon.loop_errors import LoopErrors
 from siftd.daemon.storage import Storage
 from siftd.daemon.upgrade_guard import UpgradeGuard
 from siftd.errors import RequestFailed, SiftdError, StopUnheld, StoreClosed, StoreCorrupt
-from siftd.wire.frames import HOOK_MARK, PROTOCOL, TELL_MARK
+from siftd.wire.frames import HOOK_MARK, PROTOCOL, TELL_MARK, split_hook
 from siftd.wire.requests import (
     AnyRequest,
     Backfill,
@@ -33,6 +34,7 @@ from siftd.wire.requests import (
     Drain,
     Forget,
     Hello,
+    HookHeader,
     Import,
     Link,
     Prune,
@@ -40,6 +42,7 @@ from siftd.wire.requests import (
     Supersede,
     Undo,
     Update,
+    decode_header,
     decode_request,
     ok,
     refused,
@@ -49,6 +52,7 @@ from siftd.workspace.identity import Workspace, path_as_text
 from siftd.workspace.paths import WorkspacePaths
 
 if TYPE_CHECKING:
+    from siftd.daemon.context_injection import ContextInjector
     from siftd.daemon.handlers import Handlers
     from siftd.daemon.services import Services
 
@@ -57,8 +61,6 @@ log = structlog.get_logger()
 IN_FLIGHT_SECONDS = 5.0
 """How long a stop waits for requests in flight. A hook waits for 0.25 s, a courier for 2."""
 CONNECTIONS_MAX = 512
-TOLD_FIELD = b',"told":"'
-_HEADER_BYTES = 8_192
 CHANGING = (Backfill, Drain, Forget, Import, Link, Prune, Remember, Supersede, Undo, Update)
 """Requests after which the kept brief may say something else."""
 
@@ -128,6 +130,14 @@ def _ends_something(captured: Captured) -> bool:
     if isinstance(captured, RedactedEvent):
         return captured.event_kind in ("turn_end", "subagent_end")
     return captured.change in ("end", "compact")
+
+
+def _header_of(message: bytes) -> HookHeader | None:
+    """Return the header of a hook frame; None for one that is none, which whoever keeps it says."""
+    try:
+        return decode_header(split_hook(message)[0])
+    except SiftdError:
+        return None
 
 
 class Daemon:
@@ -214,13 +224,17 @@ class Daemon:
         self._idle_since = self._clock.monotonic()
         is_large = len(message) > APART_BYTES
         if message[0] == HOOK_MARK:
-            self._captures.take_hook(message, answer)
-            if not is_large and message.find(TOLD_FIELD, 0, _HEADER_BYTES) > 0:
+            header = None if is_large else _header_of(message)
+            tell = partial(self._tell_captured, header) if header is not None and header.tell else None
+            self._captures.take_hook(message, answer, tell)
+            if header is not None and header.told:
                 self._tasks.start_soon(self._note_printed, message)
         elif message[0] == TELL_MARK and is_large:
             answer.send(ok())  # nobody types so much, and its capture comes as a frame of its own
         elif message[0] == TELL_MARK:
-            self._tasks.start_soon(self._tell, message, answer)
+            self._tasks.start_soon(
+                self._tell, lambda injector: injector.answer_hook(message, answer.is_wanted_now), answer
+            )
         elif is_large:
             self._captures.take_request(message, answer, lambda: self._take_request(message, answer))
         else:
@@ -250,15 +264,22 @@ class Daemon:
             "uptimeMs": storage.uptime_ms(),
         }
 
-    async def _tell(self, message: bytes, answer: Answer) -> None:
+    def _tell_captured(self, header: HookHeader, captured: Captured, answer: Answer) -> None:
+        """Tell an agent whose folder is of this workspace; what is kept may come from one that is gone."""
+        if self._storage.intake.is_ours(header):
+            self._tasks.start_soon(self._tell, lambda injector: injector.answer(captured, answer.is_wanted_now), answer)
+        else:
+            answer.send(ok())
+
+    async def _tell(self, ask: Callable[[ContextInjector], Awaitable[dict[str, Any]]], answer: Answer) -> None:
         """Answer a hook that asks for the agent; whatever fails here is nothing to tell."""
-        told: dict[str, Any] = {}
+        output: dict[str, Any] = {}
         try:
             services, _ = await self._opened
-            told = await services.injector.answer_hook(message, lambda: answer.is_wanted)
+            output = await ask(services.injector)
         except Exception:
             log.exception("telling_failed")
-        answer.send(ok(**told))
+        answer.send(ok(**output))
 
     async def _note_printed(self, message: bytes) -> None:
         try:

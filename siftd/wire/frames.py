@@ -10,8 +10,9 @@ bytes, unparsed. `bytes` is how many there were: when they do not fit a frame, n
 
     01  00 3f  {"client":"claude-code","frameUid":"…","root":"/src/a","ts":…}  {"session_id":…}
 
-The same message with 02 for 01 asks what there is to tell the agent at this event (hooks/recall.py): the answer is
-`{"ok":true,"output":{…}}`, the output as the client wants it printed, or `{"ok":true}`.
+With `"tell":1` in its header it is answered twice, once it is kept: `{"ok":true,"more":true,…}`, and then with what
+there is to tell the agent at this event (hooks/recall.py), `{"ok":true,"output":{…}}`, the output as the client wants
+it printed, or `{"ok":true}`. The same message with 02 for 01 asks for that alone.
 
 Answers come in the order of their requests and begin literally with `{"ok":true`, `{"ok":false,"retry":true`
 or `{"ok":false,"retry":false`, so that a hook reads them without a JSON parser; then `error{code,message,hint}`.

@@ -481,6 +481,8 @@ class HookHeader(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """How long the client's input was. More than follows the header: it did not fit a frame."""
     told: str = ""
     """The ids in the kept brief that the hook printed while no daemon answered."""
+    tell: int = 0
+    """1: what there is to tell the agent at this event is wanted, in an answer of its own behind this one."""
     off: bool = False
     """With SIFTD_OFF=1: nothing of the session is to be kept, now or later."""
 

@@ -7,7 +7,9 @@ import os
 import signal
 from pathlib import Path
 
-from daemons import Place, session_start, tool_call, wait_until
+from daemons import Place, RawClient, session_start, tool_call, wait_until
+
+from siftd.wire.frames import encode_hook
 
 POSTGRES = "Production runs on Postgres 16 behind pgbouncer"
 
@@ -110,3 +112,21 @@ def test_a_workspace_that_is_excluded_has_no_brief(place: Place) -> None:
 
 def read(path: str) -> bytes:
     return Path(path).read_bytes() if Path(path).exists() else b""
+
+
+def test_a_prompt_is_sent_and_redacted_once(place: Place) -> None:
+    """What there is to tell comes behind the answer that it is kept."""
+    place.start()
+    told = place.hook(prompt("what became of the frobnicator") | {"session_id": "once"})
+    assert told.status == 0
+    lines = [json.loads(line) for line in Path(place.paths.daemon_log).read_text().splitlines()]
+    taken = [line for line in lines if line["event"] == "capture_accepted" and line["session"] == "once"]
+    assert len(taken) == 1
+    header = {"client": "claude-code", "frameUid": "0" * 32, "root": str(place.folder), "ts": 5, "bytes": 0, "tell": 1}
+    raw = json.dumps({"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "and now?"}).encode()
+    with RawClient(place.paths) as client:
+        client.send(encode_hook(json.dumps(header).encode(), raw))
+        first, second = client.answer(), client.answer()
+    assert first is not None
+    assert (first["ok"], first["more"], second) == (True, True, {"ok": True})
+    assert first["eventId"]

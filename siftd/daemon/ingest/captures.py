@@ -27,6 +27,9 @@ from siftd.wire.requests import Capture, ok, refused
 
 log = structlog.get_logger()
 
+Tell = Callable[[Captured, Answer], None]
+"""Answers a hook once more, when its event is kept: with what there is to tell its agent."""
+
 WARNING_SECONDS = 60.0
 
 LARGE_BYTES = 4 * 1024
@@ -55,12 +58,12 @@ class Captures:
         self._background: set[asyncio.Task[None]] = set()
         self._warned_at: dict[str, float] = {}
 
-    def take_hook(self, message: bytes, answer: Answer) -> None:
-        """Keep what a hook frame says."""
+    def take_hook(self, message: bytes, answer: Answer, tell: Tell | None = None) -> None:
+        """Keep what a hook frame says. `tell` is called once that is done, and ends the answer."""
         if len(message) > APART_BYTES:
             self._spawn(self._take_apart(message, answer, time.perf_counter()))
             return
-        self._take(functools.partial(self._intake.from_hook, message), len(message), answer)
+        self._take(functools.partial(self._intake.from_hook, message), len(message), answer, tell)
 
     def take_capture(self, request: Capture, size: int, answer: Answer) -> None:
         """Keep what a `capture` request says."""
@@ -76,19 +79,21 @@ class Captures:
         log.info("capture_rejected", reason=reason, bytes=size)
         self._spawn(self._count_rejection(reason))
 
-    def _take(self, admit: Callable[[], Captured], size: int, answer: Answer) -> None:
+    def _take(self, admit: Callable[[], Captured], size: int, answer: Answer, tell: Tell | None = None) -> None:
         started = time.perf_counter()
         if size > LARGE_BYTES:
-            self._spawn(self._take_large(admit, size, answer, started))
+            self._spawn(self._take_large(admit, size, answer, started, tell))
             return
         try:
             event = _admitted(admit)
         except SiftdError as error:
             self._refuse(error, size, answer)
         else:
-            self._keep(event, size, answer, started)
+            self._keep(event, size, answer, started, tell)
 
-    async def _take_large(self, admit: Callable[[], Captured], size: int, answer: Answer, started: float) -> None:
+    async def _take_large(
+        self, admit: Callable[[], Captured], size: int, answer: Answer, started: float, tell: Tell | None
+    ) -> None:
         try:
             event = await asyncio.to_thread(_admitted, admit)
         except SiftdError as error:
@@ -96,7 +101,7 @@ class Captures:
         except RuntimeError as error:  # no thread can be started
             self._refuse(_fault(error), size, answer)
         else:
-            self._keep(event, size, answer, started)
+            self._keep(event, size, answer, started, tell)
 
     async def _take_apart(
         self, message: bytes, answer: Answer, started: float, otherwise: Callable[[], None] | None = None
@@ -113,24 +118,28 @@ class Captures:
         else:
             self._keep(event, len(message), answer, started)
 
-    def _keep(self, event: Captured, size: int, answer: Answer, started: float) -> None:
-        self._committer.submit(event, functools.partial(self._acknowledge, event, size, answer, started))
+    def _keep(self, event: Captured, size: int, answer: Answer, started: float, tell: Tell | None = None) -> None:
+        self._committer.submit(event, functools.partial(self._acknowledge, event, size, answer, started, tell))
 
-    def _acknowledge(self, event: Captured, size: int, answer: Answer, started: float, receipt: Receipt) -> None:
+    def _acknowledge(
+        self, event: Captured, size: int, answer: Answer, started: float, tell: Tell | None, receipt: Receipt
+    ) -> None:
         if receipt.error is not None:
             answer.send(refused(receipt.error))
             return
         event_id = receipt.event_id
         is_forgotten = receipt.is_duplicate and event_id is None
-        fields = {"duplicate": True} if receipt.is_duplicate else {}
-        answer.send(
-            ok(
-                id=None if event_id is None else f"e{event_id}",
-                eventId=event_id,
-                tokensEst=receipt.tokens_est,
-                **fields,
-            )
-        )
+        fields: dict[str, Any] = {"duplicate": True} if receipt.is_duplicate else {}
+        fields |= {
+            "id": None if event_id is None else f"e{event_id}",
+            "eventId": event_id,
+            "tokensEst": receipt.tokens_est,
+        }
+        if tell is None:
+            answer.send(ok(**fields))
+        else:
+            answer.progress(ok(more=True, **fields))
+            tell(event, answer)
         self._on_kept(event)
         log.info(
             "capture_accepted",
