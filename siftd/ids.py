@@ -20,7 +20,7 @@ def parse(text: str, kind: str = EVENT) -> tuple[str, int]:
     """Return (kind, number) of an id; a bare number is one of `kind`. Raises RequestInvalid."""
     match = _ID.fullmatch(text.strip())
     if match is None:
-        raise RequestInvalid("this is not an id", hint=HINT)
+        raise RequestInvalid("invalid id", hint=HINT)
     return match[1].lower() or kind, int(match[2])
 
 

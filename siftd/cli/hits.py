@@ -57,7 +57,7 @@ def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool) -> No
             _say_hit(hit, words, width, is_full=is_full)
     if hits:
         where = f"--workspace {shlex.quote(hits[0]['workspace'])} " if "workspace" in hits[0] else ""
-        say(paint(f"\n`mem {where}show {hits[0]['id']}` tells the whole of one", "dim"))
+        say(paint(f"\n`mem {where}show {hits[0]['id']}` shows all of one", "dim"))
 
 
 def say_events(events: Sequence[dict[str, Any]], *, is_full: bool) -> None:

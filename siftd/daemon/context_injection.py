@@ -80,7 +80,7 @@ class ContextInjector:
         try:
             captured = read() if len(message) <= LARGE_BYTES else await asyncio.to_thread(read)
         except SiftdError as error:
-            log.info("nothing_told", reason=error.code)
+            log.info("context_skipped", reason=error.code)
             return {}
         return await self.answer(captured, is_wanted)
 
@@ -104,7 +104,7 @@ class ContextInjector:
             else:
                 return {}
         except SiftdError as error:
-            log.info("nothing_told", reason=error.code)
+            log.info("context_skipped", reason=error.code)
             return {}
         if not is_wanted():
             return {}
@@ -115,7 +115,7 @@ class ContextInjector:
         injections = [Injection(piece.id, piece.event_id, piece.why) for piece in given.pieces]
         hook = client.name_of(moment)
         await self._note(captured.session_id, hook, injections)
-        log.info("told", hook=hook, session=captured.session_id, pieces=len(injections), tokens=given.tokens)
+        log.info("context_injected", hook=hook, session=captured.session_id, pieces=len(injections), tokens=given.tokens)
         return {"output": client.printed(moment, given.text, notice)}
 
     async def recall(self, request: Recall) -> Given:
@@ -168,7 +168,7 @@ class ContextInjector:
             given = await self._brief(Brief(), is_told=False)
             self._write(given)
         except Exception as error:  # noqa: BLE001 - the task's boundary: a brief that fails must not end the daemon
-            log.warning("brief_not_kept", error=getattr(error, "code", type(error).__name__))
+            log.warning("brief_not_saved", error=getattr(error, "code", type(error).__name__))
 
     def _write(self, given: Given) -> None:
         path = Path(self._storage.paths.brief)
@@ -296,7 +296,7 @@ class ContextInjector:
         try:
             await self._store.write(lambda c: injection_ledger.insert(c, session_id, hook, given, now_ms))
         except SiftdError as error:  # a person holds the lock, or a piece was just forgotten
-            log.warning("ledger_not_kept", error=error.code)
+            log.warning("injections_not_saved", error=error.code)
 
 
 def _bounded(allowed: int, wanted: int | None) -> int:

@@ -522,7 +522,7 @@ def _failure(error: Exception) -> SiftdError:
 
 
 def _tell_left_out(record: Record, error: Exception) -> None:
-    log.error("record_unfit", seq=record.seq, kind=record.kind, error=type(error).__name__)
+    log.error("record_invalid", seq=record.seq, kind=record.kind, error=type(error).__name__)
 
 
 def _is_opt_out(event: Redacted) -> bool:

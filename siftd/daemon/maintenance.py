@@ -73,7 +73,7 @@ class Maintenance:
         ends; whatever starts the next one has it made anew from the log.
         """
         if not await asyncio.to_thread(self._is_database_in_place):
-            log.warning("database_gone", hint="the daemon ends; the next one makes it anew from the log")
+            log.warning("database_gone", hint="the daemon ends; the next one builds it again from the log")
             self._end()
             return
         try:
@@ -90,7 +90,7 @@ class Maintenance:
             log.warning("database_damaged", error=error.code, hint=SET_ASIDE)
             self.note_damage()
         except (SiftdError, OSError) as error:
-            log.warning("upkeep_failed", error=type(error).__name__)
+            log.warning("maintenance_failed", error=type(error).__name__)
         if (now := self._clock.monotonic()) - self._gave_back_at >= GIVE_BACK_SECONDS:
             self._gave_back_at = now
             await asyncio.to_thread(give_back)

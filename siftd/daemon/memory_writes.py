@@ -145,7 +145,7 @@ def check(request: Remember) -> None:
     if any(not 0 <= moment <= LAST_TS for moment in moments):
         raise RequestInvalid("a moment is before 1970 or after 9999", hint="milliseconds since 1970 are wanted")
     if len(moments) == 2 and moments[0] >= moments[1]:
-        raise RequestInvalid("it would end before it begins", hint="`until` is later than `from`")
+        raise RequestInvalid("`until` is not later than `from`", hint="`until` is later than `from`")
 
 
 def check_label(label: str | None) -> None:

@@ -194,7 +194,7 @@ class Daemon:
         except SiftdError:
             raise
         except Exception as error:
-            log.exception("siftd_is_incomplete")
+            log.exception("installation_incomplete")
             raise SiftdError(f"siftd cannot be loaded ({type(error).__name__})", hint="install it again") from error
         services = make_workshop(self._storage, self.stopped.set)
         return services, make_handlers(services, self._stop)
@@ -278,7 +278,7 @@ class Daemon:
             services, _ = await self._opened
             output = await ask(services.injector)
         except Exception:
-            log.exception("telling_failed")
+            log.exception("context_failed")
         answer.send(ok(**output))
 
     async def _note_printed(self, message: bytes) -> None:
@@ -286,7 +286,7 @@ class Daemon:
             services, _ = await self._opened
             await services.injector.note_printed(message)
         except SiftdError as error:
-            log.info("printed_brief_unnoted", reason=error.code)
+            log.info("printed_brief_not_recorded", reason=error.code)
 
     async def _answer(self, request: AnyRequest, answer: Answer) -> None:
         """A request's boundary: whatever fails here costs this request only."""

@@ -163,7 +163,7 @@ class Services:
                 self.consolidator.note_capture()
                 self.injector.note_change()
         except SiftdError as error:
-            log.warning("transcripts_unread", error=error.code)
+            log.warning("transcripts_not_read", error=error.code)
 
     async def embed_memories(self) -> None:
         """Give memories without a vector theirs; one that cannot be made now is made at a later tick."""
@@ -301,7 +301,7 @@ class Services:
         try:
             await self.hider.run(at_once=True)
         except SiftdError as error:
-            log.warning("last_hiding_failed", error=error.code)
+            log.warning("final_hiding_failed", error=error.code)
 
     def close(self) -> None:
         """Stop reading; the stock stays open."""

@@ -74,7 +74,7 @@ def open_store(paths: WorkspacePaths, crash_guard: CrashGuard, *, secret: bytes,
     take_over(opened.connection, opened.tombstones, paths, now_ms)
     opened = replace(opened, last_seq=max(opened.last_seq, events.applied_seq(opened.connection)))
     if is_missing:
-        log.warning("database_missing", hint="it was made anew, with every event under its id")
+        log.warning("database_missing", hint="it was rebuilt, with every event under its id")
         meta.put(opened.connection, "made_anew", str(now_ms))
     if _is_log_behind(opened, paths):
         log.warning("log_missing", hint="the database is copied at the next tick")
@@ -240,7 +240,7 @@ def _watched(records: Iterable[Record], paths: WorkspacePaths, crash_guard: Cras
 
 def leave_out(paths: WorkspacePaths, crash_guard: CrashGuard, record: Record, error: Exception) -> None:
     """Quarantine a record that no table takes; it stays in the log, for a siftd that can apply it."""
-    log.error("record_unfit", seq=record.seq, kind=record.kind, error=type(error).__name__)
+    log.error("record_invalid", seq=record.seq, kind=record.kind, error=type(error).__name__)
     crash_guard.condemn("replay", record.seq)
     _quarantine(record, paths)
 

@@ -156,7 +156,7 @@ async def test_links_pipes_and_other_names_are_left_alone(place: Watched, tmp_pa
     relative = Path(os.path.relpath(file.path))
     with capture_logs() as logs:
         assert await place.read(link, pipe, other, relative, tmp_path / "gone.jsonl", tmp_path) == 0
-    assert {each["event"] for each in logs} <= {"transcript_unread"}
+    assert {each["event"] for each in logs} <= {"transcript_not_read"}
     assert place.texts() == []
 
 

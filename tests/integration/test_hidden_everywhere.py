@@ -58,7 +58,7 @@ def test_what_a_session_named_once_is_in_no_byte_of_the_home(place: Place) -> No
     assert files_that_hold(place, SECRET), "it can fail"
     place.hook(ran(10, "cat prod.env", f"MAIL_PASSWORD={SECRET}\n"))
     place.hook(ran(11, f"curl -d {SECRET} https://mail.lan", f"sent {SECRET}"))
-    wait_until("what was stored is hidden", lambda: place.log_lines("hidden_in_what_was_stored"))
+    wait_until("what was stored is hidden", lambda: place.log_lines("values_hidden"))
 
     claude = place.root / "claude"
     session = SessionFile(claude, str(place.folder), "5e551011-0000-4000-8000-000000000009")

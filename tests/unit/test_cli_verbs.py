@@ -116,7 +116,7 @@ def test_status_is_another_name_of_info() -> None:
 
 
 def test_a_refusal_of_the_daemon_is_misuse_as_well() -> None:
-    assert status_of(RequestRefused(RequestInvalid.code, "this is not an id")) == MISUSED
+    assert status_of(RequestRefused(RequestInvalid.code, "invalid id")) == MISUSED
     assert status_of(RequestRefused("disk_full", "no room")) == FAILED
 
 

@@ -27,7 +27,7 @@ def run(context: Context, options: Namespace) -> int:
             f" {result['embedded']:,} embedded, {result['pending']:,} still raw"
         )
         if result["rewritten"]:
-            say(f"{result['rewritten']:,} told anew; what they replace stays behind them")
+            say(f"{result['rewritten']:,} summarised again; the old summaries stay in history")
         if not result["errors"] and result["firstError"]:
             tell(f"mem: the built-in backend stands in: {clean(result['firstError'])}")
         if result["errors"]:

@@ -33,7 +33,7 @@ def run(context: Context, options: Namespace) -> int:
     stopped = 0
     if not options.list:
         if options.path is None:
-            raise RequestInvalid("which folder?", hint="`mem exclude PATH`, `mem exclude --list`")
+            raise RequestInvalid("PATH is required", hint="`mem exclude PATH`, `mem exclude --list`")
         folder = os.path.realpath(Path(options.path).expanduser())
         folders = _changed(folders, folder, remove=options.remove)
         write_setting(context, document, KEY, folders)

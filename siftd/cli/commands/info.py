@@ -100,7 +100,7 @@ def _dropped(captures: dict[str, int]) -> str:
 
 def _tokens(tokens: dict[str, Any] | None) -> str:
     if tokens is None:
-        return "told while the daemon runs"
+        return "(needs a running daemon)"
     cap = f"{tokens['spent']:,} of {tokens['cap']:,} spent remotely today, {tokens['left']:,} left"
     local = sum(each["tokens"] for each in tokens["byBackend"] if not each["is_remote"])
     parts = [cap if tokens["cap"] or tokens["spent"] else "nothing may be spent remotely"]
@@ -113,7 +113,7 @@ def _daemon(daemon: dict[str, Any]) -> str:
     if not daemon["running"]:
         return "not running"
     size, since = format_bytes(daemon["rssBytes"]), format_duration(daemon["uptimeMs"])
-    return f"runs for {since}, pid {daemon['pid']}, {size}, version {daemon['version']}"
+    return f"up {since}, pid {daemon['pid']}, {size}, version {daemon['version']}"
 
 
 def _redacted(by_rule: dict[str, int]) -> str:

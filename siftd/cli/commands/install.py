@@ -43,7 +43,7 @@ def run(context: Context, options: Namespace) -> int:
     ]
     say_changes(changes, options.json)
     if not options.json and any(change.what != "unchanged" for change in changes):
-        tell("mem: sessions that run already go on without; the next one is remembered")
+        tell("mem: running sessions are unaffected; capture starts with the next one")
         earlier = sum(
             count_sessions(client, client.files.folder(context.environ, context.user_home), context.workspace)
             for client in CLIENTS.values()

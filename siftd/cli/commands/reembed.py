@@ -1,4 +1,4 @@
-"""`mem reembed`: make the vectors anew."""
+"""`mem reembed`: embed everything again."""
 
 from __future__ import annotations
 

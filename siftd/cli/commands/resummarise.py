@@ -23,5 +23,5 @@ def run(context: Context, options: Namespace) -> int:
         say_json(answer)
     else:
         said = "1 summary" if answer["summaries"] == 1 else f"{answer['summaries']:,} summaries"
-        say(f"{said} will be told anew; `mem drain` does it now, the old ones stay behind the new")
+        say(f"{said} will be summarised again; `mem drain` does it now, the old ones stay in history")
     return 0

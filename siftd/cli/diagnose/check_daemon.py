@@ -45,7 +45,7 @@ def _check_hello(hello: dict[str, Any]) -> Finding:
     if hello["version"] != siftd.__version__:
         message = f"the daemon is of version {hello['version']}, this is {siftd.__version__}"
         return Finding("daemon", "problem", message, "`mem stop`, then `mem start`")
-    return Finding("daemon", "ok", f"runs for {format_duration(hello['uptimeMs'])}, pid {hello['pid']}")
+    return Finding("daemon", "ok", f"up {format_duration(hello['uptimeMs'])}, pid {hello['pid']}")
 
 
 def _check_state(state: dict[str, Any]) -> Iterator[Finding]:

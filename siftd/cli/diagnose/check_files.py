@@ -143,7 +143,7 @@ def _check_integrity(path: str, wal: str) -> Iterator[Finding]:
             yield Finding("database", "problem", "the database is damaged", remedy)
         elif differing := count_differing(connection, iter_records(wal)):
             message = f"{count(differing, 'event')} changed since the log was written: by hand, or by a failing disk"
-            yield Finding("database", "problem", message, "`mem rebuild` makes them anew from the log")
+            yield Finding("database", "problem", message, "`mem rebuild` builds them again from the log")
         else:
             yield Finding("database", "ok", path)
     except sqlite3.Error:

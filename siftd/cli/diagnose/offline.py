@@ -66,7 +66,7 @@ def _read_database(path: str, *, has_log: bool) -> tuple[dict[str, Any], str | N
         "appliedSeq": 0,
     }
     if not Path(path).exists():
-        missing = f"the database {path} is missing; `mem start` makes it anew from the log"
+        missing = f"the database {path} is missing; `mem start` builds it again from the log"
         return nothing, missing if has_log else None
     try:
         connection = open_reader(path)

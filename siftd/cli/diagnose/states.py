@@ -68,7 +68,7 @@ def _spool(state: dict[str, Any]) -> Iterator[Finding]:
         message = (
             f"{count(state['dropped'], 'capture')} could not be kept at all (a full disk, or a broken installation)"
         )
-        remedy = f"make room; remove {_beside(state['socket'], '.dropped')} to count anew"
+        remedy = f"make room; remove {_beside(state['socket'], '.dropped')} to start counting again"
         yield Finding("spool", "problem", message, remedy)
     if marks["unreadableSpoolFiles"]:
         folder = f"{_folder(state)}/spool"
@@ -110,7 +110,7 @@ def _database(state: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("database", "problem", message, "close what holds it open, or make room")
     rebuilt = state.get("recovery", {}).get("databaseMadeAnewTs")
     if rebuilt is not None and time.time() * 1000 - rebuilt < RECENT_MS:
-        yield Finding("database", "note", f"was missing, and was made anew from the log: {format_time(rebuilt)}")
+        yield Finding("database", "note", f"was missing, and was rebuilt from the log: {format_time(rebuilt)}")
     log_lost = state.get("recovery", {}).get("logLostTs")
     if log_lost is not None and time.time() * 1000 - log_lost < RECENT_MS:
         message = f"was deleted or cut; what it held is in the database and in a snapshot: {format_time(log_lost)}"

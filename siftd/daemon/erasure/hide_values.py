@@ -71,10 +71,10 @@ class ValueHider:
                 removal = _Hidden(self._paths, admission, found)
                 left = await asyncio.to_thread(self._erasure.take_out, self._what, removal)
                 self._waits_for_reader = bool(left)
-                log.info("hidden_in_what_was_stored", sessions=len(found), **removal.scrubbed.rows)
+                log.info("values_hidden", sessions=len(found), **removal.scrubbed.rows)
             self._intake.values.note_sought(sought)
             if (missed := self._intake.values.missed) > self._missed:
-                log.warning("not_hidden_in_what_was_stored", values=missed - self._missed)
+                log.warning("values_not_hidden", values=missed - self._missed)
                 self._missed = missed
         except OSError as error:
             raise SiftdError(

@@ -183,7 +183,7 @@ class Captures:
         try:
             await self._committer.run(lambda c: events.count_rejection(c, reason, self._now_ms()))
         except SiftdError as error:
-            log.warning("rejection_uncounted", error=error.code)
+            log.warning("rejection_not_counted", error=error.code)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -69,10 +69,10 @@ class Transcripts:
                     new += await self._read_one(self._followed[path])
                 except OSError as error:
                     del self._followed[path]
-                    log.info("transcript_unread", reason=error.strerror or type(error).__name__)
+                    log.info("transcript_not_read", reason=error.strerror or type(error).__name__)
                 except SiftdError as error:  # a full disk, a locked database: whoever names it next has it read again
                     del self._followed[path]
-                    log.warning("transcript_unkept", error=error.code)
+                    log.warning("transcript_not_kept", error=error.code)
             return new
 
     async def _take_named(self) -> None:
