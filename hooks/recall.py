@@ -31,7 +31,12 @@ def tell(
     try:
         ids = output = b""
         if answer:
-            told = read(conn, answer, deadline, 2) if answer[4:].startswith(MORE) else ask(quiet, key, deadline)
+            if answer[4:].startswith(MORE):
+                told = read(conn, answer, deadline, 2)
+            else:
+                if conn is not None:
+                    conn.close()
+                told = ask(quiet, key, deadline)
             output = told[len(OUTPUT) : -1] if told.startswith(OUTPUT) else b""
         elif is_start:
             ids, _, output = read_brief(run, key).partition(b"\n")
