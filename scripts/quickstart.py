@@ -79,7 +79,7 @@ def show(mem: Any, environment: dict[str, str]) -> None:
     told = counts["events"] - counts["raw"]  # a session and its turns have summaries besides
     print(f"2. summarised {told} of {counts['events']} events by {drained['backend']}, no model, no network\n")
     for event in mem("timeline", "--before", "60")["events"]:
-        print(f"   e{event['event_id']:<3} {event['tool']:<17} {event['text']}"[:WIDTH])
+        print(f"   e{event['eventId']:<3} {event['tool']:<17} {event['text']}"[:WIDTH])
 
     started = time.perf_counter()
     hits = mem("search", QUESTION, "-k", "3")["hits"]

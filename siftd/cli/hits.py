@@ -66,8 +66,8 @@ def say_events(events: Sequence[dict[str, Any]], *, is_full: bool) -> None:
     for event in events:
         shown = {
             "kind": "event",
-            "id": f"e{event['event_id']}",
-            "eventKind": event["event_kind"],
+            "id": f"e{event['eventId']}",
+            "eventKind": event["eventKind"],
             "tool": event["tool"],
             "action": event["action"],
             "text": event["text"],

@@ -115,7 +115,9 @@ class ContextInjector:
         injections = [Injection(piece.id, piece.event_id, piece.why) for piece in given.pieces]
         hook = client.name_of(moment)
         await self._note(captured.session_id, hook, injections)
-        log.info("context_injected", hook=hook, session=captured.session_id, pieces=len(injections), tokens=given.tokens)
+        log.info(
+            "context_injected", hook=hook, session=captured.session_id, pieces=len(injections), tokens=given.tokens
+        )
         return {"output": client.printed(moment, given.text, notice)}
 
     async def recall(self, request: Recall) -> Given:

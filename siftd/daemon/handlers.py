@@ -160,7 +160,7 @@ class Handlers:
         if item is None:
             raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
         if kind == "summary":
-            of = await self._services.store.read(lambda c: event_views.find_event(c, item["event_id"]))
+            of = await self._services.store.read(lambda c: event_views.find_event(c, item["eventId"]))
             item["event"] = None if of is None else {name: of[name] for name in ("id", "tool", "payload")}
         if kind == "event":
             item["trivial"] = await self._services.store.read(lambda c: salience(c, number))
@@ -172,7 +172,7 @@ class Handlers:
         def listed(connection: sqlite3.Connection) -> list[dict[str, Any]]:
             found = event_views.sessions(connection, limit)
             return [
-                each | (in_short(connection, each["session_id"]) if limit <= TOLD_IN_SHORT else {}) for each in found
+                each | (in_short(connection, each["sessionId"]) if limit <= TOLD_IN_SHORT else {}) for each in found
             ]
 
         return {"sessions": await self._services.store.read(listed)}
@@ -194,7 +194,7 @@ class Handlers:
             raise RequestInvalid("a memory has no place in a session", hint="give an event (e12) or a summary (s7)")
         if kind == "s":
             summary = await self._services.store.read(lambda c: event_views.find_summary(c, number))
-            number = summary["event_id"] if summary else 0
+            number = summary["eventId"] if summary else 0
         events = await self._told(lambda c: event_views.timeline_around(c, number, before, after))
         if not events:
             raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
@@ -215,7 +215,7 @@ class Handlers:
         def told(connection: sqlite3.Connection) -> list[dict[str, Any]]:
             events = find(connection)
             for each in events:
-                each["text"] = each["text"] or told_now(connection, each["event_id"])
+                each["text"] = each["text"] or told_now(connection, each["eventId"])
             return events
 
         return await self._services.store.read(told)

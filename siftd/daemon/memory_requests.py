@@ -83,7 +83,7 @@ class MemoryRequests:
             told = await asyncio.to_thread(self._remembering.redacted, request.root, told)
             changes |= {"text": told.pop(0)} if "text" in changes else {}
             changes |= {"tags": told} if "tags" in changes else {}
-        standing = standing_of(old | {"is_global": self._services.paths.key == GLOBAL}, changes, is_typed=request.typed)
+        standing = standing_of(old | {"isGlobal": self._services.paths.key == GLOBAL}, changes, is_typed=request.typed)
         async with self._remembering.turn:
             await self._services.keep_intent("update", {"id": memory_id, **changes, **standing})
             await self._services.embed_memories()
@@ -253,7 +253,7 @@ def standing_of(old: dict[str, Any], changes: dict[str, Any], *, is_typed: bool)
     if "text" in changes:
         standing["saidBy"] = "person" if is_typed else "agent"
     is_pinned = changes.get("pin", old["pinned"])
-    if not is_pinned and not old["is_global"]:
+    if not is_pinned and not old["isGlobal"]:
         standing["waits"] = False
     elif is_typed:
         standing["waits"] = False if changes.keys() & {"pin", "text"} else old["waits"]
@@ -276,8 +276,8 @@ def _as_if_new(old: dict[str, Any], changes: dict[str, Any]) -> requests.Remembe
         "tags": old["tags"],
         "importance": old["importance"],
         "confidence": old["confidence"],
-        "valid_from": old["valid_from"],
-        "valid_until": old["valid_to"],
+        "valid_from": old["validFrom"],
+        "valid_until": old["validTo"],
     }
     return requests.Remember(**now | {names.get(name, name): value for name, value in changes.items()})
 

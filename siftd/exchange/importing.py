@@ -185,10 +185,10 @@ class Importer:
         """Note a session's folder, beginning and end, where this store knows less."""
         here = await self._context.ask(lambda c: exchange.find_session(c, line.session_id))
         changes = []
-        if here is None or here["started_ts"] > line.started_ts or (here["cwd"] is None and line.cwd):
+        if here is None or here["startedTs"] > line.started_ts or (here["cwd"] is None and line.cwd):
             changes.append(("start", line.started_ts))
-        last_ts = here["last_ts"] if here else line.started_ts
-        if line.ended_ts is not None and last_ts <= line.ended_ts and not (here and here["ended_ts"]):
+        last_ts = here["lastTs"] if here else line.started_ts
+        if line.ended_ts is not None and last_ts <= line.ended_ts and not (here and here["endedTs"]):
             changes.append(("end", line.ended_ts))
         elif last_ts < line.last_ts:
             changes.append(("compact", line.last_ts))

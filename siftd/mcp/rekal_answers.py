@@ -32,22 +32,22 @@ def memory(row: Row, cited: str, score: float | None = None) -> Row:
         "content": row["text"],
         "memory_type": row["type"],
         "project": row["project"],
-        "conversation_id": row["session_id"],
+        "conversation_id": row["sessionId"],
         "tags": row["tags"],
         "created_at": utc(row["ts"]),
-        "updated_at": utc(row["updated_ts"]),
+        "updated_at": utc(row["updatedTs"]),
         "access_count": row["reads"],
-        "last_accessed_at": utc(row["read_ts"]),
+        "last_accessed_at": utc(row["readTs"]),
         "score": score,
     }
 
 
 def conflict(row: Row, letter: str) -> Row:
     return {
-        "memory_id": f"{letter}{row['a_id']}",
-        "content": row["a_text"],
-        "related_id": f"{letter}{row['b_id']}",
-        "related_content": row["b_text"],
+        "memory_id": f"{letter}{row['aId']}",
+        "content": row["aText"],
+        "related_id": f"{letter}{row['bId']}",
+        "related_content": row["bText"],
         "relation": "contradicts",
         "created_at": utc(row["ts"]),
     }
@@ -62,16 +62,16 @@ def conversation(row: Row) -> Row:
         "id": row["id"],
         "title": row["title"] or None,
         "project": row["project"],
-        "started_at": utc(row["started_ts"]),
+        "started_at": utc(row["startedTs"]),
         "memory_count": row["memories"],
     }
 
 
 def links(row: Row) -> list[Row]:
     """Return what a conversation follows up on and branches from."""
-    parents = [(row["parent_id"], row["relation"]), (row["branches_from"], "branches_from")]
+    parents = [(row["parentId"], row["relation"]), (row["branchesFrom"], "branches_from")]
     return [
-        {"from_id": row["id"], "to_id": parent, "relation": relation, "created_at": utc(row["started_ts"])}
+        {"from_id": row["id"], "to_id": parent, "relation": relation, "created_at": utc(row["startedTs"])}
         for parent, relation in parents
         if parent
     ]
@@ -82,9 +82,9 @@ def stale(row: Row, now_ms: int) -> Row:
         "id": row["id"],
         "title": row["title"] or None,
         "project": row["project"],
-        "started_at": utc(row["started_ts"]),
-        "last_memory_at": utc(row["remembered_ts"] or None),
-        "days_inactive": max(0, now_ms - max(row["last_ts"], row["remembered_ts"])) // MS_PER_DAY,
+        "started_at": utc(row["startedTs"]),
+        "last_memory_at": utc(row["rememberedTs"] or None),
+        "days_inactive": max(0, now_ms - max(row["lastTs"], row["rememberedTs"])) // MS_PER_DAY,
     }
 
 
@@ -94,10 +94,10 @@ def health(row: Row) -> Row:
         "total_conversations": row["conversations"],
         "total_links": row["links"],
         "total_conflicts": row["contradictions"],
-        "oldest_memory": utc(row["oldest_ts"]),
-        "newest_memory": utc(row["newest_created_ts"]),
-        "memories_by_type": row["by_type"],
-        "memories_by_project": {"<none>" if label is None else label: count for label, count in row["by_label"]},
+        "oldest_memory": utc(row["oldestTs"]),
+        "newest_memory": utc(row["newestCreatedTs"]),
+        "memories_by_type": row["byType"],
+        "memories_by_project": {"<none>" if label is None else label: count for label, count in row["byLabel"]},
     }
 
 

@@ -119,11 +119,11 @@ class Tools:
             "about": ABOUT,
             "events": [
                 _hit(
-                    f"e{each['event_id']}{at}{folder}",
-                    each["session_id"],
+                    f"e{each['eventId']}{at}{folder}",
+                    each["sessionId"],
                     each["ts"],
                     _what(each),
-                    each["said_by"],
+                    each["saidBy"],
                     each["text"],
                 )
                 for each in answer["events"]
@@ -213,12 +213,12 @@ def _as_text(item: dict[str, Any]) -> str:
     match item["kind"]:
         case "event":
             failed = f", {item['outcome']}" if item["outcome"] not in (None, "ok") else ""
-            head = f"e{item['id']} {_moment(item['ts'])} {item['tool']}{failed} (words of: {item['said_by']})"
+            head = f"e{item['id']} {_moment(item['ts'])} {item['tool']}{failed} (words of: {item['saidBy']})"
             summaries = [f"s{each['id']}: {each['text']}" for each in item["summaries"]]
             return "\n".join([head, *summaries, "", as_text(item["payload"])])
         case "summary":
             event = item["event"]
-            told = f"s{item['id']} of e{item['event_id']} (words of: {item['said_by']}): {item['text']}"
+            told = f"s{item['id']} of e{item['eventId']} (words of: {item['saidBy']}): {item['text']}"
             return told if event is None else f"{told}\n\n{event['tool']}:\n{as_text(event['payload'])}"
     return json.dumps(item, ensure_ascii=False, separators=(",", ":"))
 

@@ -66,7 +66,7 @@ def _standing(stores: dict[str, sqlite3.Connection], now_ms: int) -> Iterator[Pi
     for letter, connection in stores.items():
         for row in briefs.list_pinned(connection, now_ms):
             text, why = f"«{harmless(row['text'])}»", {"section": "standing"}
-            yield Piece(f"{letter}{row['id']}", row["updated_ts"], text, label=row["type"], why=why)
+            yield Piece(f"{letter}{row['id']}", row["updatedTs"], text, label=row["type"], why=why)
 
 
 def _endings(connection: sqlite3.Connection, except_session: str | None, branch: str | None) -> Iterator[Piece]:

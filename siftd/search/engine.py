@@ -345,7 +345,7 @@ class SearchEngine:
             moment - pool.ts[places], pool.confidence[places], pool.is_prompt[places], pool.concludes[places], weights
         )
         wanted = [(each.event_id, each.summary_id) for each in best]
-        rows = {row["event_id"]: row for row in self._rows_of(wanted, filters)}
+        rows = {row["eventId"]: row for row in self._rows_of(wanted, filters)}
         shown = []
         for at, (each, event_id, _, asked) in enumerate(best):
             if (row := rows.get(event_id)) is not None:  # else gone since it was ranked
@@ -372,7 +372,7 @@ class SearchEngine:
         rows = event_views.list_hits(self._connection, wanted, superseded=hidden_too)
         for row in rows:
             if row["text"] is None:
-                row["text"] = told_now(self._connection, row["event_id"])
+                row["text"] = told_now(self._connection, row["eventId"])
         return rows
 
     def _memory_hits(
@@ -433,17 +433,17 @@ def _rounded(parts: Mapping[str, float]) -> dict[str, float]:
 
 
 def _hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, Any]:
-    is_event = row["summary_id"] is None
+    is_event = row["summaryId"] is None
     return {
-        "id": f"e{row['event_id']}" if is_event else f"s{row['summary_id']}",
+        "id": f"e{row['eventId']}" if is_event else f"s{row['summaryId']}",
         "kind": "event" if is_event else "summary",
-        "eventId": row["event_id"],
-        "sessionId": row["session_id"],
-        "eventKind": row["event_kind"],
+        "eventId": row["eventId"],
+        "sessionId": row["sessionId"],
+        "eventKind": row["eventKind"],
         "tool": row["tool"],
         "action": row["action"],
         "ts": row["ts"],
-        "saidBy": row["said_by"],
+        "saidBy": row["saidBy"],
         "branch": row["branch"],
         "scope": row["scope"] or "event",
         "score": round(score, 6),
@@ -459,13 +459,13 @@ def _memory_hit(collection: MemoryCollection, row: dict[str, Any], score: float,
         "id": f"{collection.letter}{row['id']}",
         "kind": memories.OWNER,
         "eventId": None,
-        "sessionId": row["session_id"],
+        "sessionId": row["sessionId"],
         "eventKind": None,
         "tool": None,
         "action": None,
         "type": row["type"],
         "ts": row["ts"],
-        "saidBy": row["said_by"],
+        "saidBy": row["saidBy"],
         "branch": None,
         "score": round(score, 6),
         "text": row["text"],

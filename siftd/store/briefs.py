@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from siftd.config import MS_PER_DAY
 from siftd.store import memories
+from siftd.store.answers import as_rows
 from siftd.store.commands import command_key
 from siftd.store.payload import HEAD_CHARS, branch_of
-from siftd.store.summaries import as_rows
 
 _RECENT = 2_000
 """Events that are looked through for the end of the last session. Arbitrary: a brief must not read a whole store."""

@@ -9,7 +9,7 @@ import sqlite3
 from typing import Any
 
 from siftd.log.record import Record
-from siftd.store.summaries import as_rows
+from siftd.store.answers import as_rows
 
 _KNOWN = "SELECT session_id FROM conversations UNION SELECT session_id FROM sessions"
 _LIST = f"""

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from siftd.store.answers import as_rows
 from siftd.store.payload import branch_of, find_object
-from siftd.store.summaries import as_rows
 
 _BEST = """
 (SELECT s.text FROM summaries s WHERE s.event_id = e.id
@@ -110,7 +110,7 @@ def find_payload(connection: sqlite3.Connection, event_id: int) -> str | None:
 
 
 def _with_branches(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row | {"branch": branch_of(row.pop("payload_head"))} for row in rows]
+    return [row | {"branch": branch_of(row.pop("payloadHead"))} for row in rows]
 
 
 def find_event(connection: sqlite3.Connection, event_id: int) -> dict[str, Any] | None:
@@ -119,15 +119,15 @@ def find_event(connection: sqlite3.Connection, event_id: int) -> dict[str, Any] 
     if not rows:
         return None
     event = rows[0]
-    event["event_kind"] = event.pop("kind")
-    payload_json = event.pop("payload_json")
+    event["eventKind"] = event.pop("kind")
+    payload_json = event.pop("payloadJson")
     payload = find_object(payload_json)
     event["payload"] = payload_json if payload is None else payload
     event["summaries"] = [
         find_summary(connection, int(row[0]))
         for row in connection.execute("SELECT id FROM summaries WHERE event_id = ? ORDER BY id", (event_id,)).fetchall()
     ]
-    event["caused_by"] = _edges(
+    event["causedBy"] = _edges(
         connection,
         "SELECT dst_id FROM provenance_edges WHERE src_kind = 'event'"
         " AND src_id = ? AND dst_kind = 'event' AND edge = 'caused_by'",
@@ -163,7 +163,7 @@ def find_summary(connection: sqlite3.Connection, summary_id: int) -> dict[str, A
         " AND edge = 'derives_from' ORDER BY dst_id",
         summary_id,
     )
-    return rows[0] | {"supersedes": supersedes, "superseded_by": superseded_by, "derives_from": cites}
+    return rows[0] | {"supersedes": supersedes, "supersededBy": superseded_by, "derivesFrom": cites}
 
 
 def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, after: int) -> list[dict[str, Any]]:

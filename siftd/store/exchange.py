@@ -14,6 +14,7 @@ from typing import Any
 from siftd.log.record import Record
 from siftd.model import Scope
 from siftd.store import summaries, turn_summaries
+from siftd.store.answers import as_rows
 from siftd.store.bulk_insert import insert_rows
 from siftd.store.turn_summaries import cite
 
@@ -69,7 +70,7 @@ def has_unnamed_event(connection: sqlite3.Connection, event_id: int, ts: int, se
 
 
 def find_session(connection: sqlite3.Connection, session_id: str) -> dict[str, Any] | None:
-    rows = summaries.as_rows(connection.execute("SELECT * FROM sessions WHERE session_id = ?", (session_id,)))
+    rows = as_rows(connection.execute("SELECT * FROM sessions WHERE session_id = ?", (session_id,)))
     return rows[0] if rows else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from siftd.store.summaries import as_rows
+from siftd.store.answers import as_rows
 
 OLDEST_SQLITE = (3, 34)
 """The first with the trigram tokenizer."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from siftd.store.summaries import as_rows
+from siftd.store.answers import as_rows
 
 _STATE = "SELECT coalesce(compacted_ts, 0) FROM sessions WHERE session_id = ?"
 _TOLD = "SELECT piece, 'e' || event_id FROM injections WHERE session_id = ? AND ts >= ?"
@@ -106,15 +106,15 @@ def list_injections(
             found = everywhere.execute("SELECT text FROM memories WHERE id = ?", (row["piece"][1:],)).fetchone()
             row["text"] = found[0] if found else None
         row["why"] = json.loads(row["why"])
-        row["touched_by"] = _touched_by(connection, row)
+        row["touchedBy"] = _touched_by(connection, row)
     return rows
 
 
 def _touched_by(connection: sqlite3.Connection, row: dict[str, Any]) -> int | None:
-    after = row["session_id"], row["after_id"]
+    after = row["sessionId"], row["afterId"]
     asked = connection.execute(_ASKING, (*after, row["piece"])).fetchone()[0]
-    if row["event_id"] is not None:
-        touched = connection.execute(_TOUCHING, (row["event_id"], *after)).fetchone()[0]
+    if row["eventId"] is not None:
+        touched = connection.execute(_TOUCHING, (row["eventId"], *after)).fetchone()[0]
     else:
         touched = first_named(row["text"] or "", connection.execute(_FACETS_AFTER, after).fetchall())
     return min((int(each) for each in (asked, touched) if each is not None), default=None)

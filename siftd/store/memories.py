@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from siftd.log.record import Record
+from siftd.store.answers import as_rows
 from siftd.store.ids import last_id
 from siftd.store.scope import glob_escaped
-from siftd.store.summaries import as_rows
 from siftd.wire.requests import Filters
 
 OWNER = "memory"

@@ -7,8 +7,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
+from siftd.store.answers import as_rows
 from siftd.store.memories import LIVE, SHOWN_READ, VALID, tags_of
-from siftd.store.summaries import as_rows
 
 _LIST = f"""
 {SHOWN_READ} WHERE (?11 IS NULL OR m.project = ?11) AND (?1 IS NULL OR m.type = ?1)
@@ -123,4 +123,4 @@ def health(connection: sqlite3.Connection, now_ms: int) -> dict[str, Any]:
     numbers = as_rows(connection.execute(_HEALTH, (now_ms,) * 7))[0]
     by_type = dict(connection.execute("SELECT type, count(*) FROM memories GROUP BY 1 ORDER BY 2 DESC, 1").fetchall())
     by_label = connection.execute("SELECT project, count(*) FROM memories GROUP BY 1 ORDER BY 2 DESC, 1").fetchall()
-    return numbers | {"by_type": by_type, "by_label": [list(each) for each in by_label]}
+    return numbers | {"byType": by_type, "byLabel": [list(each) for each in by_label]}

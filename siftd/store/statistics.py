@@ -6,7 +6,7 @@ import sqlite3
 from typing import Any
 
 from siftd.store import injection_ledger
-from siftd.store.summaries import as_rows
+from siftd.store.answers import as_rows
 
 NOTHING: dict[str, Any] = {"days": [], "tools": [], "injections": {"pieces": 0, "sessions": 0, "touched": 0}}
 TOOLS_MAX = 8
@@ -28,7 +28,7 @@ def read_statistics(connection: sqlite3.Connection, days: int) -> dict[str, Any]
         "tools": as_rows(connection.execute(_TOOLS, (TOOLS_MAX,))),
         "injections": {
             "pieces": len(given),
-            "sessions": len({each["session_id"] for each in given}),
-            "touched": sum(each["touched_by"] is not None for each in given),
+            "sessions": len({each["sessionId"] for each in given}),
+            "touched": sum(each["touchedBy"] is not None for each in given),
         },
     }

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from siftd.model import Action, Kind
 from siftd.store.bulk_insert import insert_rows
@@ -346,9 +345,3 @@ def sweep_orphans(connection: sqlite3.Connection) -> None:
         ("summary_supersedes", "older_id"),
     ):
         connection.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT id FROM summaries)")  # noqa: S608
-
-
-def as_rows(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
-    """Return a cursor's rows as dicts by column name."""
-    names = [column[0] for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor]

@@ -34,7 +34,7 @@ async def session(memory: Memory, turns: dict[str, str], name: str = "long") -> 
         ):
             await memory.capture(10 * number + at, tool=tool, payload=payload, sessionId=name, source="claude-code")
     await memory.ask("drain")
-    (listed,) = [each for each in (await memory.ask("sessions"))["sessions"] if each["session_id"] == name]
+    (listed,) = [each for each in (await memory.ask("sessions"))["sessions"] if each["sessionId"] == name]
     return listed
 
 

@@ -43,7 +43,7 @@ async def test_what_is_remembered_is_found_at_once_and_shown(memory: Memory) -> 
     assert (hit["id"], hit["kind"], hit["type"], hit["text"]) == (kept["id"], "memory", "decision", POSTGRES)
     item = (await memory.ask("show", id=kept["id"]))["item"]
     assert item["kind"] == "memory"
-    assert (item["tags"], item["importance"], item["session_id"], item["ts"]) == (["db"], 5, "first", NOW)
+    assert (item["tags"], item["importance"], item["sessionId"], item["ts"]) == (["db"], 5, "first", NOW)
 
 
 async def test_its_id_is_the_seq_of_its_record_and_survives_a_rebuild(tmp_path: Path) -> None:

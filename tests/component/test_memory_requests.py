@@ -106,7 +106,7 @@ async def test_contradictions_are_told_until_one_is_superseded(memory: Memory) -
     a, b = await remember(memory, "Tabs"), await remember(memory, "Spaces")
     await memory.ask("link", **{"from": a, "to": b, "relation": "contradicts"})
     conflicts = (await memory.ask("memory_health"))["conflicts"]
-    assert [(f"m{each['a_id']}", f"m{each['b_id']}") for each in conflicts] == [(a, b)]
+    assert [(f"m{each['aId']}", f"m{each['bId']}") for each in conflicts] == [(a, b)]
     await memory.ask("supersede", id=b, text="Tabs, since the formatter wants them")
     assert (await memory.ask("memory_health"))["conflicts"] == []
 
@@ -171,7 +171,7 @@ async def test_conversations_have_a_tree_threads_and_stale_ones(memory: Memory) 
     await memory.ask("converse", title="alone")
     grandchild = (await memory.ask("converse", branchesFrom=child))["id"]
     tree = (await memory.ask("conversations", id=grandchild))["conversations"]
-    assert [(each["id"], each["parent_id"]) for each in tree] == [
+    assert [(each["id"], each["parentId"]) for each in tree] == [
         (root, None),
         *sorted([(child, root), (grandchild, child)]),
     ]

@@ -59,7 +59,7 @@ async def test_a_person_who_says_the_same_accepts_it(memory: Memory) -> None:
     told = await memory.ask("remember", text=RULE, pin=True)
     assert (await memory.ask("remember", text=RULE, pin=True, typed=True))["duplicate"]
     assert await waiting(memory) == []
-    assert (await memory.ask("show", id=told["id"]))["item"]["said_by"] == "person"
+    assert (await memory.ask("show", id=told["id"]))["item"]["saidBy"] == "person"
     assert RULE in await standing(memory)
 
 

@@ -346,7 +346,7 @@ async def test_show_says_what_a_story_stands_on(bench: Workbench) -> None:
     await bench.drain()
     event = event_views.find_event(bench.store.reader, stop)
     assert event is not None
-    assert [(each["scope"], each["derives_from"]) for each in event["summaries"]] == [("turn", [f"e{asked}"])]
+    assert [(each["scope"], each["derivesFrom"]) for each in event["summaries"]] == [("turn", [f"e{asked}"])]
 
 
 async def test_forgetting_a_part_of_a_turn_has_its_story_told_anew(tmp_path: Path) -> None:

@@ -201,11 +201,11 @@ async def test_the_ledger_tells_why_and_whether_the_session_touched_it(memory: M
     assert await told(memory, prompt("which port has the frobnicator? frobnicator.py"))
     given = {each["piece"]: each for each in (await memory.ask("injections"))["injections"]}
     assert kept in given
-    assert {each["touched_by"] for each in given.values()} == {None}
+    assert {each["touchedBy"] for each in given.values()} == {None}
     assert given[kept]["why"]["share"] >= 0.45
     event = await capture(memory, {"tool_use_id": "t2", **done})
     await memory.ask("drain")
-    assert {each["touched_by"] for each in (await memory.ask("injections"))["injections"]} == {event}
+    assert {each["touchedBy"] for each in (await memory.ask("injections"))["injections"]} == {event}
     assert [each["piece"] for each in (await memory.ask("injections", id=kept))["injections"]] == [kept]
     await memory.ask("forget", ids=[kept], dryRun=False)
     assert kept not in [each["piece"] for each in (await memory.ask("injections"))["injections"]]
@@ -223,7 +223,7 @@ async def test_who_asks_for_a_piece_by_its_id_has_touched_it(memory: Memory, for
     }
     event = await capture(memory, {**done, "tool_input": {"id": form.format(kept)}})
     (given,) = (await memory.ask("injections"))["injections"]
-    assert (given["piece"], given["touched_by"]) == (kept, event)
+    assert (given["piece"], given["touchedBy"]) == (kept, event)
 
 
 async def test_hostile_text_can_neither_leave_the_block_nor_look_like_a_line_of_it(memory: Memory) -> None:

@@ -152,4 +152,4 @@ async def test_the_spool_waits_while_the_database_is_locked(tmp_path: Path) -> N
         person.close()
         await SpoolIntake(memory.services.storage).take()
         assert not file.exists()
-        assert (await memory.ask("info"))["rejections"] == [{"reason": "not_json", "count": 1, "last_ts": NOW}]
+        assert (await memory.ask("info"))["rejections"] == [{"reason": "not_json", "count": 1, "lastTs": NOW}]

@@ -141,9 +141,9 @@ async def test_hits_events_and_the_timeline_tell_whose_words_they_are(memory: Me
     said = {hit["tool"]: hit["saidBy"] for hit in hits}
     assert (said["WebFetch"], said["UserPromptSubmit"]) == ("outside", "person")
     events = (await memory.ask("timeline"))["events"]
-    assert [each["said_by"] for each in events] == ["person", "outside", "agent"]
-    item = (await memory.ask("show", id=f"e{events[1]['event_id']}"))["item"]
-    assert (item["said_by"], item["summaries"][0]["said_by"]) == ("outside", "outside")
+    assert [each["saidBy"] for each in events] == ["person", "outside", "agent"]
+    item = (await memory.ask("show", id=f"e{events[1]['eventId']}"))["item"]
+    assert (item["saidBy"], item["summaries"][0]["saidBy"]) == ("outside", "outside")
 
 
 async def test_a_rebuild_knows_it_from_the_log(tmp_path: Path) -> None:

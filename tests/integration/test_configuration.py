@@ -244,7 +244,7 @@ def test_fallback_ms_is_how_long_a_backend_is_waited_for(desk: Callable[..., Des
     result = impatient.mem("drain")
     assert (result["processed"], result["errors"]) == (1, 0)
     assert "ollama" in result["firstError"].lower()
-    assert impatient.mem("show", captured["id"])["summaries"][0]["waits_for"] == "ollama:m"
+    assert impatient.mem("show", captured["id"])["summaries"][0]["waitsFor"] == "ollama:m"
 
 
 def test_command_is_the_program_that_the_command_backend_runs(desk: Callable[..., Desk]) -> None:

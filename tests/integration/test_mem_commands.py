@@ -143,7 +143,7 @@ def test_what_was_done_is_drained_found_and_shown(mem: Mem, paths: WorkspacePath
     assert "test_login.py" in mem("show", "e1").out
     assert mem("show", "1", "--json").json["payload"]["tool_input"]["command"] == "pytest -q tests/test_login.py"
     assert "extractive" in mem("show", hit["id"]).out
-    assert [each["event_id"] for each in mem("timeline", "--json").json["events"]] == [1, 2]
+    assert [each["eventId"] for each in mem("timeline", "--json").json["events"]] == [1, 2]
     assert "cargo build" in mem("timeline", "e1", "--before", "0").out
     assert mem("sessions", "--json").json["sessions"][0]["events"] == 2
     assert "first" in mem("sessions").out

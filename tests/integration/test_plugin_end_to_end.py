@@ -154,7 +154,7 @@ def test_the_second_session_is_given_the_firsts_work_and_asks_for_it(desk: Desk,
     assert FIRST not in brief + recall, "the turn that the start was told of comes not again"
     assert CLOSING not in brief + recall, "how it closed stands on a file that was read: only its id is given"
     given_pieces = desk.mem("injections")["injections"]
-    pieces = [each["piece"] for each in given_pieces if each["session_id"] == given_pieces[0]["session_id"]]
+    pieces = [each["piece"] for each in given_pieces if each["sessionId"] == given_pieces[0]["sessionId"]]
     assert len(pieces) == len(set(pieces)), "no piece twice"
     assert "validate_token compares the expiry" in json.dumps(second.requests[-1]["messages"]), "its search found it"
 

@@ -67,7 +67,7 @@ def test_without_a_daemon_a_start_gets_the_kept_brief_and_a_prompt_nothing(place
     place.wait_for_couriers()
     wait_until("the daemon that the courier has started answers", place.pid)
     noted = wait_until("what was printed is noted", lambda: place.ask("injections")["injections"])
-    assert [(each["session_id"], each["piece"]) for each in noted] == [("now", kept)]
+    assert [(each["sessionId"], each["piece"]) for each in noted] == [("now", kept)]
     assert place.hook(prompt("which postgres version is in production?")).is_silent, "it has it already"
 
 

@@ -118,7 +118,7 @@ def config_unreadable(paths: WorkspacePaths) -> None:
         (record_condemned, "1 record of the log cannot be applied", "`mem rebuild` tries it again"),
         (database_set_aside, "1 damaged database set aside", "once you miss nothing"),
         (database_damaged, "the database is damaged", "it is set aside and rebuilt"),
-        (database_missing, "db.sqlite is missing", "`mem start` makes it anew"),
+        (database_missing, "db.sqlite is missing", "`mem start` builds it again"),
         (schema_newer, "the database has schema 999", "install the newer siftd"),
         (forget_pending, "not yet gone from every file", "close what holds it"),
         (rejected, "2 captures rejected (not_json)", "see `mem logs`"),
@@ -200,11 +200,11 @@ def test_a_state_that_the_daemon_tells_has_a_remedy(change: dict[str, Any], link
 
 def test_a_well_daemon_has_nothing_abnormal_and_history_is_no_problem() -> None:
     assert list(find_abnormal(WELL)) == []
-    old = WELL | {"rejections": [{"reason": "not_json", "count": 1, "last_ts": 1}]}
+    old = WELL | {"rejections": [{"reason": "not_json", "count": 1, "lastTs": 1}]}
     assert [finding.state for finding in find_abnormal(old)] == ["note"]
     [finding] = find_abnormal(WELL | {"recovery": {"databaseMadeAnewTs": NOW_MS}})
     assert (finding.link, finding.state) == ("database", "note")
-    assert "made anew from the log" in finding.message
+    assert "rebuilt from the log" in finding.message
     assert list(find_abnormal(WELL | {"recovery": {"databaseMadeAnewTs": 1}})) == []
     [finding] = find_abnormal(WELL | {"recovery": {"logLostTs": NOW_MS}})
     assert (finding.link, finding.state) == ("log", "note")

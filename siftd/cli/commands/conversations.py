@@ -33,7 +33,7 @@ def run(context: Context, options: Namespace) -> int:
     if options.json:
         say_json(answer)
         return 0
-    rows = [each for each in answer["conversations"] if options.id or each["title"] or each["parent_id"]]
+    rows = [each for each in answer["conversations"] if options.id or each["title"] or each["parentId"]]
     for depth, each in _as_tree(rows) if options.id else ((0, each) for each in rows):
         say(_line(each, "  " * depth))
     if not rows:
@@ -53,7 +53,7 @@ def _as_tree(rows: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
     children: dict[str | None, list[dict[str, Any]]] = {}
     known = {each["id"] for each in rows}
     for each in rows:
-        children.setdefault(each["parent_id"] if each["parent_id"] in known else None, []).append(each)
+        children.setdefault(each["parentId"] if each["parentId"] in known else None, []).append(each)
     told: list[tuple[int, dict[str, Any]]] = []
     waiting = [(0, each) for each in reversed(children.get(None, []))]
     while waiting:
@@ -66,6 +66,6 @@ def _as_tree(rows: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
 def _line(row: dict[str, Any], indent: str) -> str:
     head = f"{indent}{clean(row['id'])}"
     held = f"{count(row['events'], 'event')}, {row['memories']} remembered"
-    latest = format_time(max(row["last_ts"], row["remembered_ts"]))
+    latest = format_time(max(row["lastTs"], row["rememberedTs"]))
     told = row["title"] or row["asked"] or ""
     return f"{paint(head, 'cyan')}  {latest}  {held}  {one_line(told, len(head) + len(held) + 24)}".rstrip()

@@ -102,7 +102,7 @@ def _tokens(tokens: dict[str, Any] | None) -> str:
     if tokens is None:
         return "(needs a running daemon)"
     cap = f"{tokens['spent']:,} of {tokens['cap']:,} spent remotely today, {tokens['left']:,} left"
-    local = sum(each["tokens"] for each in tokens["byBackend"] if not each["is_remote"])
+    local = sum(each["tokens"] for each in tokens["byBackend"] if not each["isRemote"])
     parts = [cap if tokens["cap"] or tokens["spent"] else "nothing may be spent remotely"]
     parts += [f"{local:,} by models on this machine"] if local else []
     parts += [f"{count(tokens['cacheHits'], 'answer')} from the cache"] if tokens["cacheHits"] else []

@@ -26,10 +26,10 @@ def run(context: Context, options: Namespace) -> int:
     rows = [
         (
             format_time(each["ts"]),
-            each["session_id"][:8],
+            each["sessionId"][:8],
             each["hook"],
             each["piece"],
-            f"by e{each['touched_by']}" if each["touched_by"] else "no",
+            f"by e{each['touchedBy']}" if each["touchedBy"] else "no",
             each["text"] or "",
         )
         for each in answer["injections"]
@@ -43,8 +43,8 @@ def run(context: Context, options: Namespace) -> int:
 
 def _say_last(injections: list[dict[str, Any]], *, is_json: bool) -> int:
     """Print all pieces that one session was given at one moment, the newest one."""
-    moment = [(each["session_id"], each["ts"]) for each in injections[:1]]
-    given = [each for each in injections if (each["session_id"], each["ts"]) in moment][::-1]
+    moment = [(each["sessionId"], each["ts"]) for each in injections[:1]]
+    given = [each for each in injections if (each["sessionId"], each["ts"]) in moment][::-1]
     if is_json:
         say_json({"injections": given})
         return 0
@@ -52,7 +52,7 @@ def _say_last(injections: list[dict[str, Any]], *, is_json: bool) -> int:
         tell("mem: no agent was given anything yet")
         return 0
     first = given[0]
-    say(paint(f"{clean(first['session_id'][:8])}  {format_time(first['ts'])}  {first['hook']}", "bold"))
+    say(paint(f"{clean(first['sessionId'][:8])}  {format_time(first['ts'])}  {first['hook']}", "bold"))
     for each in given:
         say(f"{paint(each['piece'], 'cyan')}  {clean(each['text'] or 'it is gone')}")
     tell(f"mem: `mem why {first['piece']}` says why")

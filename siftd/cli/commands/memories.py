@@ -70,15 +70,15 @@ def _filters(options: Namespace) -> dict[str, Any]:
 def _line(memory: dict[str, Any], letter: str) -> str:
     name = f"{letter}{memory['id']}"
     state = " waits" if memory["waits"] else " pinned" if memory["pinned"] else ""
-    told = f"{clean(memory['type'])} ({clean(memory['said_by'])}){state}"
-    head = f"{name:<6} {format_time(memory['updated_ts'])}  {told}"
+    told = f"{clean(memory['type'])} ({clean(memory['saidBy'])}){state}"
+    head = f"{name:<6} {format_time(memory['updatedTs'])}  {told}"
     return f"{paint(name, 'cyan')}{head[len(name) :]}  {one_line(memory['text'], len(head) + 2)}"
 
 
 def _conflicts(pairs: Iterable[dict[str, Any]], letter: str) -> Iterable[str]:
     for pair in pairs:
-        yield f"{letter}{pair['a_id']:<5} {one_line(pair['a_text'], 8)}"
-        yield f"  against {letter}{pair['b_id']}  {one_line(pair['b_text'], 20)}"
+        yield f"{letter}{pair['aId']:<5} {one_line(pair['aText'], 8)}"
+        yield f"  against {letter}{pair['bId']}  {one_line(pair['bText'], 20)}"
 
 
 def _health(answer: dict[str, Any]) -> Iterable[str]:

@@ -56,7 +56,7 @@ def _list(context: Context) -> list[dict[str, Any]]:
         for which in ("pinned", "waiting"):
             rows = context.ask({"kind": "memories", **place, which: True, "limit": 500})["memories"]
             found |= {f"{letter}{row['id']}": row | {"id": f"{letter}{row['id']}"} for row in rows}
-    return sorted(found.values(), key=lambda each: (each["waits"], each["id"][0] != "m", -each["updated_ts"]))
+    return sorted(found.values(), key=lambda each: (each["waits"], each["id"][0] != "m", -each["updatedTs"]))
 
 
 def _accept(context: Context, pins: list[dict[str, Any]], options: Namespace) -> int:
@@ -85,6 +85,6 @@ def _accept(context: Context, pins: list[dict[str, Any]], options: Namespace) ->
 
 def _say(memory: dict[str, Any]) -> None:
     state = "waits" if memory["waits"] else "pinned"
-    by = f"{memory['said_by']} by {memory['source']}" if memory["source"] else memory["said_by"]
-    head = f"{memory['id']:<6} {format_time(memory['updated_ts'])}  {state:<6}  {clean(memory['type'])} ({clean(by)})"
+    by = f"{memory['saidBy']} by {memory['source']}" if memory["source"] else memory["saidBy"]
+    head = f"{memory['id']:<6} {format_time(memory['updatedTs'])}  {state:<6}  {clean(memory['type'])} ({clean(by)})"
     say(f"{paint(memory['id'], 'cyan')}{head[len(memory['id']) :]}  {one_line(memory['text'], len(head) + 2)}")

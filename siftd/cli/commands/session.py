@@ -27,11 +27,11 @@ def run(context: Context, options: Namespace) -> int:
     shown = [
         each
         for each in events
-        if options.full or (each["action"] or each["event_kind"]) in _TOLD or each["outcome"] == "failed"
+        if options.full or (each["action"] or each["eventKind"]) in _TOLD or each["outcome"] == "failed"
     ]
     if events:
         first, last = events[0], events[-1]
-        head = f"{clean(first['session_id'])}  {format_time(first['ts'])} to {format_time(last['ts'])}"
+        head = f"{clean(first['sessionId'])}  {format_time(first['ts'])} to {format_time(last['ts'])}"
         which = f"the last {len(events)} events" if len(events) == EVENTS_MAX else count(len(events), "event")
         branches = list(dict.fromkeys(clean(each["branch"]) for each in events if each["branch"]))
         where = f", on {', '.join(branches)}" if branches else ""

@@ -30,7 +30,7 @@ def run(context: Context, options: Namespace) -> int:
         say_json(answer)
         return 0
     for each in answer["sessions"]:
-        head = f"{clean(each['session_id'][:8])}  {format_time(each['last_ts'])}  {each['events']:>5}  "
+        head = f"{clean(each['sessionId'][:8])}  {format_time(each['lastTs'])}  {each['events']:>5}  "
         painted = paint(head[:8], "cyan") + head[8:]
         if each.get("goals") and is_terminal():
             say(painted.rstrip())

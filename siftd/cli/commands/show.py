@@ -37,13 +37,13 @@ def _say_event(event: dict[str, Any]) -> None:
     say(paint(f"e{event['id']}  {format_time(event['ts'])}  {clean(event['tool'])}{outcome}", "bold"))
     _say_fields(
         {
-            "said by": event["said_by"],
-            "session": event["session_id"],
+            "said by": event["saidBy"],
+            "session": event["sessionId"],
             "branch": event["payload"].get("_branch", "") if isinstance(event["payload"], dict) else "",
             "status": event["status"],
-            "last error": event["last_error"],
+            "last error": event["lastError"],
             "trivial": f"{event['trivial']}; no model is asked" if event["trivial"] else "",
-            "caused by": " ".join(event["caused_by"]),
+            "caused by": " ".join(event["causedBy"]),
             "caused": " ".join(event["caused"]),
         }
     )
@@ -66,17 +66,17 @@ def _say_payload(payload: Any) -> None:
 
 
 def _say_summary(summary: dict[str, Any]) -> None:
-    say(paint(f"s{summary['id']}  of e{summary['event_id']}, written {format_time(summary['ts'])}", "bold"))
+    say(paint(f"s{summary['id']}  of e{summary['eventId']}, written {format_time(summary['ts'])}", "bold"))
     confidence = "" if summary["confidence"] is None else f" (confidence {summary['confidence']:g})"
     _say_fields(
         {
-            "said by": summary["said_by"],
+            "said by": summary["saidBy"],
             "by": f"{summary['model']}{confidence}",
             "tells": "" if summary["scope"] == "event" else f"the {summary['scope']}",
-            "waits for": summary["waits_for"],
-            "stands on": " ".join(summary["derives_from"]),
-            "supersedes": _pairs(summary["supersedes"], "older_id"),
-            "superseded by": _pairs(summary["superseded_by"], "newer_id"),
+            "waits for": summary["waitsFor"],
+            "stands on": " ".join(summary["derivesFrom"]),
+            "supersedes": _pairs(summary["supersedes"], "olderId"),
+            "superseded by": _pairs(summary["supersededBy"], "newerId"),
         }
     )
     say(clean(summary["text"]))
@@ -84,18 +84,18 @@ def _say_summary(summary: dict[str, Any]) -> None:
 
 def _say_memory(memory: dict[str, Any], letter: str) -> None:
     say(paint(f"{letter}{memory['id']}  {format_time(memory['ts'])}  {clean(memory['type'])}", "bold"))
-    links = (f"{link['relation']} {letter}{link['to_id']} (by {letter}{link['from_id']})" for link in memory["links"])
+    links = (f"{link['relation']} {letter}{link['toId']} (by {letter}{link['fromId']})" for link in memory["links"])
     moments = {name: memory[name] for name in ("valid_from", "valid_to") if memory[name] is not None}
     _say_fields(
         {
             "importance": memory["importance"],
             "confidence": "" if memory["confidence"] is None else f"{memory['confidence']:g}",
             "tags": ", ".join(memory["tags"]),
-            "said by": memory["said_by"],
+            "said by": memory["saidBy"],
             "pinned": "it waits for `mem pins --accept`" if memory["waits"] else "yes" if memory["pinned"] else "",
-            "from": format_time(moments["valid_from"]) if "valid_from" in moments else "",
-            "until": format_time(moments["valid_to"]) if "valid_to" in moments else "",
-            "session": memory["session_id"],
+            "from": format_time(moments["validFrom"]) if "validFrom" in moments else "",
+            "until": format_time(moments["validTo"]) if "validTo" in moments else "",
+            "session": memory["sessionId"],
             "by": memory["source"],
             "links": ", ".join(links),
         }

@@ -40,11 +40,11 @@ def _newer(context: Context, last: int) -> list[dict[str, Any]]:
 
 
 def _told(connection: sqlite3.Connection, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [each | {"text": each["text"] or told_now(connection, each["event_id"])} for each in events]
+    return [each | {"text": each["text"] or told_now(connection, each["eventId"])} for each in events]
 
 
 def _say(events: list[dict[str, Any]], last: int, *, is_json: bool) -> int:
     for event in events:
         say_json(event) if is_json else say_event(event)
-        last = max(last, event["event_id"])
+        last = max(last, event["eventId"])
     return last

@@ -31,8 +31,8 @@ def run(context: Context, options: Namespace) -> int:
 
 def say_event(event: dict[str, Any]) -> None:
     """Print one event of a timeline as one line."""
-    name = f"e{event['event_id']}"
+    name = f"e{event['eventId']}"
     failed = " failed" if event["outcome"] == "failed" else ""
-    head = f"{name:<6} {format_time(event['ts'])}  {clean(event['tool'])}{failed} ({clean(event['said_by'])})"
+    head = f"{name:<6} {format_time(event['ts'])}  {clean(event['tool'])}{failed} ({clean(event['saidBy'])})"
     text = one_line(event["text"], used=len(head) + 2)
     say(f"{paint(name, 'cyan')}{head[len(name) :]}  {text}")

@@ -27,8 +27,8 @@ def run(context: Context, options: Namespace) -> int:
         say_json(answer)
         return 0
     for each in answer["injections"]:
-        touched = f"e{each['touched_by']} then worked on it" if each["touched_by"] else "the session did not touch it"
-        say(f"{format_time(each['ts'])}  {each['hook']} of {clean(each['session_id'])}")
+        touched = f"e{each['touchedBy']} then worked on it" if each["touchedBy"] else "the session did not touch it"
+        say(f"{format_time(each['ts'])}  {each['hook']} of {clean(each['sessionId'])}")
         say(f"  because {_reason(each['why'])}; {touched}")
     if not answer["injections"]:
         tell("mem: no agent was given this; `mem injections` lists what was")

@@ -57,8 +57,8 @@ def _paused(state: dict[str, Any]) -> Iterator[Finding]:
 def _captures(state: dict[str, Any]) -> Iterator[Finding]:
     now_ms = time.time() * 1000
     for each in state["rejections"]:
-        what = f"{count(each['count'], 'capture')} rejected ({each['reason']}), last {format_time(each['last_ts'])}"
-        is_recent = now_ms - each["last_ts"] < RECENT_MS
+        what = f"{count(each['count'], 'capture')} rejected ({each['reason']}), last {format_time(each['lastTs'])}"
+        is_recent = now_ms - each["lastTs"] < RECENT_MS
         yield Finding("captures", "problem" if is_recent else "note", what, "see `mem logs`")
 
 

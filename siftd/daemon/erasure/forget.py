@@ -156,7 +156,7 @@ def _wish_of_ids(cited: list[str], connection: sqlite3.Connection, now_ms: int) 
         elif kind == ids.EVENT:
             events.add(number)
         elif (summary := event_views.find_summary(connection, number)) is not None:
-            events.add(summary["event_id"])
+            events.add(summary["eventId"])
     if not events and not memories:
         raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
     return ForgetQuery(events=frozenset(events), memories=frozenset(memories), until=now_ms)
