@@ -19,7 +19,7 @@ from siftd.errors import RequestInvalid
 from siftd.search.goals import in_short
 from siftd.search.unsummarised import told_now
 from siftd.store import event_views, injection_ledger, memories, resummary_queue, summaries, vectors
-from siftd.wire import requests
+from siftd.wire import cursors, requests
 from siftd.wire.requests import progress
 
 if TYPE_CHECKING:
@@ -169,26 +169,33 @@ class Handlers:
     async def _sessions(self, request: requests.Sessions) -> dict[str, Any]:
         limit = max(1, min(request.limit, 1000))
 
-        def listed(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-            found = event_views.sessions(connection, limit)
-            return [
-                each | (in_short(connection, each["sessionId"]) if limit <= TOLD_IN_SHORT else {}) for each in found
-            ]
+        behind = cursors.decode(request.cursor, int, str)
 
-        return {"sessions": await self._services.store.read(listed)}
+        def listed(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], str | None]:
+            found = event_views.sessions(connection, limit + 1, behind)
+            shown, rest = cursors.page(found, limit, lambda each: (each["lastTs"], each["sessionId"]))
+            if limit <= TOLD_IN_SHORT:
+                shown = [each | in_short(connection, each["sessionId"]) for each in shown]
+            return shown, rest
+
+        shown, rest = await self._services.store.read(listed)
+        return {"sessions": shown, "nextCursor": rest}
 
     async def _timeline(self, request: requests.Timeline) -> dict[str, Any]:
         before, after = (max(0, min(number, 500)) for number in (request.before, request.after))
         if request.around is None:
             session = await self._session(request.session) if request.session else None
             limit = max(1, before + after)
+            behind = cursors.decode(request.cursor, int, int)
 
             def latest(connection: sqlite3.Connection) -> list[dict[str, Any]]:
                 asking = event_views.find_asking(connection, request.asking)
-                return event_views.timeline_latest(connection, session, limit, asking)
+                return event_views.timeline_latest(connection, session, limit + 1, asking, behind)
 
             short = {} if session is None else await self._services.store.read(lambda c: in_short(c, session))
-            return {"events": await self._told(latest), **short}
+            found = (await self._told(latest))[::-1]
+            shown, rest = cursors.page(found, limit, lambda each: (each["ts"], each["eventId"]))
+            return {"events": shown[::-1], "nextCursor": rest, **short}
         kind, number = ids.parse(request.around)
         if kind in ("m", "g"):
             raise RequestInvalid("a memory has no place in a session", hint="give an event (e12) or a summary (s7)")
@@ -223,14 +230,15 @@ class Handlers:
     async def _injections(self, request: requests.Injections) -> dict[str, Any]:
         piece = None if request.id is None else ids.normal(request.id)
         limit = max(1, min(request.limit, 500))
+        (before,) = cursors.decode(request.cursor, int)
         shared = self._services.store.everywhere
-        return {
-            "injections": await self._services.store.read(
-                lambda c: injection_ledger.list_injections(
-                    c, piece, request.session, limit, everywhere=shared.connection()
-                )
+        found = await self._services.store.read(
+            lambda c: injection_ledger.list_injections(
+                c, piece, request.session, limit + 1, before=before, everywhere=shared.connection()
             )
-        }
+        )
+        shown, rest = cursors.page(found, limit, lambda each: (each["id"],))
+        return {"injections": shown, "nextCursor": rest}
 
     async def _drain(self, request: requests.Drain, answer: Answer) -> dict[str, Any]:
         limit = None if request.limit is None else max(0, request.limit)

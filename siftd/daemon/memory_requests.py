@@ -21,7 +21,7 @@ from siftd.daemon.memory_writes import MemoryWrites, check, check_label, check_s
 from siftd.errors import RequestInvalid
 from siftd.store import conversations, memories, memory_changes, memory_views
 from siftd.store.memory_changes import RELATIONS
-from siftd.wire import requests
+from siftd.wire import cursors, requests
 from siftd.workspace.paths import GLOBAL
 
 if TYPE_CHECKING:
@@ -123,7 +123,9 @@ class MemoryRequests:
         limit = _bounded(request.limit)
         now_ms = self._services.clock.now_ms()
         if request.ids is not None:
-            return {"memories": await self._these(request.ids[:LIMIT_MAX], now_ms, is_read=request.read)}
+            these = await self._these(request.ids[:LIMIT_MAX], now_ms, is_read=request.read)
+            return {"memories": these, "nextCursor": None}
+        behind = cursors.decode(request.cursor, int, int)
         rows = await self._services.store.read(
             lambda c: memory_views.list_memories(
                 c,
@@ -138,10 +140,13 @@ class MemoryRequests:
                 superseded=request.superseded,
                 label=request.label,
                 by_creation=request.by_creation,
-                limit=limit,
+                limit=limit + 1,
+                behind=behind,
             )
         )
-        return {"memories": rows}
+        late = "ts" if request.by_creation else "updatedTs"
+        shown, rest = cursors.page(rows, limit, lambda each: (each[late], each["id"]))
+        return {"memories": shown, "nextCursor": rest}
 
     async def _these(self, cited: list[str], now_ms: int, *, is_read: bool) -> list[dict[str, Any]]:
         numbers = [_number(each) for each in cited]
@@ -211,18 +216,22 @@ class MemoryRequests:
     async def conversations(self, request: requests.Conversations) -> dict[str, Any]:
         limit = _bounded(request.limit)
         before = self._services.clock.now_ms() - (request.stale_days or 0) * MS_PER_DAY
+        behind = cursors.decode(request.cursor, int, str)
 
         def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
             if request.id is not None:
                 return conversations.tree(connection, request.id)
             if request.stale_days is not None:
                 return conversations.stale(connection, before, limit)
-            return conversations.threads(connection, limit, request.label)
+            return conversations.threads(connection, limit + 1, request.label, behind)
 
         found = await self._services.store.read(read)
         if request.id is not None and not found:
             raise RequestInvalid("there is no such conversation", hint="`conversation_threads` lists them")
-        return {"conversations": found}
+        if request.id is not None or request.stale_days is not None:
+            return {"conversations": found, "nextCursor": None}
+        shown, rest = cursors.page(found, limit, lambda each: (max(each["lastTs"], each["rememberedTs"]), each["id"]))
+        return {"conversations": shown, "nextCursor": rest}
 
     async def _get(self, memory_id: int) -> dict[str, Any]:
         memory = await self._services.store.read(lambda c: memories.find_memory(c, memory_id))

@@ -24,7 +24,9 @@ SELECT k.session_id AS id, c.title, c.parent_id, c.relation, c.branches_from, c.
 FROM ({_KNOWN}) k LEFT JOIN conversations c USING (session_id) LEFT JOIN sessions s USING (session_id)
 """  # noqa: S608 - constants only
 _THREADS = f"""
-SELECT * FROM ({_LIST}) WHERE ?1 IS NULL OR project = ?1 ORDER BY max(last_ts, remembered_ts) DESC, id LIMIT ?2
+SELECT * FROM ({_LIST}) WHERE (?1 IS NULL OR project = ?1)
+AND (?3 IS NULL OR max(last_ts, remembered_ts) < ?3 OR (max(last_ts, remembered_ts) = ?3 AND id > ?4))
+ORDER BY max(last_ts, remembered_ts) DESC, id LIMIT ?2
 """  # noqa: S608 - as above
 _STALE = f"""
 SELECT * FROM ({_LIST}) WHERE max(last_ts, remembered_ts) <= ? ORDER BY max(last_ts, remembered_ts) LIMIT ?
@@ -62,9 +64,17 @@ def is_known(connection: sqlite3.Connection, session_id: str) -> bool:
     return connection.execute(f"SELECT 1 FROM ({_KNOWN}) WHERE session_id = ?", (session_id,)).fetchone() is not None  # noqa: S608
 
 
-def threads(connection: sqlite3.Connection, limit: int, label: str | None = None) -> list[dict[str, Any]]:
-    """Return the conversations (under a label), the latest first, with how much was done and remembered in each."""
-    return as_rows(connection.execute(_THREADS, (label, limit)))
+def threads(
+    connection: sqlite3.Connection,
+    limit: int,
+    label: str | None = None,
+    behind: tuple[int | None, str | None] = (None, None),
+) -> list[dict[str, Any]]:
+    """Return the conversations (under a label), the latest first, with how much was done and remembered in each.
+
+    `behind` is how late one is, and its id.
+    """
+    return as_rows(connection.execute(_THREADS, (label, limit, *behind)))
 
 
 def stale(connection: sqlite3.Connection, before: int, limit: int) -> list[dict[str, Any]]:

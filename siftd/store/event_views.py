@@ -46,7 +46,8 @@ SELECT s.session_id, s.cwd, s.started_ts, s.last_ts, s.ended_ts, s.source,
         WHERE e.session_id = s.session_id AND e.kind = 'prompt' ORDER BY e.id LIMIT 1) AS asked,
        (SELECT x.text FROM summaries x JOIN events e ON e.id = x.event_id
         WHERE e.session_id = s.session_id AND x.scope = 'session' ORDER BY x.id DESC LIMIT 1) AS summary
-FROM sessions s ORDER BY s.last_ts DESC LIMIT ?
+FROM sessions s WHERE ?1 IS NULL OR (s.last_ts, s.session_id) < (?1, ?2)
+ORDER BY s.last_ts DESC, s.session_id DESC LIMIT ?3
 """
 _NAMED = """
 SELECT session_id FROM sessions WHERE session_id >= ?1 AND session_id < ?1 || char(1114111)
@@ -187,15 +188,21 @@ def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, 
 
 
 def timeline_latest(
-    connection: sqlite3.Connection, session: str | None, limit: int, asking: Asking | None = None
+    connection: sqlite3.Connection,
+    session: str | None,
+    limit: int,
+    asking: Asking | None = None,
+    before: tuple[int | None, int | None] = (None, None),
 ) -> list[dict[str, Any]]:
-    """Return the latest events in order of time, of one session, or of all but what the session that asks knows."""
+    """Return the latest events in order of time, of one session, or of all but what the session that asks knows; with
+    `before` those before an event, of which it is the time and the id."""
     rows = as_rows(
         connection.execute(
             f"{_LINE} WHERE (?1 IS NULL OR e.session_id = ?1)"
             " AND (?1 IS NOT NULL OR ?3 IS NULL OR e.session_id <> ?3 OR e.ts < ?4)"
+            " AND (?5 IS NULL OR (e.ts, e.id) < (?5, ?6))"
             " ORDER BY e.ts DESC, e.id DESC LIMIT ?2",
-            (session, limit, asking and asking.session_id, asking and asking.since),
+            (session, limit, asking and asking.session_id, asking and asking.since, *before),
         )
     )
     return _with_branches(rows[::-1])
@@ -228,9 +235,11 @@ def list_named(connection: sqlite3.Connection, beginning: str) -> list[str]:
     return [beginning] if beginning in found else found
 
 
-def sessions(connection: sqlite3.Connection, limit: int) -> list[dict[str, Any]]:
-    """Return the sessions, newest first, with what was asked first."""
-    return as_rows(connection.execute(_SESSIONS, (limit,)))
+def sessions(
+    connection: sqlite3.Connection, limit: int, behind: tuple[int | None, str | None] = (None, None)
+) -> list[dict[str, Any]]:
+    """Return the sessions, newest first, with what was asked first; `behind` is when one was active, and its id."""
+    return as_rows(connection.execute(_SESSIONS, (*behind, limit)))
 
 
 def parked(connection: sqlite3.Connection) -> list[dict[str, Any]]:

@@ -27,7 +27,8 @@ SELECT i.id, i.ts, i.session_id, i.hook, i.piece, i.event_id, i.memory_id, i.aft
                          WHERE s.id = CAST(substr(i.piece, 2) AS INTEGER) AND s.event_id = i.event_id),
                 (SELECT s.text FROM summaries s WHERE s.event_id = i.event_id ORDER BY s.id DESC LIMIT 1)) AS text
 FROM injections i LEFT JOIN memories m ON m.id = i.memory_id
-WHERE (?1 IS NULL OR i.piece = ?1) AND (?2 IS NULL OR i.session_id GLOB ?2 || '*') ORDER BY i.id DESC LIMIT ?3
+WHERE (?1 IS NULL OR i.piece = ?1) AND (?2 IS NULL OR i.session_id GLOB ?2 || '*')
+AND (?4 IS NULL OR i.id < ?4) ORDER BY i.id DESC LIMIT ?3
 """
 _TOUCHING = """
 SELECT min(e.id) FROM event_facets a
@@ -94,13 +95,14 @@ def list_injections(
     session: str | None,
     limit: int,
     *,
+    before: int | None = None,
     everywhere: sqlite3.Connection | None = None,
 ) -> list[dict[str, Any]]:
-    """Return what was given, newest first, with its text now and the event that touched it (None: none did).
+    """Return what was given, newest first, or before one of them, with its text now and the event that touched it.
 
     `everywhere` is the store of the memories for every project, which are cited as g3.
     """
-    rows = as_rows(connection.execute(_LIST, (piece, session, limit)))
+    rows = as_rows(connection.execute(_LIST, (piece, session, limit, before)))
     for row in rows:
         if row["piece"][0] == "g" and everywhere is not None:
             found = everywhere.execute("SELECT text FROM memories WHERE id = ?", (row["piece"][1:],)).fetchone()

@@ -21,6 +21,7 @@ AND (NOT ?5 OR m.pinned) AND (?6 OR (
     AND NOT EXISTS (SELECT 1 FROM memory_links x
                     WHERE x.to_id = m.id AND x.relation = 'supersedes' AND (NOT ?8 OR x.ts <= ?7))))
 AND (NOT ?8 OR m.ts <= ?7) AND (NOT ?10 OR m.waits)
+AND (?13 IS NULL OR (CASE WHEN ?12 THEN m.ts ELSE m.updated_ts END, m.id) < (?13, ?14))
 ORDER BY CASE WHEN ?12 THEN m.ts ELSE m.updated_ts END DESC, m.id DESC LIMIT ?9
 """  # noqa: S608 - constants only
 _THESE = f"""
@@ -79,15 +80,16 @@ def list_memories(
     label: str | None = None,
     by_creation: bool = False,
     limit: int = 50,
+    behind: tuple[int | None, int | None] = (None, None),
 ) -> list[dict[str, Any]]:
     """Return memories, the latest first: those that hold now, or held at `as_of`; `superseded` adds the others.
 
     `pinned` and `waiting` leave only those that are pinned, or wait for a person's word. A memory is as late as its
-    last change, with `by_creation` as its first writing.
+    last change, with `by_creation` as its first writing. `behind` is how late one is, and its id.
     """
     moment = now_ms if as_of is None else as_of
     values = (kind, tag, since, until, pinned, superseded, moment, as_of is not None, limit, waiting, label)
-    return [_shown(row) for row in as_rows(connection.execute(_LIST, (*values, by_creation)))]
+    return [_shown(row) for row in as_rows(connection.execute(_LIST, (*values, by_creation, *behind)))]
 
 
 def list_these(connection: sqlite3.Connection, ids: Sequence[int]) -> list[dict[str, Any]]:

@@ -83,7 +83,8 @@ class Show(Request, tag="show", frozen=True, kw_only=True):
 
 
 class Timeline(Request, tag="timeline", frozen=True, kw_only=True):
-    """What happened around an event, or at the end of a session. Answers `events`.
+    """What happened around an event, or at the end of a session. Answers `events`, and of the latest ones `nextCursor`,
+    for those before.
 
     Of the latest ones none is in the context of the session that is `asking`.
     """
@@ -93,12 +94,16 @@ class Timeline(Request, tag="timeline", frozen=True, kw_only=True):
     asking: str | None = None
     before: int = 10
     after: int = 10
+    cursor: str | None = None
+    """`nextCursor` of the answer before: the list goes on from there (`siftd.wire.cursors`)."""
 
 
 class Sessions(Request, tag="sessions", frozen=True, kw_only=True):
-    """The sessions, newest first. Answers `sessions`."""
+    """The sessions, newest first. Answers `sessions` and `nextCursor`."""
 
     limit: int = 20
+    cursor: str | None = None
+    """`nextCursor` of the answer before: the list goes on from there (`siftd.wire.cursors`)."""
 
 
 class Info(Request, tag="info", frozen=True, kw_only=True):
@@ -264,6 +269,8 @@ class Memories(Request, tag="memories", frozen=True, kw_only=True):
     waiting: bool = False
     superseded: bool = False
     limit: int = 50
+    cursor: str | None = None
+    """`nextCursor` of the answer before: the list goes on from there (`siftd.wire.cursors`)."""
 
 
 class Related(Request, tag="related", frozen=True, kw_only=True):
@@ -323,6 +330,8 @@ class Conversations(Request, tag="conversations", frozen=True, kw_only=True):
     label: str | None = None
     stale_days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] | None = None
     limit: int = 20
+    cursor: str | None = None
+    """`nextCursor` of the answer before: the list goes on from there (`siftd.wire.cursors`)."""
 
 
 class Recall(Request, tag="recall", frozen=True, kw_only=True):
@@ -352,6 +361,8 @@ class Injections(Request, tag="injections", frozen=True, kw_only=True):
     id: str | None = None
     session: str | None = None
     limit: int = 50
+    cursor: str | None = None
+    """`nextCursor` of the answer before: the list goes on from there (`siftd.wire.cursors`)."""
 
 
 class Export(Request, tag="export", frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
+from siftd.cli.numbers import add_cursor
 from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
 from siftd.errors import RequestInvalid
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help="the whole tree that this one belongs to")
     parser.add_argument("-n", type=int, default=20, metavar="N", help="how many (default: 20)")
+    add_cursor(parser)
     parser.add_argument("--stale", type=int, metavar="DAYS", help="those in which nothing happened for so long")
     parser.add_argument("--start", metavar="TITLE", help="begin one; its id goes with what is remembered in it")
     parent = parser.add_mutually_exclusive_group()
@@ -29,6 +31,7 @@ def run(context: Context, options: Namespace) -> int:
     if options.follows or options.branches:
         raise RequestInvalid("only a new conversation is given a parent", hint="--start TITLE begins one")
     request = {"kind": "conversations", "id": options.id, "staleDays": options.stale, "limit": options.n}
+    request["cursor"] = options.cursor
     answer = context.ask(request)
     if options.json:
         say_json(answer)

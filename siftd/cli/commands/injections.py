@@ -6,18 +6,20 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from siftd.cli.context import Context
-from siftd.cli.numbers import positive
+from siftd.cli.numbers import add_cursor, positive
 from siftd.cli.output import clean, format_time, paint, print_table, say, say_json, tell
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-n", type=positive, default=20, metavar="N", help="how many (default: 20)")
+    add_cursor(parser)
     parser.add_argument("--session", help="of this session only")
     parser.add_argument("--last", action="store_true", help="what was given last, whole")
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask({"kind": "injections", "session": options.session, "limit": options.n})
+    asked = {"session": options.session, "limit": options.n, "cursor": options.cursor}
+    answer = context.ask({"kind": "injections", **asked})
     if options.last:
         return _say_last(answer["injections"], is_json=options.json)
     if options.json:

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from siftd.cli.context import Context
+from siftd.cli.numbers import add_cursor
 from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
 from siftd.wire.global_routing import LETTER
 
@@ -22,6 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--superseded", action="store_true", help="also what was replaced or no longer holds")
     parser.add_argument("--as-of", metavar="WHEN", help="what held then: a date, 2d (ago)")
     parser.add_argument("--global", action="store_true", dest="everywhere", help="those for every project (g3)")
+    add_cursor(parser)
     views = parser.add_mutually_exclusive_group()
     views.add_argument("--similar", metavar="ID", help="those nearest to this one in meaning")
     views.add_argument("--conflicts", action="store_true", help="pairs that contradict each other")
@@ -57,6 +59,7 @@ def _filters(options: Namespace) -> dict[str, Any]:
         "pinned": options.pinned,
         "superseded": options.superseded,
         "limit": options.n,
+        "cursor": options.cursor,
     }
     if options.as_of:
         import time

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.hits import say_in_short, say_wrapped
-from siftd.cli.numbers import positive
+from siftd.cli.numbers import add_cursor, positive
 from siftd.cli.output import clean, format_time, is_terminal, paint, say, say_json, tell
 
 TYPE_CHECKING = False
@@ -22,10 +22,11 @@ LINES = 2
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-n", type=positive, default=20, metavar="N", help="how many (default: 20)")
+    add_cursor(parser)
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask({"kind": "sessions", "limit": options.n})
+    answer = context.ask({"kind": "sessions", "limit": options.n, "cursor": options.cursor})
     if options.json:
         say_json(answer)
         return 0

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from siftd.cli.context import Context
+from siftd.cli.numbers import add_cursor
 from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
 
 
@@ -14,10 +15,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--session", help="the latest of this session")
     parser.add_argument("--before", type=int, default=10, metavar="N", help="how many before it (default: 10)")
     parser.add_argument("--after", type=int, default=10, metavar="N", help="how many after it (default: 10)")
+    add_cursor(parser)
 
 
 def run(context: Context, options: Namespace) -> int:
-    asked = {"around": options.id, "session": options.session, "before": options.before, "after": options.after}
+    asked = {name: getattr(options, name) for name in ("session", "before", "after", "cursor")}
+    asked["around"] = options.id
     answer = context.ask({"kind": "timeline", **asked})
     if options.json:
         say_json(answer)
