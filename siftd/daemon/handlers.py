@@ -31,18 +31,6 @@ if TYPE_CHECKING:
 TOLD_IN_SHORT = 100
 """Sessions that are listed with their goals, at most: of more nobody reads so much of each."""
 BEHIND = "without the newest captures: the database is locked by another program, or the disk is full"
-STANDING_ON_WHAT_IS = (
-    requests.Remember,
-    requests.Supersede,
-    requests.Update,
-    requests.Link,
-    requests.Converse,
-    requests.SetConfig,
-    requests.Retry,
-    requests.Resummarise,
-    requests.Undo,
-)
-"""Requests that change something and ask the database about it first: one that is behind the log would tell wrongly."""
 _FIND = {
     "e": ("event", event_views.find_event),
     "s": ("summary", event_views.find_summary),
@@ -61,7 +49,7 @@ class Handlers:
 
     async def answer(self, request: requests.AnyRequest, answer: Answer) -> dict[str, Any]:
         """Return the fields of the answer; progress goes out before it. Raises SiftdError to refuse."""
-        if isinstance(request, STANDING_ON_WHAT_IS):
+        if request.waits_for_log:
             await self._services.committer.catch_up()
         match request:
             case requests.Search():

@@ -29,19 +29,9 @@ from siftd.errors import RequestFailed, SiftdError, StopUnheld, StoreClosed, Sto
 from siftd.wire.frames import HOOK_MARK, PROTOCOL, TELL_MARK, split_hook
 from siftd.wire.requests import (
     AnyRequest,
-    Backfill,
     Capture,
-    Drain,
-    Forget,
     Hello,
     HookHeader,
-    Import,
-    Link,
-    Prune,
-    Remember,
-    Supersede,
-    Undo,
-    Update,
     decode_header,
     decode_request,
     ok,
@@ -61,8 +51,6 @@ log = structlog.get_logger()
 IN_FLIGHT_SECONDS = 5.0
 """How long a stop waits for requests in flight. A hook waits for 0.25 s, a courier for 2."""
 CONNECTIONS_MAX = 512
-CHANGING = (Backfill, Drain, Forget, Import, Link, Prune, Remember, Supersede, Undo, Update)
-"""Requests after which the kept brief may say something else."""
 
 
 def serve_until_stopped(
@@ -294,7 +282,7 @@ class Daemon:
         try:
             services, handlers = await self._opened
             fields = await handlers.answer(request, answer)
-            if isinstance(request, CHANGING):
+            if request.changes_brief:
                 services.injector.note_change()
             answer.send(ok(**fields))
         except StoreClosed:

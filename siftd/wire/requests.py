@@ -6,7 +6,7 @@ A request that is refused is answered with `{"ok":false,"retry":…,"error":{"co
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -18,6 +18,14 @@ Moment = Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]
 
 class Request(msgspec.Struct, rename="camel", tag_field="kind", frozen=True, kw_only=True):
     """Any request."""
+
+    changes_brief: ClassVar[bool] = False
+    """Whether the kept brief may say something else after it."""
+    may_be_global: ClassVar[bool] = False
+    """Whether it may be about memories for every project (`siftd.wire.global_routing`, which names them without
+    loading this)."""
+    waits_for_log: ClassVar[bool] = False
+    """Whether it stands on what is stored: then the database catches up with the log before."""
 
 
 class Hello(Request, tag="hello", frozen=True, kw_only=True):
@@ -68,6 +76,8 @@ class Search(Request, tag="search", frozen=True, kw_only=True):
     (`siftd.ranking_config`), for this search; `group` "session" gives one hit for each session. What the session that
     is `asking` has in its context is left out."""
 
+    may_be_global = True
+
     query: str
     k: int = 10
     filters: Filters = Filters()
@@ -78,6 +88,8 @@ class Search(Request, tag="search", frozen=True, kw_only=True):
 
 class Show(Request, tag="show", frozen=True, kw_only=True):
     """The whole of one thing by its id (e12, s7, m3). Answers `item`."""
+
+    may_be_global = True
 
     id: str
 
@@ -116,12 +128,16 @@ class Drain(Request, tag="drain", frozen=True, kw_only=True):
     `backend` names another than the configured one for this time; a remote one is bound by the same daily cap.
     """
 
+    changes_brief = True
+
     limit: int | None = None
     backend: str | None = None
 
 
 class Retry(Request, tag="retry", frozen=True, kw_only=True):
     """Make a skipped event raw again, or all of them. Answers `retried`."""
+
+    waits_for_log = True
 
     id: str | None = None
 
@@ -150,6 +166,8 @@ class Resume(Request, tag="resume", frozen=True, kw_only=True):
 class Resummarise(Request, tag="resummarise", frozen=True, kw_only=True):
     """Have what happened in a time told anew by the configured backend, at the next drains. Answers `summaries`."""
 
+    waits_for_log = True
+
     since: Moment
     until: Moment | None = None
 
@@ -166,6 +184,9 @@ class Reembed(Request, tag="reembed", frozen=True, kw_only=True):
 class Undo(Request, tag="undo", frozen=True, kw_only=True):
     """Bring a superseded summary back for good. Answers `restored`."""
 
+    changes_brief = True
+    waits_for_log = True
+
     id: str
 
 
@@ -174,6 +195,10 @@ class Remember(Request, tag="remember", frozen=True, kw_only=True):
 
     `from` and `until` bound its validity: outside of it the memory is in no search and no recall.
     """
+
+    changes_brief = True
+    may_be_global = True
+    waits_for_log = True
 
     text: str
     type: str = "fact"
@@ -200,6 +225,10 @@ class Supersede(Request, tag="supersede", frozen=True, kw_only=True):
     What is not given is inherited.
     """
 
+    changes_brief = True
+    may_be_global = True
+    waits_for_log = True
+
     id: str
     text: str
     type: str | None = None
@@ -218,6 +247,10 @@ class Supersede(Request, tag="supersede", frozen=True, kw_only=True):
 
 class Update(Request, tag="update", frozen=True, kw_only=True):
     """Change fields of a memory; a changed text is embedded anew. Answers `id`, `changed`."""
+
+    changes_brief = True
+    may_be_global = True
+    waits_for_log = True
 
     id: str
     text: str | None = None
@@ -238,11 +271,17 @@ class Accept(Request, tag="accept", frozen=True, kw_only=True):
     `mem pins --accept` asks a person first; no tool of an agent sends this.
     """
 
+    may_be_global = True
+
     id: str
 
 
 class Link(Request, tag="link", frozen=True, kw_only=True):
     """Link two memories: `supersedes`, `contradicts` or `related_to`. Answers `from`, `to`, `relation`."""
+
+    changes_brief = True
+    may_be_global = True
+    waits_for_log = True
 
     from_id: str = msgspec.field(name="from")
     to_id: str = msgspec.field(name="to")
@@ -255,6 +294,8 @@ class Memories(Request, tag="memories", frozen=True, kw_only=True):
     `pinned` and `waiting` leave those that are pinned, or wait for a person's word; `ids` asks for these, whether they
     hold or not, and `read` counts that somebody read them. `by_creation` orders by when they were first written.
     """
+
+    may_be_global = True
 
     ids: list[str] | None = None
     read: bool = False
@@ -276,11 +317,15 @@ class Memories(Request, tag="memories", frozen=True, kw_only=True):
 class Related(Request, tag="related", frozen=True, kw_only=True):
     """The links of a memory, with what stands at their other ends. Answers `related`."""
 
+    may_be_global = True
+
     id: str
 
 
 class Similar(Request, tag="similar", frozen=True, kw_only=True):
     """The live memories nearest to one in meaning. Answers `similar`."""
+
+    may_be_global = True
 
     id: str
     limit: int = 5
@@ -288,6 +333,8 @@ class Similar(Request, tag="similar", frozen=True, kw_only=True):
 
 class MemoryHealth(Request, tag="memory_health", frozen=True, kw_only=True):
     """The memories as a whole. Answers `health`, and `topics` and `conflicts`, of one label if so."""
+
+    may_be_global = True
 
     label: str | None = None
 
@@ -297,6 +344,9 @@ class SetConfig(Request, tag="set_config", frozen=True, kw_only=True):
 
     Answers `scoring`: each number and whence it is.
     """
+
+    may_be_global = True
+    waits_for_log = True
 
     label: str | None = None
     values: dict[str, float | None] = {}
@@ -315,6 +365,8 @@ class Sampling(Request, tag="sampling", frozen=True, kw_only=True):
 
 class Converse(Request, tag="converse", frozen=True, kw_only=True):
     """Name a session, or begin one from another: it follows up on one, branches from one, or both. Answers `id`."""
+
+    waits_for_log = True
 
     id: str | None = None
     title: str = ""
@@ -378,6 +430,8 @@ class Import(Request, tag="import", frozen=True, kw_only=True):
     project takes nothing in without `yes`.
     """
 
+    changes_brief = True
+
     path: str
     own: bool = False
     yes: bool = False
@@ -389,6 +443,9 @@ class Forget(Request, tag="forget", frozen=True, kw_only=True):
     `since` and `until` narrow a session, a file or a text. With `dry_run` nothing changes. Answers `matched`, `byKind`
     `pending` (what still holds something, by name) and `left` (what holds the text and stays).
     """
+
+    changes_brief = True
+    may_be_global = True
 
     ids: list[str] = []
     session: str | None = None
@@ -411,6 +468,8 @@ class Scrub(Request, tag="scrub", frozen=True, kw_only=True):
 class Prune(Request, tag="prune", frozen=True, kw_only=True):
     """Forget what is older than `store.keepDays` and `log.keepDays` now. Answers `events`, `segments`, `pending`."""
 
+    changes_brief = True
+
 
 class Backup(Request, tag="backup", frozen=True, kw_only=True):
     """Copy the database, checked, into a new file (mode 0600) at an absolute path. Answers `path`, `bytes`, `seq`."""
@@ -423,6 +482,8 @@ class Backfill(Request, tag="backfill", frozen=True, kw_only=True):
 
     `paths` are absolute; none: this workspace's own in `folder`, where the client keeps them.
     """
+
+    changes_brief = True
 
     client: str | None = None
     """None: the one whose sessions are read where nobody names any (`siftd.clients.registry`)."""

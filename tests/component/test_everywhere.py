@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import pytest_asyncio
@@ -13,7 +13,8 @@ from opened_memory import DAY, Memory, opened
 from test_telling import prompt, start, told
 
 from siftd.errors import RequestInvalid, RequestRefused
-from siftd.wire.global_routing import ask_where_it_is, global_workspace, workspace_of
+from siftd.wire.global_routing import KINDS, ask_where_it_is, global_workspace, workspace_of
+from siftd.wire.requests import AnyRequest
 from siftd.workspace.paths import GLOBAL, Home
 
 REVIEW = "Never push to main without a review by somebody else"
@@ -144,3 +145,8 @@ def test_the_workspace_of_all_is_known_by_its_name_and_its_folder(tmp_path: Path
     shared = global_workspace(home)
     assert workspace_of(home, GLOBAL).key == workspace_of(home, shared.root).key == GLOBAL
     assert workspace_of(home, str(tmp_path)).key != GLOBAL
+
+
+def test_what_may_be_about_memories_for_every_project_is_routed_there() -> None:
+    """The routing names the kinds itself: it is on the way of every command, and loads no decoder."""
+    assert {each.__struct_config__.tag for each in get_args(AnyRequest) if each.may_be_global} == KINDS
