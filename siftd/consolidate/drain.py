@@ -22,7 +22,7 @@ from siftd.consolidate.planning import Planned, plan_again, plan_events, plan_se
 from siftd.consolidate.summary_requests import Answers, Asker, Limits, day_of
 from siftd.crash_guard import CrashGuard
 from siftd.embed.words import index_words
-from siftd.store import health, resummary_queue, summaries, turn_summaries
+from siftd.store import backend_outage, resummary_queue, summaries, token_spend, turn_summaries
 from siftd.store.summaries import NewSummary
 from siftd.summarise.batching import calls_of
 from siftd.summarise.contract import Backend, Cannot, Summary, TryLater
@@ -192,14 +192,14 @@ class Drainer:
         spent = 0
         if self._backend.is_remote:
             day = day_of(self._clock.now_ms())
-            spent = await self._store.read(lambda connection: health.spent_remotely(connection, day))
+            spent = await self._store.read(lambda connection: token_spend.spent_remotely(connection, day))
         answers = await self._asker.ask(planned, spent, may_stand_in=may_stand_in)
         if answers.spent and self._backend.is_remote:
             await self._keep_bill(day_of(self._clock.now_ms()), self._backend.name, answers.spent)
         return answers
 
     async def _keep_bill_in_database(self, day: str, backend: str, tokens: int) -> None:
-        await self._store.write(lambda c: health.spend(c, day, backend, tokens, is_remote=True))
+        await self._store.write(lambda c: token_spend.spend(c, day, backend, tokens, is_remote=True))
 
     def _write(
         self, connection: sqlite3.Connection, planned: Sequence[Planned], answers: Answers, result: DrainResult
@@ -274,12 +274,12 @@ class Drainer:
     def _account(self, connection: sqlite3.Connection, answers: Answers, now_ms: int) -> None:
         """Write down what a local backend used, what the cache saved, and since when the backend is away."""
         if answers.spent and not self._backend.is_remote:
-            health.spend(connection, day_of(now_ms), self._backend.name, answers.spent, is_remote=False)
+            token_spend.spend(connection, day_of(now_ms), self._backend.name, answers.spent, is_remote=False)
         if answers.cache_hits:
-            health.count_cache_hits(connection, answers.cache_hits)
+            token_spend.count_cache_hits(connection, answers.cache_hits)
         if self._noted_away != self.circuit.away_since_ms:
             self._noted_away = self.circuit.away_since_ms
-            health.note_away(connection, self._backend.name, self._noted_away)
+            backend_outage.note_away(connection, self._backend.name, self._noted_away)
 
     def _new_summary(self, planned: Planned, summary: Summary, answers: Answers) -> NewSummary:
         return NewSummary(

@@ -13,7 +13,7 @@ from siftd.consolidate.circuit_breaker import Circuit
 from siftd.consolidate.drain import Drainer, KeepBill, Store
 from siftd.consolidate.summary_requests import Limits, day_of
 from siftd.crash_guard import CrashGuard
-from siftd.store import health
+from siftd.store import backend_outage, token_spend
 from siftd.summarise import FindSampler, known_backends, make_backend
 
 log = structlog.get_logger()
@@ -75,8 +75,14 @@ class Backends:
     def tokens(self, connection: sqlite3.Connection) -> dict[str, Any]:
         """Return what was spent today (UTC) and what is left of the cap."""
         day, cap = day_of(self._clock.now_ms()), self._settings["memory.dailyTokenCap"]
-        spent = health.spent_remotely(connection, day)
-        return {"day": day, "cap": cap, "spent": spent, "left": max(0, cap - spent), **health.spending(connection, day)}
+        spent = token_spend.spent_remotely(connection, day)
+        return {
+            "day": day,
+            "cap": cap,
+            "spent": spent,
+            "left": max(0, cap - spent),
+            **token_spend.spending(connection, day),
+        }
 
     def _make(self, spec: str, connection: sqlite3.Connection | None) -> Drainer:
         backend = make_backend(
@@ -88,7 +94,7 @@ class Backends:
         )
         if spec == "auto":
             log.info("backend_chosen", backend=backend.name)
-        away = None if connection is None else health.away_since(connection, backend.name)
+        away = None if connection is None else backend_outage.away_since(connection, backend.name)
         return Drainer(
             self._store,
             backend,

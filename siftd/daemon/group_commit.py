@@ -44,7 +44,7 @@ from siftd.log.record import Record
 from siftd.log.recovery import iter_records
 from siftd.log.writer import Entry, LogWriter
 from siftd.store import events, opt_outs
-from siftd.store.connection import BUSY_MS, translate
+from siftd.store.connection import begin, commit, rollback, translate, wait_for_locks
 from siftd.store.ids import last_id
 from siftd.store.opt_outs import OFF, Way
 from siftd.store.tombstones import FORGOTTEN, Buried, Tombstones
@@ -285,22 +285,22 @@ class Committer:
 
     def _run_job(self, job: _Job) -> Any:
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            begin(self._connection)
             if self._is_behind:
                 self._catch_up()
             result = job.work(self._connection)
-            self._connection.execute("COMMIT")
+            commit(self._connection)
         except sqlite3.Error as error:
             raise translate(error) from error
         finally:
-            self._rollback()
+            rollback(self._connection)
         return result
 
     def _commit(self, group: list[_Capture]) -> None:
         try:
             receipts = self._keep_group(group)
         except Exception as error:  # a group's boundary: its failure must not end capture
-            self._rollback()
+            rollback(self._connection)
             log.exception("group_failed", count=len(group))
             receipts = [Receipt(None, error=_failure(error)) for _ in group]
         for capture, receipt in zip(group, receipts, strict=True):
@@ -317,7 +317,7 @@ class Committer:
         try:
             records = self._log.append(entries) if entries else []
         except LogError as error:
-            self._rollback()
+            rollback(self._connection)
             for entry in entries:
                 self._unapplied.remove(entry)
             log.warning("captures_refused", count=len(entries), error=error.code)
@@ -341,11 +341,11 @@ class Committer:
     def _begin(self) -> bool:
         """Take the database's write lock and catch up; False when the log has to go on alone."""
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            begin(self._connection)
             if self._is_behind:
                 self._catch_up()
         except Exception as error:  # noqa: BLE001 - whatever fails here: the log can do without the database
-            self._rollback()
+            rollback(self._connection)
             self._fall_behind(error)
             return False
         return True
@@ -459,10 +459,10 @@ class Committer:
         try:
             events.apply_records(self._connection, records)
             self._count(group, receipts)
-            self._connection.execute("COMMIT")
+            commit(self._connection)
             self._unapplied.clear()
         except Exception as error:  # noqa: BLE001 - they are in the log; one that no table takes is left out from there
-            self._rollback()
+            rollback(self._connection)
             self._fall_behind(error)
 
     def _count(self, group: list[_Capture], receipts: list[Receipt]) -> None:
@@ -481,7 +481,7 @@ class Committer:
         if not self._is_behind:
             reason = translate(error).code if isinstance(error, sqlite3.Error) else type(error).__name__
             log.warning("store_behind", error=reason)
-            self._connection.execute("PRAGMA busy_timeout = 0")  # one wait is enough: the log alone is quick
+            wait_for_locks(self._connection, waits=False)  # one wait is enough: the log alone is quick
         self._is_behind = True
 
     def _catch_up(self) -> None:
@@ -493,16 +493,12 @@ class Committer:
         applied = events.applied_seq(self._connection)
         records = iter_records(self._log_path, after=applied)
         added = events.replay_records(self._connection, records, self._leave_out)
-        self._connection.execute("COMMIT")
+        commit(self._connection)
         self._is_behind = False
-        self._connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        wait_for_locks(self._connection, waits=True)
         self._unapplied.clear()
         log.info("store_caught_up", added=added)
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def _rollback(self) -> None:
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+        begin(self._connection)
 
 
 def start_thread(executor: ThreadPoolExecutor) -> None:

@@ -42,7 +42,7 @@ from siftd.daemon.searching import SearchAccess
 from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import LogError, RequestInvalid, SiftdError
-from siftd.store import health
+from siftd.store import token_spend
 from siftd.store.snapshots import copy_database
 from siftd.wire.requests import Backfill, Forget, Import
 from siftd.workspace.home import load_settings
@@ -174,7 +174,7 @@ class Services:
         try:
             await self.keep_intent("spend", {"day": day, "backend": backend, "tokens": tokens})
         except LogError:  # a full disk: the database has room for a number, and the cap holds meanwhile
-            await self.store.write(lambda c: health.spend(c, day, backend, tokens, is_remote=True))
+            await self.store.write(lambda c: token_spend.spend(c, day, backend, tokens, is_remote=True))
 
     async def keep_intent(self, kind: str, payload: dict[str, Any], *, session_id: str = "") -> int:
         """Log and apply what was asked for; return the seq of its record. Raises LogError when it cannot be kept."""

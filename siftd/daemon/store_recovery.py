@@ -24,8 +24,8 @@ from siftd.log.record import Record, encode
 from siftd.log.recovery import Recovery, recover, set_aside, set_foreign_aside
 from siftd.log.sealing import seal_file
 from siftd.log.segments import find_fingerprint, find_store, last_seq, segments
-from siftd.store import events, ids, meta, snapshots
-from siftd.store.connection import open_writer, translate
+from siftd.store import events, ids, meta, snapshots, sqlite_checks
+from siftd.store.connection import begin, commit, open_writer, translate
 from siftd.store.forget_matching import newest_time
 from siftd.store.migrate import migrate
 from siftd.store.opt_outs import OptOuts
@@ -36,7 +36,6 @@ from siftd.workspace.secret import fingerprint_of, lost
 
 log = structlog.get_logger()
 
-_SMALL = ("meta", "migrations", "sqlite_sequence", "counters", "rejections", "forgets", "opt_outs", "conversations")
 _MISREAD = (ValueError, TypeError, OverflowError)
 """What Python says to numbers and text of ours that are damaged."""
 
@@ -131,14 +130,12 @@ def _read_whole(connection: sqlite3.Connection, paths: WorkspacePaths, secret: b
     """Read everything that the daemon stands on, so that damage is found here and not once it serves."""
     try:
         migrate(connection, now_ms)
-        connection.execute("SELECT count(*) FROM (SELECT 1 FROM events LIMIT 1)")
+        sqlite_checks.read_what_it_stands_on(connection)
         _check_secret(connection, paths, secret)
         _check_age(connection, paths)
         ids.last_id(connection)
         OptOuts(connection)
         newest_time(connection)
-        for table in _SMALL:
-            connection.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608 - constants only
         number_spans(connection)
         return Tombstones(connection, secret)
     except _MISREAD as error:
@@ -198,12 +195,12 @@ def _replay(
     if recovery.last_seq <= events.applied_seq(connection):
         _tell(recovery, added=0)
         return recovery  # nothing is written: a person who holds the lock keeps no daemon from its start
-    connection.execute("BEGIN IMMEDIATE")
+    begin(connection)
     records = _watched(tombstones.iter_left(recovery.records), paths, crash_guard)
     added = events.replay_records(connection, records, functools.partial(leave_out, paths, crash_guard))
     if recovery.last_seq > events.applied_seq(connection):  # the last record was forgotten, or left out
         meta.put(connection, "applied_seq", str(recovery.last_seq))
-    connection.execute("COMMIT")
+    commit(connection)
     tombstones.reload()
     _tell(recovery, added)
     return recovery

@@ -27,7 +27,7 @@ from siftd.exchange.format import (
     encode,
 )
 from siftd.store import exchange, meta
-from siftd.store.connection import open_reader
+from siftd.store.connection import hold_snapshot, open_reader
 from siftd.store.memories import tags_of
 from siftd.store.payload import find_object
 
@@ -43,7 +43,7 @@ def export(database: str, path: str, now_ms: int, on_progress: OnProgress) -> di
     target = checked_target(path)
     connection = open_reader(database)
     try:
-        connection.execute("BEGIN")
+        hold_snapshot(connection)
         counts = exchange.count_rows(connection)
         total = sum(counts.values())
         with _fresh_file(target) as file:

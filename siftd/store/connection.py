@@ -62,6 +62,32 @@ def open_reader(path: str) -> sqlite3.Connection:
     return connection
 
 
+def begin(connection: sqlite3.Connection) -> None:
+    """Take the write lock, as long as the connection waits for one."""
+    connection.execute("BEGIN IMMEDIATE")
+
+
+def commit(connection: sqlite3.Connection) -> None:
+    """Make what was written since `begin` part of the database."""
+    connection.execute("COMMIT")
+
+
+def rollback(connection: sqlite3.Connection) -> None:
+    """Take back what was written since `begin`, if anything is open."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def wait_for_locks(connection: sqlite3.Connection, *, waits: bool) -> None:
+    """Let a writer wait for a person's lock, or not."""
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS if waits else 0}")
+
+
+def hold_snapshot(connection: sqlite3.Connection) -> None:
+    """Let a reader see the database as it is at its next query, until it is closed."""
+    connection.execute("BEGIN")
+
+
 @contextmanager
 def reading(path: str) -> Iterator[sqlite3.Connection]:
     """Give a reader of the database for a moment. Raises StoreError, or StoreCorrupt for a damaged one."""

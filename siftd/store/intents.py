@@ -36,13 +36,13 @@ from siftd.log.record import Record
 from siftd.store import (
     conversations,
     exchange,
-    health,
     memories,
     memory_changes,
     resummary_queue,
     scoring,
     scrubbing,
     summaries,
+    token_spend,
 )
 from siftd.store.opt_outs import opt_in, opt_out
 from siftd.store.tombstones import bury
@@ -83,7 +83,7 @@ def _link(connection: sqlite3.Connection, payload: dict[str, Any], record: Recor
 
 
 def _spend(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
-    health.spend(connection, payload["day"], payload["backend"], payload["tokens"], is_remote=True)
+    token_spend.spend(connection, payload["day"], payload["backend"], payload["tokens"], is_remote=True)
 
 
 def _scrub(connection: sqlite3.Connection, _: dict[str, Any], record: Record) -> None:

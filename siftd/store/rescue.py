@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from siftd.errors import StoreError
-from siftd.store import events, health, ids, meta, scrubbing
+from siftd.store import events, ids, meta, scrubbing, sqlite_checks
 from siftd.store.connection import open_reader
 from siftd.store.tombstones import Tombstones, number_spans
 
@@ -113,7 +113,7 @@ class _Rescue:
         self._faults = 0
 
     def run(self) -> None:
-        if health.is_whole(self._old):  # a damaged tombstone could forget anything
+        if sqlite_checks.is_whole(self._old):  # a damaged tombstone could forget anything
             for table in _KEPT_WHOLE:
                 self._copy(table)
             number_spans(self._connection)  # it may be of an earlier siftd

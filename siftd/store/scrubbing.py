@@ -16,6 +16,7 @@ from itertools import compress, repeat
 from typing import Any
 
 from siftd.capture.admission import Admission
+from siftd.store.connection import begin, commit, rollback
 from siftd.store.tombstones import retell
 
 CHUNK = 256
@@ -225,11 +226,10 @@ def scrub_texts(
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """One short write transaction; nothing of it stays when it fails."""
-    connection.execute("BEGIN IMMEDIATE")
+    begin(connection)
     try:
         yield
-        connection.execute("COMMIT")
+        commit(connection)
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        rollback(connection)
         raise

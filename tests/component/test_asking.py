@@ -16,7 +16,7 @@ from workbench import DAY_MS, Workbench, nobody, told
 from siftd.consolidate.circuit_breaker import Circuit
 from siftd.consolidate.drain import DrainResult
 from siftd.model import Event
-from siftd.store import health, resummary_queue
+from siftd.store import backend_outage, resummary_queue, token_spend
 from siftd.summarise.contract import Cannot, Item, Summary, TryLater, Verdict
 from siftd.summarise.extractive import NAME
 from siftd.summarise.salience import trivial_because
@@ -127,7 +127,7 @@ async def test_a_restart_does_not_begin_to_wait_anew(bench: Workbench) -> None:
     bench.backend.verdict = told
     bench.clock.forward(900)
     await drained(bench)
-    assert health.away_since(bench.store.reader, "scripted:1") is None
+    assert backend_outage.away_since(bench.store.reader, "scripted:1") is None
 
 
 async def test_what_stands_in_is_not_what_the_cache_keeps_for_the_backend(bench: Workbench) -> None:
@@ -256,7 +256,7 @@ async def test_tokens_are_counted_for_a_local_model_too_and_bound_nothing(bench:
     await bench.drain()
     day = bench.rows("SELECT day, tokens, is_remote FROM token_spend")
     assert [row[1:] for row in day] == [(30, 0)]
-    assert health.spent_remotely(bench.store.reader, day[0][0]) == 0
+    assert token_spend.spent_remotely(bench.store.reader, day[0][0]) == 0
 
 
 async def test_nothing_is_spent_when_nothing_is_new_and_cache_hits_are_counted(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ async def test_nothing_is_spent_when_nothing_is_new_and_cache_hits_are_counted(t
         bench.by_hand("DELETE FROM summaries", "UPDATE events SET status = 'raw'")
         await drained(bench)
         ((day, tokens),) = bench.rows("SELECT day, tokens FROM token_spend")
-        assert (tokens, health.spending(bench.store.reader, day)["cacheHits"]) == (30, 2)
+        assert (tokens, token_spend.spending(bench.store.reader, day)["cacheHits"]) == (30, 2)
 
 
 async def test_a_bill_is_written_down_call_by_call(tmp_path: Path) -> None:

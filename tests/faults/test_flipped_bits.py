@@ -20,7 +20,7 @@ from structlog.testing import capture_logs
 
 from siftd.errors import SiftdError
 from siftd.log.recovery import iter_records
-from siftd.store import health, snapshots
+from siftd.store import snapshots, sqlite_checks
 from siftd.store.log_diff import count_differing
 from siftd.workspace.paths import Home, WorkspacePaths
 
@@ -133,7 +133,7 @@ def test_in_the_database(whole: tuple[Path, list[Any]], seed: int) -> None:
             return
         connection = sqlite3.connect(f"file:{paths.database}?mode=ro", uri=True)
         try:
-            is_seen = found is None or not health.is_whole(connection)
+            is_seen = found is None or not sqlite_checks.is_whole(connection)
             assert is_seen or count_differing(connection, iter_records(paths.wal))
         except sqlite3.Error:
             pass  # noticed as well

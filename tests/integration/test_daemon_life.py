@@ -237,7 +237,7 @@ def test_every_arrival_leaves_one_line_without_text(place: Place) -> None:
         place.ask("capture", sessionId=5, payload=text)
     place.hook(b'{"session_id":"", "prompt":"' + text.encode() + b'"}')
     (line,) = place.log_lines("capture_accepted")
-    assert (line["eventId"], line["tool"], line["session"]) == (accepted["eventId"], "Bash", "by-socket")
+    assert (line["event_id"], line["tool"], line["session"]) == (accepted["eventId"], "Bash", "by-socket")
     assert line["bytes"] > len(text)
     assert line["ms"] >= 0
     assert [line["reason"] for line in place.log_lines("capture_rejected")] == ["bad_name", "bad_request", "no_session"]

@@ -147,10 +147,10 @@ async def test_words_are_shown_as_clean_and_labelled_as_in_a_block(place: Place,
         assert not set(told) & set("<\u3164\ufe0f\U000e0041"), tool
         assert "![" not in told
         assert "#m1" not in told
-    said = {hit["id"][0]: hit["saidBy"] for hit in answers["search"]["hits"]}
+    said = {hit["id"][0]: hit["said_by"] for hit in answers["search"]["hits"]}
     assert said["m"] == "agent"
     assert {said[letter] for letter in said if letter != "m"} == {"outside"}
-    assert {each["saidBy"] for each in answers["timeline"]["events"]} == {"outside"}
+    assert {each["said_by"] for each in answers["timeline"]["events"]} == {"outside"}
     for shown in whole.values():
         assert shown.count("<siftd-memory") == shown.count("</siftd-memory>") == 1
         assert "<system-reminder" not in shown

@@ -31,7 +31,7 @@ from siftd.embed.embedder import Blend384
 from siftd.model import Event, Outcome
 from siftd.search.engine import Answer, SearchEngine
 from siftd.search.vectors import VectorIndex
-from siftd.store import health
+from siftd.store import backend_outage
 from siftd.summarise.contract import Item, Summary, TokenBudget, TryLater, Verdict, story_hashes
 from siftd.wire.requests import Filters
 
@@ -122,7 +122,7 @@ class Workbench:
     def put_together(self) -> None:
         """Make the parts anew, as after a restart or with another backend."""
         self.circuit = Circuit(
-            self.clock, away_since_ms=health.away_since(self.store.reader, self.backend.name), draw=lambda: 0.5
+            self.clock, away_since_ms=backend_outage.away_since(self.store.reader, self.backend.name), draw=lambda: 0.5
         )
         self.drainer = Drainer(
             self.store,

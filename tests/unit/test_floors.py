@@ -62,3 +62,17 @@ def _texts(module: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and id(node) not in documented and isinstance(node.value, str | bytes):
             yield node.value if isinstance(node.value, str) else node.value.decode("latin-1")
+
+
+SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE \w+ SET|DELETE FROM|PRAGMA|BEGIN|COMMIT|ROLLBACK|VACUUM|CREATE TABLE)\b")
+
+
+def test_sql_stands_in_the_store_alone() -> None:
+    rules = REPOSITORY / "siftd" / "redact" / "rules"  # forms of secrets, some of which are SQL
+    found = {
+        str(module.relative_to(REPOSITORY))
+        for module in (REPOSITORY / "siftd").rglob("*.py")
+        if not module.is_relative_to(REPOSITORY / "siftd" / "store") and not module.is_relative_to(rules)
+        if any(SQL.match(text) for text in _texts(module))
+    }
+    assert found == set()

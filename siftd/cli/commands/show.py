@@ -85,7 +85,7 @@ def _say_summary(summary: dict[str, Any]) -> None:
 def _say_memory(memory: dict[str, Any], letter: str) -> None:
     say(paint(f"{letter}{memory['id']}  {format_time(memory['ts'])}  {clean(memory['type'])}", "bold"))
     links = (f"{link['relation']} {letter}{link['toId']} (by {letter}{link['fromId']})" for link in memory["links"])
-    moments = {name: memory[name] for name in ("valid_from", "valid_to") if memory[name] is not None}
+    moments = {name: memory[name] for name in ("validFrom", "validTo") if memory[name] is not None}
     _say_fields(
         {
             "importance": memory["importance"],

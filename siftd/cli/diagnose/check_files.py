@@ -19,7 +19,7 @@ from siftd.errors import HomeUnusable, StoreError
 from siftd.finding import Finding
 from siftd.install.installation import find_others, find_recorded
 from siftd.log.recovery import iter_records
-from siftd.store import health
+from siftd.store import sqlite_checks
 from siftd.store.connection import open_reader
 from siftd.store.log_diff import count_differing
 from siftd.workspace.home import check_links, check_owners, load_settings
@@ -28,7 +28,7 @@ VARIABLES = ("SIFTD_HOME", "SIFTD_NS", "SIFTD_WORKSPACE", "SIFTD_OFF", "SIFTD_BA
 
 
 def check_python() -> Iterator[Finding]:
-    missing = health.find_missing()
+    missing = sqlite_checks.find_missing()
     if missing:
         yield Finding("python", "problem", missing, "install siftd under a Python with a newer SQLite")
     else:
@@ -139,7 +139,7 @@ def _check_integrity(path: str, wal: str) -> Iterator[Finding]:
         yield Finding("database", "problem", error.message, error.hint)
         return
     try:
-        if not health.is_whole(connection):
+        if not sqlite_checks.is_whole(connection):
             yield Finding("database", "problem", "the database is damaged", remedy)
         elif differing := count_differing(connection, iter_records(wal)):
             message = f"{count(differing, 'event')} changed since the log was written: by hand, or by a failing disk"
