@@ -20,7 +20,7 @@ def reply(raw: bytes, env: dict[str, str], run: str) -> None:
     end = raw.find(TYPED) + len(TYPED)
     if raw[end : end + 1] not in ENDS:
         return  # /siftd:memory, for one
-    package = sys.argv[1] if len(sys.argv) > 1 else own_package()
+    package = sys.argv[2] if sys.argv[2:] else own_package()
     if not is_ours(package):
         note(run, "PackageNotOurs")
         return

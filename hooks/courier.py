@@ -27,6 +27,7 @@ SPOOL_SECONDS = 4.5  # then there is still time to count what the spool did not 
 ANSWER_SECONDS = 4.8  # until then a daemon that is busy with a large message may still say that it kept it
 RELAY_ANSWER_SECONDS = 0.2
 RELAY_ANSWER_HUNG_SECONDS = 0.03  # a hook that has waited 0.25 s for the daemon; else it forks, which costs no more
+STARTS = b'"hook_event_name":"SessionStart"', b'"hook_event_name":"sessionStart"', b'"hookName":"TaskStart"'
 COURIERS_MAX = 8
 RELAY_BYTES_MAX = 64 * 1024 * 1024
 FRAME_BYTES_MAX = 16 * 1024 * 1024 + 4
@@ -56,7 +57,8 @@ def hand_over(frame: bytes, raw: bytes, run: str, key: str, folder: str, env: di
     if is_hung:
         mark_slow(key)
     is_off = env.get("SIFTD_OFF") == "1"
-    if not is_off and b'"hook_event_name":"SessionStart"' in raw[:65536].replace(b": ", b":"):
+    head = b"" if is_off else raw[:65536].replace(b": ", b":")
+    if any(name in head for name in STARTS):
         remove(key + ".hold")
     first = lock_slot(key, 0)
     if first is None and is_relayed(frame, key, RELAY_ANSWER_HUNG_SECONDS if is_hung else RELAY_ANSWER_SECONDS):
@@ -65,7 +67,7 @@ def hand_over(frame: bytes, raw: bytes, run: str, key: str, folder: str, env: di
         try:
             detach(first)
             slot = take_slot(key) if first is None else 0
-            package = sys.argv[1] if len(sys.argv) > 1 else ""  # plugin.sh has found it
+            package = sys.argv[2] if sys.argv[2:] and sys.argv[2][0] == "/" else ""  # plugin.sh has found it
             Courier(frame, run, key, folder, env, package).deliver_or_spool(slot)
         except BaseException as error:
             note(run, type(error).__name__)

@@ -6,7 +6,7 @@
 folder=${0%/*}
 what=$1
 mark='# siftd-memory c1898e8df9a0f4c43493b3bd11c94a14'
-test "$what" = mcp || test -r "$folder/claude_code.py" || exit 0
+test "$what" = mcp || test -r "$folder/hook.py" || exit 0
 
 # take INTERPRETER PACKAGE: run the package, if it is ours
 take() {
@@ -16,7 +16,7 @@ take() {
     test -f "$2/$file" && IFS= read -r line <"$2/$file" && test "$line" = "$mark" || return
   done
   test "$what" = mcp && exec "$1" -I "$2/__main__.py" mcp
-  exec "$1" -I -S "$folder/claude_code.py" "$2"
+  exec "$1" -I -S "$folder/hook.py" claude-code "$2"
 }
 
 # in_prefix INTERPRETER PREFIX: take what is installed there, or is a checkout that was installed to be edited

@@ -1,10 +1,11 @@
 """What a hook gives the agent where there may be something: a session's start, a prompt, a call that failed.
 
 The hook's frame says so (`"tell":1` in its header), and a daemon that has kept the event answers it with
-`{"ok":true,"more":true,…}`, and then with `{"ok":true,"output":{…}}`, the output as the client wants it printed, or
-`{"ok":true}` for nothing. One that was started before it knew of that is sent the frame once more, marked 02 instead
-of 01. Without a daemon a session's start gets the kept brief, `workspaces/<key>/brief`: a line with the ids in it, then
-the output. Nothing else gets anything then. What the person is told when something is wrong is in alarm.py. Nothing
+`{"ok":true,"more":true,…}`, and then with `{"ok":true,"output":…}`, the output as the client wants it printed (JSON; a
+string is printed as the text that it is), or `{"ok":true}` for nothing. One that was started before it knew of that is
+sent the frame once more, marked 02 instead of 01. Without a daemon a session's start gets the kept brief: a line with
+the ids in it, then the output. It is `workspaces/<key>/brief`, or `brief.<client>` for a client that wants it printed
+otherwise. Nothing else gets anything then. What the person is told when something is wrong is in alarm.py. Nothing
 here fails a hook, and nothing waits beyond the hook's own deadline.
 """
 
@@ -19,7 +20,7 @@ OUTPUT_BYTES_MAX = 256 * 1024
 
 
 def tell(
-    frame: bytes, answer: bytes, conn: socket | None, is_start: bool, run: str, key: str, deadline: float
+    frame: bytes, answer: bytes, conn: socket | None, is_start: bool, run: str, key: str, deadline: float, client: str
 ) -> bytes:
     """Print what there is for the agent; return the frame for whoever takes it elsewhere, which asks for nothing more.
 
@@ -39,12 +40,13 @@ def tell(
                 told = ask(quiet, key, deadline)
             output = told[len(OUTPUT) : -1] if told.startswith(OUTPUT) else b""
         elif is_start:
-            ids, _, output = read_brief(run, key).partition(b"\n")
+            brief = run.rpartition("/")[0] + "/workspaces/" + key + "/brief"
+            ids, _, output = (read_brief(brief + "." + client) or read_brief(brief)).partition(b"\n")
         if is_start:
             from alarm import with_alarm
 
             output = with_alarm(output, key, is_served=bool(answer))
-        write(output)
+        write(as_text(output) if output[:1] == b'"' else output)
         if ids:
             return with_told(quiet, ids)
     except OSError:
@@ -77,9 +79,15 @@ def read(conn: socket | None, data: bytes, deadline: float, number: int) -> byte
     return b""
 
 
-def read_brief(run: str, key: str) -> bytes:
+def as_text(output: bytes) -> bytes:
+    """Return the text of a JSON string."""
+    from _json import scanstring
+
+    return scanstring(output.decode(), 1)[0].encode()
+
+
+def read_brief(path: str) -> bytes:
     """Return the kept brief, if it is a file that we wrote and nobody else may see: what it says goes to the agent."""
-    path = run.rpartition("/")[0] + "/workspaces/" + key + "/brief"
     try:
         fd = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC)
     except OSError:

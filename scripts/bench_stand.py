@@ -27,7 +27,7 @@ PYTHON = sys.executable
 MEM = str(Path(PYTHON).with_name("mem"))
 
 
-HOOK = str(REPOSITORY / "hooks" / "claude_code.py")
+HOOK = str(REPOSITORY / "hooks" / "hook.py")
 
 
 ENVELOPE = json.dumps(

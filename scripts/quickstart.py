@@ -18,7 +18,7 @@ from typing import Any
 from siftd.cli.hits import parts_of
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-HOOK = REPOSITORY / "hooks" / "claude_code.py"
+HOOK = REPOSITORY / "hooks" / "hook.py"
 ENVELOPES = REPOSITORY / "tests" / "data" / "claude-code" / "envelopes.jsonl"
 MEM = Path(sys.executable).with_name("mem")
 STAGE = REPOSITORY / ".quickstart"

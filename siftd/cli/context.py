@@ -52,7 +52,7 @@ class Context(WorkspaceClient):
         """Return what a client would be wired for here."""
         from siftd.clients.client import Where
 
-        return Where(self.workspace.root, self.environ, self.user_home, self.home.manifest)
+        return Where(self.workspace.root, self.environ, self.user_home, self.home.manifest, self.home.launcher)
 
     def ask(
         self,

@@ -87,6 +87,8 @@ class Where(NamedTuple):
     user_home: str
     manifest: str
     """The file that remembers what wiring changed."""
+    launcher: str
+    """What an entry in a client's settings names to run the hook (`siftd.install.launcher`)."""
 
 
 class Installer(Protocol):
@@ -122,14 +124,19 @@ class Client(Protocol):
     def installer(self) -> Installer | None:
         """What wires it; None for one that has nothing to be wired."""
 
+    @property
+    def moments(self) -> frozenset[Moment]:
+        """When its agent can be given something. Without "start" the brief comes with a session's first prompt."""
+
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
         """Return the fact that a hook's input tells, `ts` being when the hook ran. Raises EnvelopeRejected."""
 
     def identify_input(self, tool: str, tool_input: Any) -> str:
         """Return a canonical text of what a call was given, the same for hook and session file of one call."""
 
-    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
-        """Return what a hook of the client prints to give its agent `text`, and its person the line `notice`."""
+    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any] | str:
+        """Return what a hook of the client prints to give its agent `text`, and its person the line `notice`: JSON, or
+        text that is printed as it is. Empty: nothing is printed."""
 
     def name_of(self, moment: Moment) -> str:
         """Return the client's own name for a moment, as the ledger keeps it."""

@@ -1,19 +1,16 @@
 """What an agent is given unasked: the brief at a session's start, recall for a prompt, and the brief kept in a file.
 
-The kept brief is for the first session of the morning, when no daemon runs yet: `workspaces/<key>/brief` (0600) has a
-line with the ids in it, then the output as the client wants it printed. It is made anew after each turn's end and after
-each tick, and is not there while there is nothing to say.
+An agent whose client has no way to give it something at a start is given the brief with a session's first prompt.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -22,9 +19,10 @@ import structlog
 
 from siftd import ids
 from siftd.capture.admission import Captured, RedactedEvent, RedactedSessionChange
-from siftd.clients.client import Moment
-from siftd.clients.registry import CLIENTS, DEFAULT, client_named
+from siftd.clients.client import Client, Moment
+from siftd.clients.registry import client_named
 from siftd.daemon.ingest.captures import LARGE_BYTES
+from siftd.daemon.kept_brief import KeptBrief
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-_KEEPING = CLIENTS[DEFAULT]
-"""The client whose hook prints the kept brief."""
 REST_SECONDS = 0.2
 """Turn ends that come together make one brief. Arbitrary."""
 OFFERED = "rules_offered"
@@ -62,7 +58,7 @@ class ContextInjector:
         self._searching = searching
         self._turn = anyio.Lock()
         self._stale = anyio.Event()
-        self._kept: bytes | None = None
+        self._kept = KeptBrief(storage.paths)
         self._is_warm = False
 
     async def answer(self, captured: Captured, is_wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
@@ -85,40 +81,52 @@ class ContextInjector:
         return await self.answer(captured, is_wanted)
 
     async def _answer(self, captured: Captured, is_wanted: Callable[[], bool]) -> dict[str, Any]:
-        offer = ""
-        moment: Moment
+        client = client_named(captured.client)
+        moment = _moment_of(captured)
+        if moment not in client.moments or moment is None:
+            return {}
+        offer, given = "", []
         try:
-            if isinstance(captured, RedactedEvent) and captured.event_kind == "prompt":
+            if moment == "start" or (moment == "prompt" and await self._is_late_start(client, captured.session_id)):
+                branch = self._branch(captured.cwd)
+                given.append(await self._brief(Brief(session_id=captured.session_id), is_told=True, branch=branch))
+                offer = await self._offer()
+            if moment == "prompt" and isinstance(captured, RedactedEvent):
                 payload = msgspec.json.decode(captured.payload_json)
                 request = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)
-                given = await self._recall(request, is_told=True, branch=payload.get("_branch"))
-                moment = "prompt"
-            elif isinstance(captured, RedactedEvent) and captured.outcome == "failed":
-                given = await self._failed_before(captured)
-                moment = "failure"
-            elif isinstance(captured, RedactedSessionChange) and captured.change == "start":
-                branch = self._branch(captured.cwd)
-                given = await self._brief(Brief(session_id=captured.session_id), is_told=True, branch=branch)
-                moment = "start"
-                offer = await self._offer()
-            else:
-                return {}
+                told = frozenset(piece.id for each in given for piece in each.pieces)
+                given.append(await self._recall(request, is_told=True, branch=payload.get("_branch"), told=told))
+            elif moment == "failure" and isinstance(captured, RedactedEvent):
+                given.append(await self._failed_before(captured))
         except SiftdError as error:
             log.info("context_skipped", reason=error.code)
             return {}
         if not is_wanted():
             return {}
-        client = client_named(captured.client)
-        notice = "; ".join(filter(None, (self._notice(given) if given.text else "", offer)))
-        if not given.text:
-            return {"output": client.printed(moment, "", notice)} if notice else {}
-        injections = [Injection(piece.id, piece.event_id, piece.why) for piece in given.pieces]
-        hook = client.name_of(moment)
-        await self._note(captured.session_id, hook, injections)
-        log.info(
-            "context_injected", hook=hook, session=captured.session_id, pieces=len(injections), tokens=given.tokens
-        )
-        return {"output": client.printed(moment, given.text, notice)}
+        return await self._print(client, moment, captured.session_id, [each for each in given if each.text], offer)
+
+    async def _print(
+        self, client: Client, moment: Moment, session_id: str, given: list[Given], offer: str
+    ) -> dict[str, Any]:
+        """Return the field of the answer that the hook prints, and note in the ledger what it brings."""
+        pieces = [piece for each in given for piece in each.pieces]
+        notice = "; ".join(filter(None, (self._notice([piece.id for piece in pieces]), offer)))
+        text = "\n".join(each.text for each in given)
+        if not text and not notice:
+            return {}
+        printed = client.printed(moment, text, notice)
+        if text:
+            hook = client.name_of(moment)
+            await self._note(session_id, hook, [Injection(piece.id, piece.event_id, piece.why) for piece in pieces])
+            tokens = sum(each.tokens for each in given)
+            log.info("context_injected", hook=hook, session=session_id, pieces=len(pieces), tokens=tokens)
+        return {"output": printed} if printed else {}
+
+    async def _is_late_start(self, client: Client, session_id: str) -> bool:
+        """Whether a prompt, which is kept already, is a session's first, of a client that gives nothing at a start."""
+        if "start" in client.moments:
+            return False
+        return await self._store.read(lambda c: event_index.count_prompts(c, session_id, most=2)) < 2
 
     async def recall(self, request: Recall) -> Given:
         """Return what bears on a prompt."""
@@ -130,7 +138,7 @@ class ContextInjector:
 
     async def note_printed(self, message: bytes) -> None:
         """Note what a hook printed of the kept brief while no daemon answered."""
-        session_id = (await asyncio.to_thread(self._storage.intake.from_hook, message)).session_id
+        captured = await asyncio.to_thread(self._storage.intake.from_hook, message)
         told = [
             each
             for each in decode_header(split_hook(message)[0]).told.split()
@@ -139,7 +147,7 @@ class ContextInjector:
         if told:
             events = await self._store.read(lambda c: [injection_ledger.find_event_of(c, each) for each in told])
             kept = [Injection(each, event, {"section": "kept"}) for each, event in zip(told, events, strict=True)]
-            await self._note(session_id, _KEEPING.name_of("start"), kept)
+            await self._note(captured.session_id, client_named(captured.client).name_of("start"), kept)
 
     async def warm(self) -> None:
         """Load what recall needs, once: the first prompt of a morning must not wait for imports, and would in vain."""
@@ -168,29 +176,15 @@ class ContextInjector:
         """Make the kept brief anew; the file is replaced whole, and only when it changes."""
         try:
             given = await self._brief(Brief(), is_told=False)
-            self._write(given)
+            ids = [piece.id for piece in given.pieces]
+            self._kept.put(ids, given.text, self._notice(ids))
         except Exception as error:  # noqa: BLE001 - the task's boundary: a brief that fails must not end the daemon
             log.warning("brief_not_saved", error=getattr(error, "code", type(error).__name__))
 
-    def _write(self, given: Given) -> None:
-        path = Path(self._storage.paths.brief)
-        told = " ".join(piece.id for piece in given.pieces).encode()
-        printed = msgspec.json.encode(_KEEPING.printed("start", given.text, self._notice(given)))
-        data = told + b"\n" + printed if given.text else b""
-        if data == self._kept and path.exists() == bool(data):
-            return
-        self._kept = data
-        if not data:
-            path.unlink(missing_ok=True)
-            return
-        fresh = path.with_name(".brief.new")
-        fresh.unlink(missing_ok=True)
-        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-        fresh.rename(path)
-
-    async def _recall(self, request: Recall, *, is_told: bool, branch: str | None = None) -> Given:
+    async def _recall(
+        self, request: Recall, *, is_told: bool, branch: str | None = None, told: frozenset[str] = frozenset()
+    ) -> Given:
+        """Return what bears on a prompt, less what the session has; `told` is what it is given in the same breath."""
         from siftd.search.recall import recall
 
         session = request.session_id
@@ -200,6 +194,8 @@ class ContextInjector:
 
         def read(connection: sqlite3.Connection) -> Given:
             state = injection_ledger.session_state(connection, session) if is_told and session else None
+            if state is not None:
+                state = replace(state, told=state.told | told)
             engine = self._searching.engine(connection)
             return recall(
                 engine,
@@ -281,12 +277,12 @@ class ContextInjector:
         )
         return f"siftd: {sound} (`mem pins --suggested`)"
 
-    def _notice(self, given: Given) -> str:
+    def _notice(self, given: Sequence[str]) -> str:
         """Return the line in which the person is told what the agent was given; empty where they want none."""
         if not self._storage.settings["recall.notice"]:
             return ""
-        ids = " ".join(f"#{piece.id}" for piece in given.pieces[:NOTICED_MAX])
-        more = f" and {len(given.pieces) - NOTICED_MAX} more" if len(given.pieces) > NOTICED_MAX else ""
+        ids = " ".join(f"#{each}" for each in given[:NOTICED_MAX])
+        more = f" and {len(given) - NOTICED_MAX} more" if len(given) > NOTICED_MAX else ""
         return f"siftd remembered {ids}{more} (`mem injections --last`)" if ids else ""
 
     def _branch(self, folder: str | None = None) -> str | None:
@@ -299,6 +295,17 @@ class ContextInjector:
             await self._store.write(lambda c: injection_ledger.insert(c, session_id, hook, given, now_ms))
         except SiftdError as error:  # a person holds the lock, or a piece was just forgotten
             log.warning("injections_not_saved", error=error.code)
+
+
+def _moment_of(captured: Captured) -> Moment | None:
+    """Return when it is that a hook asks with this event; None for an event that is given nothing."""
+    if isinstance(captured, RedactedSessionChange):
+        return "start" if captured.change == "start" else None
+    if not isinstance(captured, RedactedEvent):
+        return None
+    if captured.event_kind == "prompt":
+        return "prompt"
+    return "failure" if captured.outcome == "failed" else None
 
 
 def _bounded(allowed: int, wanted: int | None) -> int:

@@ -49,7 +49,9 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
         try:
             loaded = load_settings(home, flags)
             if is_excluded(workspace.root, loaded.settings):
-                Path(paths.brief).unlink(missing_ok=True)  # a hook would go on printing it
+                from siftd.daemon import kept_brief
+
+                kept_brief.remove(paths)  # a hook would go on printing it
                 print("capture.exclude excludes this workspace", file=sys.stderr)
                 return EXIT_EXCLUDED
 

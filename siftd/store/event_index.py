@@ -53,6 +53,12 @@ def newest(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
 
 
+def count_prompts(connection: sqlite3.Connection, session_id: str, *, most: int) -> int:
+    """Return how many prompts a session has, counted up to `most`."""
+    sql = "SELECT count(*) FROM (SELECT 1 FROM events WHERE session_id = ? AND kind = 'prompt' LIMIT ?)"
+    return int(connection.execute(sql, (session_id, most)).fetchone()[0])
+
+
 def list_unindexed(connection: sqlite3.Connection, upto: int, limit: int) -> list[int]:
     """Return any events up to an id that are not indexed, newest first. Looks at every event."""
     return _ids(

@@ -16,7 +16,7 @@ Any other is passed over as if it were not there; so is a bare repository that s
 it is part of another one. What `.git`, a folder, says by a `commondir` is not asked: its identity is its own path.
 Nothing but short regular files is opened, so that no pipe, device or link can keep anybody waiting.
 
-`hooks/claude_code.py` and `hooks/folders.py` find the same key with C modules only; one table of cases tests both.
+`hooks/hook.py` and `hooks/folders.py` find the same key with C modules only; one table of cases tests both.
 """
 
 # `mem` finds its workspace at every run: pathlib would cost it 10 ms, dataclasses as much.

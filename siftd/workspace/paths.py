@@ -5,6 +5,7 @@
       <ns>/config.good.json                 the last configuration that was valid
       <ns>/install.json                     what `mem install` changed, to take it back
       <ns>/installation                     which siftd it was, for the plugin to find
+      <ns>/hook.sh                          runs the hook, for clients' settings to name
       <ns>/run/<key>.sock .lock .start      socket, the lock held for life, the start's back-off
       <ns>/run/<key>.hold .slow             `mem stop` holds; hooks do not wait for 30 s
       <ns>/run/<key>.relay .dropped         the courier that takes other hooks' frames; what could not be kept
@@ -12,7 +13,7 @@
       <ns>/logs/<key>.ndjson                the daemon's structured log
       <ns>/logs/hooks.ndjson .seen          what hooks could not do, and what of it a person has seen
 
-`hooks/claude_code.py` builds the same names without importing this module; `tests/unit/test_hook_paths.py`
+`hooks/hook.py` builds the same names without importing this module; `tests/unit/test_hook_paths.py`
 holds the two together. The classes are plain ones, because `mem` would pay 10 ms for importing `dataclasses`.
 """
 
@@ -76,6 +77,11 @@ class Home:
     def installation(self) -> str:
         """Which siftd is to be run here, for the plugin."""
         return f"{self.folder}/installation"
+
+    @property
+    def launcher(self) -> str:
+        """What clients' settings name to run the hook."""
+        return f"{self.folder}/hook.sh"
 
     @property
     def run(self) -> str:
@@ -160,7 +166,8 @@ class WorkspacePaths:
 
     @property
     def brief(self) -> str:
-        """The kept brief, which a hook prints while no daemon answers: a line of ids, then the output."""
+        """The kept brief, which a hook prints while no daemon answers: a line of ids, then the output. For clients that
+        want it printed otherwise `brief.<client>` lies beside it."""
         return f"{self.folder}/brief"
 
     @property

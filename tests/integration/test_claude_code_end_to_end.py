@@ -208,6 +208,6 @@ def deferred(run: ClaudeRun) -> set[str]:
 def test_uninstall_gives_the_settings_back_byte_for_byte(desk: Desk, session: ClaudeRun) -> None:
     settings = desk.home / ".claude" / "settings.json"
     desk.mem("uninstall")
-    assert not settings.exists() or "hooks/claude_code.py" not in settings.read_text()
+    assert not settings.exists() or "hooks/hook.py" not in settings.read_text()
     assert "siftd" not in json.loads((desk.home / ".claude.json").read_text()).get("mcpServers", {})
     desk.mem("install")

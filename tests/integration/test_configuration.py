@@ -29,7 +29,7 @@ MEM = str(Path(sys.executable).with_name("mem"))
 LONG = 86_400_000
 
 
-HOOK = Path(__file__).resolve().parents[2] / "hooks" / "claude_code.py"
+HOOK = Path(__file__).resolve().parents[2] / "hooks" / "hook.py"
 
 
 class Desk:

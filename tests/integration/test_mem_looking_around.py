@@ -105,7 +105,7 @@ def test_siftd_is_taken_out_of_one_project_alone(person: Person) -> None:
     assert local.exists()
     assert person.mem("uninstall", "--project")[0] == DONE
     assert not local.exists()
-    assert "hooks/claude_code.py" in (person.claude / "settings.json").read_text()
+    assert "hooks/hook.py" in (person.claude / "settings.json").read_text()
     assert "siftd" in json.loads((person.claude / ".claude.json").read_text())["mcpServers"]
     assert person.mem("uninstall", "--project", "--purge")[0] == MISUSED
 

@@ -158,7 +158,7 @@ def test_a_hook_whose_package_was_replaced_hands_nothing_over(
     """Neither by what it travels in nor by what its interpreter would import; and it says so."""
     for hook in (overlaid, plugin):
         done = subprocess.run(
-            [stand_in.python, "-I", "-S", hook / "claude_code.py"],
+            [stand_in.python, "-I", "-S", hook / "hook.py"],
             env=place.env | {"CLAUDE_PROJECT_DIR": str(place.folder)}, cwd=place.folder,
             input=json.dumps(tool_call(tool_input={"command": f"export {SECRET}"})).encode(),
             capture_output=True, check=False,

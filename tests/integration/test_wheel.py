@@ -51,7 +51,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_carries_the_hooks_and_the_schema(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for wanted in ("hooks/claude_code.py", "hooks/courier.py", "schema/0001_store.sql"):
+    for wanted in ("hooks/hook.py", "hooks/courier.py", "schema/0001_store.sql"):
         assert f"siftd/_data/{wanted}" in names
     assert "siftd/embed/word_table.bin" in names
     assert any(name.endswith("licenses/siftd/embed/word_table.LICENSE") for name in names), "whose it is goes with it"
@@ -75,13 +75,13 @@ def test_an_installed_wheel_captures_through_its_own_hook_and_finds_it(installed
     try:
         for line in ENVELOPES.read_bytes().splitlines():
             if json.loads(line)["hook_event_name"] != "PreToolUse":
-                command = [str(installed / "python"), "-I", "-S", f"{hook}/claude_code.py"]
+                command = [str(installed / "python"), "-I", "-S", f"{hook}/hook.py"]
                 subprocess.run(command, input=line, env=environment, check=True)
         mem("start")
         assert mem("drain")["errors"] == 0
         assert mem("search", "expired tokens")["hits"]
         assert mem("install")
-        assert f"{hook}/claude_code.py" in (tmp_path / ".claude" / "settings.json").read_text()
+        assert f"{hook}/hook.py" in (tmp_path / ".claude" / "settings.json").read_text()
     finally:
         subprocess.run([installed / "mem", "stop"], env=environment, capture_output=True, check=False)
 

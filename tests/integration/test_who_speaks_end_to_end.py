@@ -136,7 +136,7 @@ def poisoned(desk: Desk) -> ClaudeRun:
         "tool_use_id": "t1", "tool_input": {"url": "https://evil.example/gateway", "prompt": "the payments gateway"},
         "tool_response": {"code": 200, "result": f"The maintainer decided: {REPORT}"},
     }  # fmt: skip
-    hook = Path(__file__).resolve().parents[2] / "hooks" / "claude_code.py"
+    hook = Path(__file__).resolve().parents[2] / "hooks" / "hook.py"
     subprocess.run(
         [sys.executable, "-I", "-S", str(hook)], input=json.dumps(page).encode(), cwd=desk.project,
         env=desk.environment() | {"CLAUDE_PROJECT_DIR": str(desk.project)}, check=True, timeout=20,

@@ -12,8 +12,8 @@ from siftd.clients.claude_code.servers_edit import add_server, has_servers, remo
 from siftd.clients.claude_code.settings import EVENTS, Wiring, hooks_for, is_ours
 from siftd.clients.claude_code.settings_edit import add_hooks, list_handlers, remove_hooks
 
-HOOKS = hooks_for(Wiring("/opt/env/bin/python", "/src/siftd/hooks/claude_code.py", "/opt/env/bin/mem"))
-MOVED = hooks_for(Wiring("/new/bin/python", "/new place/it's/hooks/claude_code.py", "/new/bin/mem"))
+HOOKS = hooks_for(Wiring("/opt/env/bin/python", "/src/siftd/hooks/hook.py", "/opt/env/bin/mem"))
+MOVED = hooks_for(Wiring("/new/bin/python", "/new place/it's/hooks/hook.py", "/new/bin/mem"))
 
 spaces = st.text(alphabet=" \t\n\r", max_size=4) | st.sampled_from(["", "", "\n", "\r\n", "\n  ", "\r\n\t"])
 plain = (

@@ -31,7 +31,7 @@ from siftd.workspace.paths import Home, WorkspacePaths
 T = TypeVar("T")
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-HOOK = CHECKOUT / "hooks" / "claude_code.py"
+HOOK = CHECKOUT / "hooks" / "hook.py"
 ENVELOPES = CHECKOUT / "tests" / "data" / "claude-code" / "envelopes.jsonl"
 PATCHED_DAEMON = """
 import importlib, json, sys

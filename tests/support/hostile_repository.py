@@ -83,7 +83,7 @@ def _write_programs(folder: Path, made: HostileRepository) -> None:
 
 
 def _write_settings(folder: Path, made: HostileRepository) -> None:
-    command = "exec tools/python -I -S tools/hooks/claude_code.py"
+    command = "exec tools/python -I -S tools/hooks/hook.py"
     hooks = {"PostToolUse": [{"hooks": [{"type": "command", "command": command}]}]}
     _write(folder / ".claude/settings.json", json.dumps({"hooks": hooks, "env": environment_of(made)}))
     (folder / ".claude/settings.local.json").symlink_to("/dev/zero")

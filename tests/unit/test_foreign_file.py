@@ -93,7 +93,7 @@ def test_doctor_reads_no_trap_among_a_clones_settings(lay: Trap, clone: Path) ->
             lay(clone / name)
     user = clone.parent / "user"
     context = Context(Home(str(user / ".siftd")), find_workspace(str(clone)), {}, str(user))
-    wiring = Wiring("/env/bin/python", "/env/hooks/claude_code.py", "/env/bin/mem")
+    wiring = Wiring("/env/bin/python", "/env/hooks/hook.py", "/env/bin/mem")
     told = [each.message for each in check_wiring(wiring, str(clone), {}, str(user), managed=[])]
     assert len([each for each in told if "settings" in each]) == 2
     [tools] = [each for each in check_agent(context.where()) if each.link == "tools"]

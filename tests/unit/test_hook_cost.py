@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ import pytest
 
 from siftd.workspace.identity import find_workspace
 
-HOOK = Path(__file__).resolve().parents[2] / "hooks" / "claude_code.py"
-LINES_MAX = 186
+HOOK = Path(__file__).resolve().parents[2] / "hooks" / "hook.py"
+LINES_MAX = 193
 """The script is compiled at each run; whatever needs more belongs into courier.py or recall.py."""
 ENVELOPE = b'{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"make"}}'
 PROMPT = b'{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"hello"}'
@@ -30,10 +30,11 @@ try:
     import _sha2
 except ImportError:
     import _sha256
-source = open(sys.argv[1], encoding="utf-8").read()
+script = sys.argv.pop()
+source = open(script, encoding="utf-8").read()
 if posix.getuid() == 0:
     posix.setuid(65534)  # permissions do not bind root
-exec(compile(source, sys.argv[1], "exec"), {"__name__": "__main__", "__file__": sys.argv[1]})
+exec(compile(source, script, "exec"), {"__name__": "__main__", "__file__": script})
 """
 
 
@@ -57,11 +58,15 @@ class Stand:
         }
 
     def run(
-        self, raw: bytes = ENVELOPE, env: Mapping[str, str] | None = None, **how: Any
+        self,
+        raw: bytes = ENVELOPE,
+        env: Mapping[str, str] | None = None,
+        arguments: Sequence[str] = (),
+        **how: Any,
     ) -> subprocess.CompletedProcess[bytes]:
         given: dict[str, Any] = {} if "stdin" in how else {"input": raw}
         return subprocess.run(
-            [sys.executable, "-I", "-S", str(HOOK)],
+            [sys.executable, "-I", "-S", str(HOOK), *arguments],
             env=self.env if env is None else dict(env),
             cwd=self.folder,
             capture_output=True,

@@ -25,7 +25,7 @@ from siftd.workspace.paths import Home
 HOOKS = Path(__file__).resolve().parents[2] / "hooks"
 PROBE = """
 import json, posix, sys
-sys.argv = ["claude_code.py"]
+sys.argv = ["hook.py"]
 def ask(frame, key, deadline):
     print(json.dumps({"run": posix.getcwd(), "key": key, "frame": frame.hex()}), flush=True)
     return b'{"ok":true'
@@ -35,14 +35,14 @@ assert "\\ndef ask(" in source
 posix.environ.update({k.encode(): v.encode() for k, v in json.loads(sys.stdin_text).items()})
 posix.dup2(posix.open("/dev/null", posix.O_RDONLY), 0)
 hook = {"__name__": "hook", "__file__": script, "ask": ask}
-exec(compile(source.replace("\\ndef ask(", "\\ndef _(", 1), "claude_code.py", "exec"), hook)
+exec(compile(source.replace("\\ndef ask(", "\\ndef _(", 1), "hook.py", "exec"), hook)
 """
 """Runs the hook up to the socket and tells where it would have connected."""
 
 
 def reached_by_hook(cwd: Path, env: Mapping[str, str]) -> dict[str, str]:
     """Return where the hook's own code connects to, as `python -I -S` runs it."""
-    probe = PROBE.replace("sys.path.pop()", repr(str(HOOKS / "claude_code.py"))).replace(
+    probe = PROBE.replace("sys.path.pop()", repr(str(HOOKS / "hook.py"))).replace(
         "sys.stdin_text", repr(json.dumps(dict(env)))
     )
     command = [sys.executable, "-I", "-S", "-c", probe]

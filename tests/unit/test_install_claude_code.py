@@ -36,7 +36,7 @@ def run_shell(command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_the_command_runs_the_hook_from_any_path(tmp_path: Path, name: str) -> None:
-    hook = tmp_path / name / "hooks" / "claude_code.py"
+    hook = tmp_path / name / "hooks" / "hook.py"
     hook.parent.mkdir(parents=True)
     hook.write_text("import sys; print(sys.stdin.read(), sys.flags.isolated, sys.flags.no_site)")
     python = tmp_path / name / "python"
@@ -51,7 +51,7 @@ def test_the_command_runs_the_hook_from_any_path(tmp_path: Path, name: str) -> N
 
 @pytest.mark.parametrize("missing", ["python", "hook"])
 def test_the_command_ends_with_status_0_and_says_nothing_when_a_part_is_gone(tmp_path: Path, missing: str) -> None:
-    hook = tmp_path / "hooks" / "claude_code.py"
+    hook = tmp_path / "hooks" / "hook.py"
     if missing != "hook":
         hook.parent.mkdir()
         hook.write_text("")
@@ -65,11 +65,11 @@ def test_the_command_ends_with_status_0_and_says_nothing_when_a_part_is_gone(tmp
 @pytest.mark.parametrize(
     "command",
     [
-        "python3 /src/hooks/claude_code.py",
+        "python3 /src/hooks/hook.py",
         "python3 -I -S /src/hooks/other.py",
-        "python3 -I -S /src/claude_code.py",
-        "echo '-I -S /src/hooks/claude_code.py'",
-        "unbalanced ' -I -S /src/hooks/claude_code.py",
+        "python3 -I -S /src/hook.py",
+        "echo '-I -S /src/hooks/hook.py'",
+        "unbalanced ' -I -S /src/hooks/hook.py",
         "",
     ],
 )
@@ -84,7 +84,7 @@ def test_handlers_without_a_command_are_not_ours(handler: dict[str, object]) -> 
 
 
 def test_each_event_has_one_short_lived_handler_of_ours() -> None:
-    hooks = hooks_for(Wiring("/env/bin/python", "/src/hooks/claude_code.py", "/env/bin/mem"))
+    hooks = hooks_for(Wiring("/env/bin/python", "/src/hooks/hook.py", "/env/bin/mem"))
 
     assert tuple(hooks) == EVENTS
     assert all(is_ours(handler) and handler["timeout"] == 5 for handler in hooks.values())
@@ -92,7 +92,7 @@ def test_each_event_has_one_short_lived_handler_of_ours() -> None:
 
 def test_a_path_that_is_not_utf_8_is_refused() -> None:
     with pytest.raises(SiftdError, match="UTF-8"):
-        format_command(os.fsdecode(b"/opt/\xff/python"), "/src/hooks/claude_code.py")
+        format_command(os.fsdecode(b"/opt/\xff/python"), "/src/hooks/hook.py")
 
 
 def test_this_installation_names_its_own_interpreter_and_an_existing_hook() -> None:
@@ -100,7 +100,7 @@ def test_this_installation_names_its_own_interpreter_and_an_existing_hook() -> N
 
     assert wiring.python == sys.executable
     assert Path(wiring.hook).is_file()
-    assert wiring.hook.endswith("/hooks/claude_code.py")
+    assert wiring.hook.endswith("/hooks/hook.py")
     assert Path(wiring.mem).name == "mem"
     assert Path(wiring.mem).is_absolute()
 
@@ -185,7 +185,7 @@ def plugin(tmp_path: Path) -> Path:
     folder = tmp_path / "the plugin"
     folder.mkdir()
     (folder / "plugin.sh").write_bytes((REPOSITORY / "hooks" / "plugin.sh").read_bytes())
-    (folder / "claude_code.py").write_text("import sys; print(sys.stdin.read(), sys.flags.no_site, sys.orig_argv[0])")
+    (folder / "hook.py").write_text("import sys; print(sys.stdin.read(), sys.flags.no_site, sys.orig_argv[0])")
     return folder
 
 
@@ -257,7 +257,7 @@ def test_mark_is_one_and_the_same_wherever_it_is_looked_for() -> None:
 
 
 def test_the_plugin_says_nothing_when_it_is_half_removed(plugin: Path, tmp_path: Path) -> None:
-    (plugin / "claude_code.py").unlink()
+    (plugin / "hook.py").unlink()
 
     done = run_plugin(plugin, Path(sys.executable).parent)
 

@@ -31,7 +31,7 @@ class Place:
         self.managed = root / "managed.json"
 
     def make_siftd(self, name: str) -> Wiring:
-        hook = self.root / name / "hooks" / "claude_code.py"
+        hook = self.root / name / "hooks" / "hook.py"
         hook.parent.mkdir(parents=True)
         hook.write_text("")
         return Wiring(sys.executable, str(hook), "/env/bin/mem")
@@ -150,8 +150,8 @@ def test_a_program_that_a_cloned_projects_settings_name_is_not_run(place: Place)
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\ntouch {place.root}/ran\n")
     program.chmod(0o755)
-    command = "exec tools/python -I -S tools/hooks/claude_code.py"
-    hook = place.project / "tools" / "hooks" / "claude_code.py"
+    command = "exec tools/python -I -S tools/hooks/hook.py"
+    hook = place.project / "tools" / "hooks" / "hook.py"
     hook.parent.mkdir()
     hook.write_text("")
     wired = [{"hooks": [{"type": "command", "command": command}]}]

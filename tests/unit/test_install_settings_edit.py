@@ -11,7 +11,7 @@ from siftd.clients.claude_code.settings_edit import add_hooks, list_handlers, re
 from siftd.errors import SettingsUnreadable
 from siftd.install.json_spans import NotJson, scan
 
-COMMAND = "exec /bin/python -I -S /src/hooks/claude_code.py; exit 0"
+COMMAND = "exec /bin/python -I -S /src/hooks/hook.py; exit 0"
 HANDLER = {"type": "command", "command": COMMAND, "timeout": 5}
 STOP = {"Stop": HANDLER}
 OTHER = {"type": "command", "command": "say done"}

@@ -19,11 +19,11 @@ from siftd.errors import SettingsUnreadable, SiftdError
 from siftd.install import files
 from siftd.install.manifest import read_manifest
 
-WIRING = Wiring("/env/bin/python", "/src/hooks/claude_code.py", "/env/bin/mem")
+WIRING = Wiring("/env/bin/python", "/src/hooks/hook.py", "/env/bin/mem")
 SERVER = {"command": "/env/bin/python", "args": ["-I", "/env/siftd/__main__.py", "mcp"]}
 TOOLS = replace(WIRING, server=SERVER)
 MOVED_TOOLS = replace(TOOLS, server={**SERVER, "command": "/new/bin/python"})
-MOVED = Wiring("/new/bin/python", "/new/hooks/claude_code.py", "/new/bin/mem")
+MOVED = Wiring("/new/bin/python", "/new/hooks/hook.py", "/new/bin/mem")
 FOREIGN = '{\n\t"permissions": {"allow": ["Bash(ls:*)"]},\r\n   "model":"opus"}'
 
 

@@ -28,6 +28,24 @@ def test_a_brief_of_ours_is_printed(stand: Stand, brief: Path) -> None:
     assert stand.run(START).stdout == OUTPUT
 
 
+def test_a_client_that_wants_it_printed_otherwise_has_a_brief_of_its_own(stand: Stand, brief: Path) -> None:
+    own = brief.with_name("brief.other")
+    own.write_bytes(b's1 m2\n{"additionalContext":"from the brief"}')
+    own.chmod(0o600)
+    assert stand.run(START, arguments=["other"]).stdout == b'{"additionalContext":"from the brief"}'
+    assert stand.run(START, arguments=["third"]).stdout == OUTPUT
+
+
+def test_a_client_that_takes_plain_text_is_printed_plain_text(stand: Stand, brief: Path) -> None:
+    brief.write_bytes(b's1 m2\n"a \\"brief\\"\\nin two lines, \\u00fcber"')
+    assert stand.run(START).stdout.decode() == 'a "brief"\nin two lines, über'
+
+
+def test_a_quiet_hook_prints_nothing(stand: Stand, brief: Path) -> None:
+    """Its client would show the agent whatever is printed, as it stands."""
+    assert is_silent(stand.run(START, arguments=["other", "quiet"]))
+
+
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o644])
 def test_a_brief_that_others_may_see_or_write_is_none_of_ours(stand: Stand, brief: Path, mode: int) -> None:
     """As git and archives make files: siftd makes them for nobody else."""

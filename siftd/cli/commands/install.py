@@ -12,6 +12,7 @@ from siftd.cli.output import clean, count, say, say_json, tell
 from siftd.clients.client import Change
 from siftd.clients.registry import CLIENTS
 from siftd.install.installation import record
+from siftd.install.launcher import write_launcher
 from siftd.mcp.config import server_entry
 from siftd.resources import hooks_folder
 
@@ -30,6 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     record(context.home)
+    write_launcher(context.home)
     if options.plugin:
         commands = plugin_commands()
         say_json({"commands": commands}) if options.json else say("\n".join(commands))

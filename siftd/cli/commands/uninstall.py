@@ -15,6 +15,7 @@ from siftd.cli.output import clean, count, tell
 from siftd.clients.client import Change
 from siftd.clients.registry import CLIENTS
 from siftd.errors import RequestInvalid
+from siftd.install.launcher import remove_launcher
 from siftd.workspace.paths import Home
 from siftd.workspaces.stopping import stop_and_hold
 
@@ -37,6 +38,7 @@ def run(context: Context, options: Namespace) -> int:
         return 1
     changes = _take_out(context, is_project=False)
     Path(home.installation).unlink(missing_ok=True)
+    remove_launcher(home)
     if options.purge:
         for key in keys:
             stop_and_hold(home.for_workspace(key))

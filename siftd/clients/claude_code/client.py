@@ -71,6 +71,7 @@ class ClaudeCode:
     title = "Claude Code"
     files = Transcripts()
     installer = Wirer()
+    moments: frozenset[Moment] = frozenset(_NAMES)
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
         return decode_envelope(raw, ts=ts)

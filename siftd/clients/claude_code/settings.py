@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import siftd
+from siftd.clients.claude_code.facts import CLIENT
 from siftd.clients.claude_code.servers_edit import Entry
 from siftd.clients.claude_code.settings_edit import Handler
 from siftd.clients.client import Where
-from siftd.errors import SiftdError
+from siftd.install.launcher import quote_path
 
 EVENTS = (
     "SessionStart",
@@ -38,7 +39,9 @@ TIMEOUT_SECONDS = 5
 """A hook takes milliseconds and gives up by itself after two seconds; without this the client would wait 600 s. At a
 session's end it *raises* the client's 1.5 s."""
 
-HOOK_SCRIPT = "hooks/claude_code.py"
+HOOK_SCRIPT = "hooks/hook.py"
+_SCRIPTS = (HOOK_SCRIPT, "hooks/claude_code.py")
+"""By which a command is known as ours: the second is what the script was called before it served every client."""
 
 COMMAND_MARK = "# Written by `mem install`, which keeps it up to date. Take this line out to keep changes of your own."
 
@@ -111,8 +114,8 @@ def hooks_for(wiring: Wiring) -> dict[str, Handler]:
 
 def format_command(python: str, hook: str) -> str:
     """Return the shell command of a hook. Raises SiftdError for a path that no settings file can hold."""
-    p, h = _quote(python), _quote(hook)
-    return f"test -x {p} && test -r {h} && exec {p} -I -S {h}; exit 0"
+    p, h = quote_path(python), quote_path(hook)
+    return f"test -x {p} && test -r {h} && exec {p} -I -S {h} {CLIENT}; exit 0"
 
 
 def parse_command(command: str) -> tuple[str, str] | None:
@@ -125,7 +128,7 @@ def parse_command(command: str) -> tuple[str, str] | None:
     except ValueError:
         return None
     for python, *flags, hook in zip(words, words[1:], words[2:], words[3:], strict=False):
-        if flags == ["-I", "-S"] and hook.endswith(f"/{HOOK_SCRIPT}"):
+        if flags == ["-I", "-S"] and hook.endswith(tuple(f"/{script}" for script in _SCRIPTS)):
             return python, hook
     return None
 
@@ -147,8 +150,8 @@ def format_slash_command(mem: str, current: str | None) -> str:
     delimiter = found.group() if found else f"MEM_{secrets.token_hex(8)}"
     # A JSON string is a YAML string, whatever the path holds. The client knows no way to write a bracket in a rule:
     # under a path with one it refuses `/mem` and runs nothing.
-    rule = json.dumps(f"Bash({_quote(mem)} slash:*)", ensure_ascii=False)
-    return _SLASH_COMMAND.format(mark=COMMAND_MARK, rule=rule, mem=_quote(mem), delimiter=delimiter)
+    rule = json.dumps(f"Bash({quote_path(mem)} slash:*)", ensure_ascii=False)
+    return _SLASH_COMMAND.format(mark=COMMAND_MARK, rule=rule, mem=quote_path(mem), delimiter=delimiter)
 
 
 def is_our_slash_command(text: str) -> bool:
@@ -174,11 +177,3 @@ $ARGUMENTS
 
 Above is what the person's own command printed. Show it as it is; add nothing unless it says that something is wrong.
 """
-
-
-def _quote(path: str) -> str:
-    try:
-        path.encode()
-    except UnicodeEncodeError as error:
-        raise SiftdError("a path of this installation is not UTF-8", hint="install siftd under another path") from error
-    return shlex.quote(path)

@@ -38,6 +38,7 @@ class Generic:
     title = "Your own agent"
     files = Files()
     installer = None
+    moments: frozenset[Moment] = frozenset(("start", "prompt", "failure"))
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
         return decode_line(raw, ts=ts)

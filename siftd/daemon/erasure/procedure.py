@@ -20,11 +20,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from siftd.daemon import kept_brief
 from siftd.daemon.logs import unname
 from siftd.store import erasing, snapshots
 from siftd.workspace.paths import WorkspacePaths
 
-_SET_ASIDE = ("db.sqlite.damaged-*", "db.sqlite.new", ".*.new", "spool/*.bad", "brief")
+_SET_ASIDE = ("db.sqlite.damaged-*", "db.sqlite.new", ".*.new", "spool/*.bad", "brief", "brief.*")
 _LEFTOVER_SECONDS = 60
 """A half-written spool file older than this is a dead courier's: a living one has ended long before."""
 
@@ -68,7 +69,7 @@ def _from_log(_: WorkspacePaths, connection: sqlite3.Connection, removal: Remova
 
 
 def _from_brief(paths: WorkspacePaths, _: sqlite3.Connection, __: Removal) -> None:
-    Path(paths.brief).unlink(missing_ok=True)  # it is written again
+    kept_brief.remove(paths)  # it is written again
 
 
 def _from_set_aside(paths: WorkspacePaths, _: sqlite3.Connection, removal: Removal) -> None:
@@ -97,7 +98,7 @@ def _from_daemon_log(paths: WorkspacePaths, connection: sqlite3.Connection, remo
 HOLDERS = (
     Holder("database", ("db.sqlite", "db.sqlite-wal", "db.sqlite-shm"), _from_rows),
     Holder("log", ("wal.ndjson", "wal-*.ndjson", "wal-*.ndjson.gz"), _from_log),
-    Holder("brief", ("brief",), _from_brief),
+    Holder("brief", ("brief", "brief.*"), _from_brief),
     Holder("set aside", (*_SET_ASIDE, "spool/.*.new", "quarantine/*"), _from_set_aside),
     Holder("daemon's log", (), _from_daemon_log),
 )

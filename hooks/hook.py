@@ -1,8 +1,12 @@
-"""Capture hook for Claude Code: hands the event on standard input to siftd's daemon, unparsed.
+"""The hook of every client: hands the event on standard input to siftd's daemon, unparsed.
 
-Runs as `python3 -I -S claude_code.py` at every tool call, so it imports C modules only and is short: a script
-given by path is compiled at each run. Whatever needs more is in courier.py and recall.py, loaded as cached bytecode.
-It always exits 0, prints nothing but what recall.py has for the agent, and waits at most 250 ms for answers.
+    python3 -I -S hook.py [CLIENT [quiet | PACKAGE]]
+
+CLIENT is the agent's program, as the entry in its settings says. `quiet` stands where its program would show the agent
+whatever is printed; PACKAGE is where the plugin has found siftd. It runs at every tool call, so it imports C modules
+only and is short: a script given by path is compiled at each run. Whatever needs more is in courier.py and recall.py,
+loaded as cached bytecode. It always exits 0, prints nothing but what recall.py has for the agent, and waits at most
+250 ms for answers.
 """
 
 import posix
@@ -19,13 +23,15 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
-CLIENT = "claude-code"
+CLIENT = sys.argv[1] if len(sys.argv) > 1 else "claude-code"
+IS_QUIET = sys.argv[2:] == ["quiet"]
 STDIN_SECONDS = 2.0
 ANSWER_SECONDS = 0.25
 SLOW_SECONDS = 30.0
 ANSWER_BYTES = 29  # the length, and as much of an answer as tells a refusal for good from one to be repeated
 LARGE_BYTES = 256 * 1024
-ASKING = b'"UserPromptSubmit"', b'UseFailure"'
+STARTS = b'"SessionStart"', b'"sessionStart"', b'"TaskStart"'
+ASKING = (*STARTS, b'"UserPromptSubmit"', b'UseFailure"', b'"BeforeAgent"', b'"PreInvocation"', b'"chat.message"')
 HEAD_BYTES = 16 * 1024  # the event's name stands behind two paths
 RAW_BYTES_MAX = 16 * 1024 * 1024 - 0x10003  # beside the longest header this just fits a frame
 
@@ -92,9 +98,10 @@ def main(env: dict[str, str], run: str) -> None:
     setitimer(ITIMER_REAL, STDIN_SECONDS)  # for the folders, too: some file systems answer late, or never
     raw = b"".join(pieces) if size <= RAW_BYTES_MAX else b""
     off = ',"off":true' if env.get("SIFTD_OFF") == "1" else ""
-    is_start = raw.find(b'"SessionStart"', 0, HEAD_BYTES) > 0
-    is_asking = not off and (is_start or any(raw.find(n, 0, HEAD_BYTES) > 0 for n in ASKING))
-    if raw.find(b'"prompt":"/siftd:mem', 0, HEAD_BYTES) > 0:
+    head = raw[:HEAD_BYTES]
+    is_start = any(name in head for name in STARTS)
+    is_asking = not off and not IS_QUIET and any(name in head for name in ASKING)
+    if b'"prompt":"/siftd:mem' in head:
         from asked import reply
 
         reply(raw, env, run)
@@ -123,7 +130,7 @@ def main(env: dict[str, str], run: str) -> None:
     if is_asking:
         from recall import tell
 
-        frame = tell(frame, answer or b"" if is_kept else b"", conn, is_start, run, key, deadline)
+        frame = tell(frame, answer or b"" if is_kept else b"", conn, is_start, run, key, deadline, CLIENT)
     if not is_kept:
         from courier import hand_over
 
