@@ -1,7 +1,10 @@
-"""Owning the workspace's socket path: lock, probe, bind, and take the name away again.
+"""Owning the workspace's socket path: lock, bind, listen, name, and take the name away again.
 
 The lock (flock, held for life) is the only sign of life. Only its holder touches the path, so a socket found there
 is stale; anything else found there is a stranger's and is refused.
+
+A socket is bound as `<key>.sock.new`, listens, and only then gets its name: whoever finds the name is let in.
+Bound under its own name, it would refuse who comes between the two calls, as a dead daemon's does.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from siftd.errors import DaemonAlreadyRunning, HomeUnusable
 from siftd.workspace.paths import WorkspacePaths
 
 BACKLOG = 256
+UNNAMED = ".new"
+"""What a socket's name ends with until it listens; a daemon that was killed there leaves it to the next one."""
 
 
 class Lock:
@@ -51,17 +56,18 @@ class Endpoint:
             with _inside(folder):
                 mask = os.umask(0o177)
                 try:
-                    self.socket.bind(name)
+                    self.socket.bind(name + UNNAMED)
                 finally:
                     os.umask(mask)
-                self._inode = Path(name).lstat().st_ino
+                self.socket.listen(BACKLOG)
+                self._inode = Path(name + UNNAMED).lstat().st_ino
+                Path(name + UNNAMED).rename(name)
         except OSError as error:
             self.socket.close()
             raise HomeUnusable(
                 f"the file system of {folder} has no sockets ({error.strerror})",
                 hint="set SIFTD_HOME to a folder on a local disk",
             ) from error
-        self.socket.listen(BACKLOG)
         self.socket.setblocking(False)
 
     def close(self) -> None:
@@ -75,14 +81,14 @@ class Endpoint:
             pass
 
     def _remove_stale(self) -> None:
-        path = Path(self._paths.socket)
-        try:
-            mode = path.lstat().st_mode
-        except FileNotFoundError:
-            return
-        if not stat.S_ISSOCK(mode):
-            raise HomeUnusable(f"{path} is not a socket of ours", hint="move it away")
-        path.unlink()
+        for path in (Path(self._paths.socket), Path(self._paths.socket + UNNAMED)):
+            try:
+                mode = path.lstat().st_mode
+            except FileNotFoundError:
+                continue
+            if not stat.S_ISSOCK(mode):
+                raise HomeUnusable(f"{path} is not a socket of ours", hint="move it away")
+            path.unlink()
 
 
 class _inside:  # noqa: N801 - reads as a statement

@@ -6,7 +6,7 @@
       <ns>/install.json                     what `mem install` changed, to take it back
       <ns>/installation                     which siftd it was, for the plugin to find
       <ns>/hook.sh                          runs the hook, for clients' settings to name
-      <ns>/run/<key>.sock .lock .start      socket, the lock held for life, the start's back-off
+      <ns>/run/<key>.sock .lock .start      socket (`.new` until it listens), lock held for life, start's back-off
       <ns>/run/<key>.hold .slow             `mem stop` holds; hooks do not wait for 30 s
       <ns>/run/<key>.relay .dropped         the courier that takes other hooks' frames; what could not be kept
       <ns>/workspaces/<key>/                db.sqlite wal.ndjson spool/ secret brief snapshots/; `_global` too

@@ -294,7 +294,8 @@ class Place:
         try:
             wait_until("every process of the home has ended", lambda: not self.processes())
             killed = -signal.SIGKILL in [daemon.wait() for daemon in self.daemons]
-            left = [] if killed else [file.name for file in self.home.rglob("*") if file.suffix in (".sock", ".relay")]
+            sockets = (".sock", ".new", ".relay")
+            left = [] if killed else [file.name for file in self.home.rglob("*") if file.suffix in sockets]
             assert left == [], "a socket is left"
             assert [file.name for file in self.folder.iterdir()] == [], "something is left in the work tree"
         finally:
@@ -310,7 +311,11 @@ class RawClient:
     def __init__(self, paths: WorkspacePaths, timeout: float = 30.0) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(timeout)
-        wait_until("the backlog has room", lambda: self._is_connected(paths.socket))
+        try:
+            wait_until("the backlog has room", lambda: self._is_connected(paths.socket))
+        except BaseException:  # nobody else has the socket yet
+            self.socket.close()
+            raise
         self._buffer = FrameBuffer()
         self._messages: list[bytes] = []
 
