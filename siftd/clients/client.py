@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import msgspec
 
 from siftd.finding import Finding
+from siftd.install.change import Change
 from siftd.model import Event, SessionChange
 
 Moment = Literal["start", "prompt", "failure"]
@@ -71,14 +72,6 @@ class SessionFiles(Protocol):
         """Return which subagent each call of a file's session started, as files beside it tell."""
 
 
-class Change(NamedTuple):
-    """What was done to one file: "created", "changed", "restored", "removed", "kept" (it is no longer ours) or
-    "unchanged"."""
-
-    path: str
-    what: str
-
-
 class Where(NamedTuple):
     """What a client is to be wired for."""
 
@@ -100,6 +93,9 @@ class Installer(Protocol):
 
     def uninstall(self, where: Where, *, is_project: bool) -> Sequence[Change]:
         """Take it out of this workspace, or out of everything that wiring ever changed."""
+
+    def is_present(self, where: Where) -> bool:
+        """Whether the client is on this machine: its folder, or its program."""
 
     def check(self, where: Where) -> Iterator[Finding]:
         """Yield what keeps the client's hooks from reaching this siftd, and how its agent reaches the memory."""

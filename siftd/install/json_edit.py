@@ -7,7 +7,8 @@ empty, or came with it. What we create has white space before its closing bracke
     "Stop": []   becomes   "Stop": [{…}]   and goes back to   "Stop": []
     nothing      becomes   "Stop": [ {…} ]                    to nothing
 
-A file that a program has dumped anew since, indented, reads as the second kind: what is emptied is then removed.
+A file that a program has dumped anew since, indented, reads as the second kind: what is emptied is then removed. A
+container with a comment in it stays: somebody wrote that. Comments around what is taken out stay too.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from siftd.install.json_spans import BYTE_ORDER_MARK, Child, Node
 DEFAULT_INDENT = "  "
 
 _LAST_LINE_BREAK = re.compile(r"\r?\n[^\n]*\Z")
+_COMMENT_OR_COMMA = re.compile(r"//[^\n]*|/\*.*?\*/|,", re.DOTALL)
 
 
 def insert_child(text: str, root: Node, parent: Node, key: str | None, value: Any) -> str:
@@ -98,17 +100,32 @@ def _line_indent(text: str, position: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def is_to_stay(container: Node) -> bool:
+def is_to_stay(text: str, container: Node) -> bool:
     """Whether a container stays when a child of it goes: it holds others, or was there, empty, before us."""
-    return len(container.children) > 1 or container.children[-1].end == container.end - 1
+    first, last = container.children[0], container.children[-1]
+    if len(container.children) > 1 or last.end == container.end - 1:
+        return True
+    return "/" in text[container.start + 1 : first.at] + text[last.end : container.end - 1]
 
 
 def cut_child(text: str, parent: Node, child: Child) -> str:
     """Return `text` without a child of `parent`."""
     at = [other.at for other in parent.children].index(child.at)
     if at > 0:
-        return text[: parent.children[at - 1].end] + text[child.end :]
+        before = parent.children[at - 1].end
+        return text[:before] + _comments_of(text[before : child.at]) + text[child.end :]
     if len(parent.children) > 1:
-        return text[: child.at] + text[parent.children[1].at :]
+        after = parent.children[1].at
+        return text[: child.at] + _comments_of(text[child.end : after]).lstrip() + text[after:]
     gap = _LAST_LINE_BREAK.sub("", text[parent.start + 1 : child.at])
-    return text[: parent.start + 1] + gap + text[parent.end - 1 :]
+    if "//" in gap.rpartition("\n")[2]:
+        gap += _eol(text)
+    return text[: parent.start + 1] + gap + _comments_of(text[child.end : parent.end - 1]) + text[parent.end - 1 :]
+
+
+def _comments_of(gap: str) -> str:
+    """Return what is between two children, without its comma; nothing if no comment is in it."""
+    if "/" not in gap:
+        return ""
+    comma = next((found for found in _COMMENT_OR_COMMA.finditer(gap) if found.group() == ","), None)
+    return gap if comma is None else gap[: comma.start()] + gap[comma.end() :]

@@ -1,6 +1,7 @@
 """JSON with positions: where in a text each value begins and ends, so that a part can be changed alone.
 
-Strict JSON (RFC 8259) and a byte order mark in front, which editors on some systems leave.
+Strict JSON (RFC 8259) and a byte order mark in front, which editors on some systems leave; for clients that take them
+in their settings, comments and a comma behind the last child too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ MAX_DEPTH = 200
 """Deeper nesting is no settings file; Python's own stack ends not far beyond."""
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+_SPACE_OR_COMMENT = re.compile(r"(?:[ \t\n\r]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
 _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
 
@@ -62,67 +64,75 @@ class Child:
         return self.node.end
 
 
-def scan(text: str) -> Node:
-    """Return the tree of the one JSON value that `text` holds. Raises NotJson."""
-    start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
-    node = _value(text, _skip(text, start), 0)
-    end = _skip(text, node.end)
-    if end != len(text):
-        raise NotJson(end)
-    return node
+def scan(text: str, *, comments: bool = False) -> Node:
+    """Return the tree of the one JSON value that `text` holds, maybe among comments. Raises NotJson."""
+    return _Scanner(text, comments).scan()
 
 
-def _value(text: str, at: int, depth: int) -> Node:
-    if depth > MAX_DEPTH:
-        raise NotJson(at)
-    match text[at : at + 1]:
-        case "{":
-            children, end = _children(text, at, "}", depth)
-            return Node(at, end, {child.key: child.node.value for child in children}, children)
-        case "[":
-            children, end = _children(text, at, "]", depth)
-            return Node(at, end, [child.node.value for child in children], children)
-        case '"':
-            return _scalar(text, at, _STRING)
-        case _:
-            return _scalar(text, at, _PLAIN)
+class _Scanner:
+    """One reading of one text."""
 
+    def __init__(self, text: str, comments: bool) -> None:
+        self._text = text
+        self._comments = comments
+        self._space = _SPACE_OR_COMMENT if comments else _SPACE
 
-def _scalar(text: str, at: int, pattern: re.Pattern[str]) -> Node:
-    found = pattern.match(text, at)
-    if found is None:
-        raise NotJson(at)
-    # As a float, since Python refuses to read integers of thousands of digits; nobody here counts.
-    return Node(at, found.end(), json.loads(found.group(), parse_int=float))
+    def scan(self) -> Node:
+        start = len(BYTE_ORDER_MARK) if self._text.startswith(BYTE_ORDER_MARK) else 0
+        node = self._value(self._skip(start), 0)
+        end = self._skip(node.end)
+        if end != len(self._text):
+            raise NotJson(end)
+        return node
 
+    def _value(self, at: int, depth: int) -> Node:
+        if depth > MAX_DEPTH:
+            raise NotJson(at)
+        match self._text[at : at + 1]:
+            case "{":
+                children, end = self._children(at, "}", depth)
+                return Node(at, end, {child.key: child.node.value for child in children}, children)
+            case "[":
+                children, end = self._children(at, "]", depth)
+                return Node(at, end, [child.node.value for child in children], children)
+            case '"':
+                return self._scalar(at, _STRING)
+            case _:
+                return self._scalar(at, _PLAIN)
 
-def _children(text: str, start: int, closer: str, depth: int) -> tuple[list[Child], int]:
-    """Return the children of the container that opens at `start`, and where it ends."""
-    children: list[Child] = []
-    at = _skip(text, start + 1)
-    if text.startswith(closer, at):
-        return children, at + 1
-    while True:
-        child = _member(text, at, depth) if closer == "}" else Child(at, None, _value(text, at, depth + 1))
-        children.append(child)
-        at = _skip(text, child.end)
-        if text.startswith(closer, at):
+    def _scalar(self, at: int, pattern: re.Pattern[str]) -> Node:
+        found = pattern.match(self._text, at)
+        if found is None:
+            raise NotJson(at)
+        # As a float, since Python refuses to read integers of thousands of digits; nobody here counts.
+        return Node(at, found.end(), json.loads(found.group(), parse_int=float))
+
+    def _children(self, start: int, closer: str, depth: int) -> tuple[list[Child], int]:
+        """Return the children of the container that opens at `start`, and where it ends."""
+        children: list[Child] = []
+        at = self._skip(start + 1)
+        if self._text.startswith(closer, at):
             return children, at + 1
-        at = _skip(text, _expect(text, at, ","))
+        while True:
+            child = self._member(at, depth) if closer == "}" else Child(at, None, self._value(at, depth + 1))
+            children.append(child)
+            at = self._skip(child.end)
+            if self._text.startswith(closer, at):
+                return children, at + 1
+            at = self._skip(self._expect(at, ","))
+            if self._comments and self._text.startswith(closer, at):
+                return children, at + 1
 
+    def _member(self, at: int, depth: int) -> Child:
+        key = self._scalar(at, _STRING)
+        colon = self._expect(self._skip(key.end), ":")
+        return Child(at, key.value, self._value(self._skip(colon), depth + 1))
 
-def _member(text: str, at: int, depth: int) -> Child:
-    key = _scalar(text, at, _STRING)
-    colon = _expect(text, _skip(text, key.end), ":")
-    return Child(at, key.value, _value(text, _skip(text, colon), depth + 1))
+    def _expect(self, at: int, mark: str) -> int:
+        if not self._text.startswith(mark, at):
+            raise NotJson(at)
+        return at + len(mark)
 
-
-def _expect(text: str, at: int, mark: str) -> int:
-    if not text.startswith(mark, at):
-        raise NotJson(at)
-    return at + len(mark)
-
-
-def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    def _skip(self, at: int) -> int:
+        found = self._space.match(self._text, at)
+        return found.end() if found else at

@@ -2,16 +2,22 @@
 
     $SIFTD_HOME/<ns>/install.json, mode 0600, replaced atomically, written *before* the files it speaks of:
 
-    {"version": 1,
-     "files": {"/home/a/.claude/settings.json": {"kind": "settings", "command" or "servers",
-                                                 "before": "<base64, or null: there was no file>",
-                                                 "after": "<SHA-256 of the bytes we left, lower hex>"}},
-     "folders": ["/home/a/.claude/commands"]}                       those that we created
+    {"version": 2,
+     "files": {"/home/a/.codex/hooks.json": {"kind": "json", "toml", "own" or "block",
+                                             "client": "codex",
+                                             "before": "<base64, or null: there was no file>",
+                                             "kept": true,
+                                             "after": "<SHA-256 of the bytes we left, lower hex>"}},
+     "folders": ["/home/a/.codex"]}                       those that we created
 
 Rule: a file whose SHA-256 is `after` is as we left it and goes back to `before`. Any other was changed by somebody
 since, or the crash came before our write; from it exactly our entries are taken.
 
-Of a file of servers, which holds keys too, "before" is null (there was no file) or empty: none of its bytes are kept.
+Of a file that holds keys too "kept" is false: none of its bytes are kept, and our entries are taken out of it always.
+
+Version 1 knew one client, whose records have neither `client` nor `kept`, and are of the kinds "settings", "command"
+and "servers" ("before" of the last is null or empty: none of its bytes are kept). A manifest that has no other is
+still written as version 1, for an older siftd to read.
 
 Compatibility: a higher version is refused by name; unknown fields are dropped at the next write.
 """
@@ -27,9 +33,11 @@ from typing import Any, Literal
 from siftd.errors import SiftdError
 from siftd.install.files import list_missing_folders, make_folders, read_file, remove_file, replace_file
 
-VERSION = 1
+VERSION = 2
 
-Kind = Literal["settings", "command", "servers"]
+Kind = Literal["settings", "command", "servers", "json", "toml", "own", "block"]
+OF_VERSION_1: tuple[Kind, ...] = ("settings", "command", "servers")
+KINDS: tuple[Kind, ...] = (*OF_VERSION_1, "json", "toml", "own", "block")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,10 @@ class Record:
     kind: Kind
     before: bytes | None
     after: str
+    client: str = ""
+    """Whose file it is; empty for the one client of version 1."""
+    is_kept: bool = True
+    """Whether `before` is what the file held; if not, it holds keys, and `before` says only that it was there."""
 
     def is_as_left(self, current: bytes) -> bool:
         return digest(current) == self.after
@@ -93,18 +105,22 @@ def _parse(document: dict[str, Any]) -> Manifest:
 
 
 def _parse_record(record: dict[str, Any]) -> Record:
-    if record["kind"] not in ("settings", "command", "servers"):
+    if record["kind"] not in KINDS:
         raise ValueError("an unknown kind of file")
-    return Record(record["kind"], _decode(record["before"]), record["after"])
+    before, client = _decode(record["before"]), record.get("client", "")
+    return Record(record["kind"], before, record["after"], client, bool(record.get("kept", True)))
 
 
 def _format(manifest: Manifest) -> bytes:
-    files = {
-        path: {"kind": record.kind, "before": _encode(record.before), "after": record.after}
-        for path, record in manifest.files.items()
-    }
-    document = {"version": VERSION, "files": files, "folders": manifest.folders}
+    files = {path: _format_record(record) for path, record in manifest.files.items()}
+    is_old = all(record.kind in OF_VERSION_1 for record in manifest.files.values())
+    document = {"version": 1 if is_old else VERSION, "files": files, "folders": manifest.folders}
     return (json.dumps(document, indent=2) + "\n").encode()
+
+
+def _format_record(record: Record) -> dict[str, Any]:
+    told = {"kind": record.kind, "before": _encode(record.before), "after": record.after}
+    return told if record.kind in OF_VERSION_1 else {**told, "client": record.client, "kept": record.is_kept}
 
 
 def _encode(data: bytes | None) -> str | None:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from siftd.backfill.sources import count_sessions
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, say, say_json, tell
-from siftd.clients.client import Change
 from siftd.clients.registry import CLIENTS
+from siftd.install.change import Change
 from siftd.install.installation import record
 from siftd.install.launcher import write_launcher
 from siftd.mcp.config import server_entry

@@ -12,9 +12,9 @@ from pathlib import Path
 from siftd.cli.commands.install import say_changes
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, tell
-from siftd.clients.client import Change
 from siftd.clients.registry import CLIENTS
 from siftd.errors import RequestInvalid
+from siftd.install.change import Change
 from siftd.install.launcher import remove_launcher
 from siftd.workspace.paths import Home
 from siftd.workspaces.stopping import stop_and_hold

@@ -7,8 +7,9 @@ from typing import Any
 
 from siftd.clients.claude_code.facts import CLIENT, PROMPT, input_identity
 from siftd.clients.claude_code.hooks import decode_envelope
-from siftd.clients.client import Change, Head, Moment, Reader, Where
+from siftd.clients.client import Head, Moment, Reader, Where
 from siftd.finding import Finding
+from siftd.install.change import Change
 from siftd.model import Event, SessionChange
 
 _NAMES: dict[Moment, str] = {"start": "SessionStart", "prompt": PROMPT, "failure": "PostToolUseFailure"}
@@ -55,6 +56,12 @@ class Wirer:
         from siftd.clients.claude_code.wiring import uninstall
 
         return uninstall([target_of(where, is_project=True)] if is_project else None, where.manifest)
+
+    def is_present(self, where: Where) -> bool:
+        from siftd.clients.claude_code.settings import claude_folder
+        from siftd.install.presence import is_present
+
+        return is_present(where.environ, folders=[claude_folder(where.environ, where.user_home)], programs=["claude"])
 
     def check(self, where: Where) -> Iterator[Finding]:
         from siftd.clients.claude_code.agent_side import check_agent

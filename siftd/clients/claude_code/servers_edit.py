@@ -126,6 +126,6 @@ def _servers(above: Place, node: Node) -> Iterator[Place]:
 
 def _cut(text: str, place: Place) -> str:
     """Cut the server, or the largest thing around it that is there only for it."""
-    while len(place) > 1 and not is_to_stay(place[-1][0]):
+    while len(place) > 1 and not is_to_stay(text, place[-1][0]):
         place = place[:-1]
     return cut_child(text, *place[-1])

@@ -154,8 +154,8 @@ def _cut(text: str, place: Place) -> str:
     handlers = _handlers(place.group)
     if len(handlers.node.children) > 1:
         return cut_child(text, handlers.node, place.handler)
-    if is_to_stay(place.event.node):
+    if is_to_stay(text, place.event.node):
         return cut_child(text, place.event.node, place.group)
-    if is_to_stay(hooks.node):
+    if is_to_stay(text, hooks.node):
         return cut_child(text, hooks.node, place.event)
     return cut_child(text, root, hooks)

@@ -20,8 +20,8 @@ from siftd.clients.claude_code.settings import (
     is_ours,
 )
 from siftd.clients.claude_code.settings_edit import add_hooks, remove_hooks, scan_settings
-from siftd.clients.client import Change
 from siftd.errors import SettingsUnreadable, SiftdError
+from siftd.install.change import Change
 from siftd.install.files import (
     check_writable,
     list_missing_folders,
@@ -31,7 +31,7 @@ from siftd.install.files import (
     remove_file,
     replace_file,
 )
-from siftd.install.manifest import Kind, Manifest, Record, digest, read_manifest, write_manifest
+from siftd.install.manifest import OF_VERSION_1, Kind, Manifest, Record, digest, read_manifest, write_manifest
 
 SERVERS_MODE = 0o600
 """Of the client's own file where it is not there yet: the client will keep keys in it."""
@@ -204,7 +204,7 @@ def _removal_word(current: bytes, wanted: bytes | None) -> str:
 
 def _paths_to_undo(targets: Sequence[Target] | None, manifest: Manifest) -> dict[str, Kind]:
     if targets is None:
-        return {path: record.kind for path, record in manifest.files.items()}
+        return {path: record.kind for path, record in manifest.files.items() if record.kind in OF_VERSION_1}
     paths: dict[str, Kind] = {target.settings: "settings" for target in targets}
     paths |= {target.servers: "servers" for target in targets if target.servers in manifest.files}
     if not any(record.kind == "settings" and path not in paths for path, record in manifest.files.items()):
