@@ -89,7 +89,7 @@ class Followed:
             batch, before = Batch(), self._at.offset
             for line in lines:
                 for told in self._reader.read(line):
-                    if isinstance(told, Event) and is_unhooked(told) and told.session_id == self._session_id:
+                    if isinstance(told, Event) and self._is_news(told):
                         take(told, batch, self.path, intake, lines.done_bytes - before)
                 before = lines.done_bytes
                 if self._reader.is_between:
@@ -102,6 +102,11 @@ class Followed:
             self._at = Cursor(lines.done_bytes, self._seen(file.fileno(), lines.done_bytes))
             self.cursor = Cursor(clean, self._seen(file.fileno(), clean))
         yield batch
+
+    def _is_news(self, told: Event) -> bool:
+        """Whether no hook tells it, or tells it otherwise."""
+        is_outcome = self._client.files.tells_outcomes and told.outcome in ("failed", "interrupted")
+        return (is_outcome or is_unhooked(told)) and told.session_id == self._session_id
 
     def _seen(self, descriptor: int, offset: int) -> str:
         """Return what says that the bytes before a place are the ones that were read; "" at the beginning."""

@@ -59,6 +59,11 @@ class SessionFiles(Protocol):
     def suffix(self) -> str:
         """How their names end."""
 
+    @property
+    def tells_outcomes(self) -> bool:
+        """Whether they say of calls how they ended, and hooks do not: a call that a hook told as ended well, and that
+        failed by its file, is corrected."""
+
     def folder(self, environ: Mapping[str, str], user_home: str) -> str | None:
         """Return the folder that holds all of them; None for a client that keeps none of its own."""
 

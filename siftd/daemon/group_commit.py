@@ -37,13 +37,14 @@ from siftd.capture.admission import (
     RedactedSessionChange,
     numbered_uid,
 )
+from siftd.capture.corrections import correction_of, may_correct
 from siftd.clock import Clock, uptime_ms
 from siftd.daemon.pending_identities import PendingIdentities
 from siftd.errors import Faltered, LogError, SiftdError, StoreClosed, StoreError, is_transient
 from siftd.log.record import Record
 from siftd.log.recovery import iter_records
 from siftd.log.writer import Entry, LogWriter
-from siftd.store import events, opt_outs
+from siftd.store import events, opt_outs, outcomes
 from siftd.store.connection import begin, commit, rollback, translate, wait_for_locks
 from siftd.store.ids import last_id
 from siftd.store.opt_outs import OFF, Way
@@ -71,6 +72,7 @@ class Receipt:
 
     event_id: int | None
     seq: int = 0
+    """Of the record that keeps it, or that corrects what was there already; 0: there is none."""
     tokens_est: int = 0
     is_duplicate: bool = False
     dropped: str | None = None
@@ -326,7 +328,9 @@ class Committer:
             sys.dont_write_bytecode = True
             refused = {entry.seq for entry in entries}
             return [
-                receipt if receipt.is_duplicate and receipt.event_id not in refused else Receipt(None, error=error)
+                receipt
+                if receipt.is_duplicate and receipt.event_id not in refused and receipt.seq not in refused
+                else Receipt(None, error=error)
                 for receipt in receipts
             ]
         for entry in entries:
@@ -358,15 +362,23 @@ class Committer:
             event = capture.event
             try:
                 known, uid = self.resolve(event, capture.way)
+                correction = None if known is None else self._correction(event, known, uid)
             except sqlite3.Error as error:  # a damaged database: replay finds repeats by their uid later
                 self._fall_behind(error)
                 known, uid = None, event.uid if isinstance(event, RedactedEvent) else None
+                correction = None
             except Exception as error:  # one capture's boundary: those beside it must not fail with it
                 log.exception("capture_failed")
                 receipts.append(Receipt(None, error=_failure(error)))
                 continue
             if known is not None:
-                receipts.append(Receipt(known if known > 0 else None, is_duplicate=True, dropped=_DROPPED.get(known)))
+                seq = 0
+                if correction is not None:
+                    seq = self._last_seq = self._last_seq + 1
+                    entries.append(Entry(correction, seq, None))
+                    self._unapplied.add(entries[-1])
+                event_id = known if known > 0 else None
+                receipts.append(Receipt(event_id, seq, is_duplicate=True, dropped=_DROPPED.get(known)))
                 continue
             self._last_seq += 1
             entries.append(Entry(event, self._last_seq, uid))
@@ -397,6 +409,18 @@ class Committer:
         if stored is not None:
             return stored.event_id, uid
         return (self._find_copied(event) if event.from_transcript else None), uid
+
+    def _correction(self, event: Redacted, known: int, uid: str | None) -> RedactedIntent | None:
+        """Return what makes a stored event's outcome the one that its session's file tells; None where that is no news.
+
+        Where one fact has come twice in a group, the second finds what the first said.
+        """
+        if known <= 0 or uid is None or not isinstance(event, RedactedEvent) or not may_correct(event):
+            return None
+        outcome = self._unapplied.find_outcome(uid) or outcomes.find_outcome(self._connection, uid)
+        if outcome != "ok":  # or it is a fork's copy, whose original has another uid
+            return None
+        return correction_of(event, known, uid)
 
     def _is_off(self, event: Captured, way: Way) -> bool:
         return self._opt_outs.covers(event.session_id, event.ts, way, self._clock.now_ms())

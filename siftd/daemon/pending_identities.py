@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from siftd.capture.admission import RedactedEvent
+from siftd.capture.corrections import corrected_by
 from siftd.log.writer import Entry
 from siftd.store.events import Stored
 
@@ -15,13 +16,17 @@ class PendingIdentities:
         self._by_frame: dict[str, int] = {}
         self._by_native_key: dict[tuple[str, str | None], dict[str, int]] = {}
         """(native key, input key) to the events of each session."""
+        self._outcomes: dict[str, str | None] = {}
 
     def add(self, entry: Entry) -> None:
         event = entry.event
         if event.frame_uid is not None:
             self._by_frame[event.frame_uid] = entry.seq
+        if (correction := corrected_by(event)) is not None:
+            self._outcomes[correction.uid] = correction.outcome
         if isinstance(event, RedactedEvent):
             if entry.uid is not None:
+                self._outcomes[entry.uid] = event.outcome
                 self._by_uid[entry.uid] = Stored(entry.seq, event.input_key)
             if event.native_key is not None:
                 sessions = self._by_native_key.setdefault((event.native_key, event.input_key), {})
@@ -32,6 +37,9 @@ class PendingIdentities:
         event = entry.event
         self._by_frame.pop(event.frame_uid or "", None)
         self._by_uid.pop(entry.uid or "", None)
+        self._outcomes.pop(entry.uid or "", None)
+        if (correction := corrected_by(event)) is not None:
+            self._outcomes[correction.uid] = "ok"
         if isinstance(event, RedactedEvent) and event.native_key is not None:
             sessions = self._by_native_key.get((event.native_key, event.input_key), {})
             if sessions.get(event.session_id) == entry.seq:
@@ -42,6 +50,11 @@ class PendingIdentities:
         self._by_uid.clear()
         self._by_frame.clear()
         self._by_native_key.clear()
+        self._outcomes.clear()
+
+    def find_outcome(self, uid: str) -> str | None:
+        """Return how an event ended; None for one that the database may know."""
+        return self._outcomes.get(uid)
 
     def find_by_uid(self, uid: str) -> Stored | None:
         return self._by_uid.get(uid)

@@ -19,6 +19,7 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
     conversation  {"id", "title", "parent", "relation", "ts"}  a session that somebody named, and its parent
                                               (label; branchesFrom: where it follows up on another one too)
     summary {"event": 12, "uid", "eventTs", "text", "model", …}  an imported summary of this event
+    outcome {"event": 12, "uid", "outcome": "failed", "exit": 1, "eventTs"}  how a call ended (`siftd.store.outcomes`)
     scrub   {}                                today's rules over all that is stored (`siftd.store.scrubbing`)
     injection  {"event": 12 | "memory": 31, "session", "hook", "ts", "after", …}  imported: what an agent was given
     supersede  {"newer": [12, "…"], "older": [9, "…"], …}  imported: events, and the hashes of their summaries' texts
@@ -38,6 +39,7 @@ from siftd.store import (
     exchange,
     memories,
     memory_changes,
+    outcomes,
     resummary_queue,
     scoring,
     scrubbing,
@@ -107,4 +109,5 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "scrub": _scrub,
     "scoring": scoring.apply,
     "spend": _spend,
+    "outcome": outcomes.correct,
 }

@@ -6,7 +6,10 @@ import hashlib
 import sqlite3
 from collections.abc import Iterable
 
+import msgspec
+
 from siftd.log.record import Record
+from siftd.store import outcomes
 
 _AS_LOGGED = "SELECT uid, ts, session_id, tool, input_hash, CAST(payload_json AS BLOB) FROM events WHERE id = ?"
 _HASHED = "SELECT id, CAST(input_hash AS TEXT), CAST(payload_json AS BLOB) FROM events"
@@ -14,14 +17,24 @@ _HASHED = "SELECT id, CAST(input_hash AS TEXT), CAST(payload_json AS BLOB) FROM 
 
 def count_differing(connection: sqlite3.Connection, records: Iterable[Record]) -> int:
     """Return how many events are not what the log says, or, where it says nothing more, not what their hash says."""
-    differing = set()
+    differing: dict[int, Record | None] = {}
+    """By id; with what the log says of it so far."""
     for record in records:
-        if record.kind == "capture":
-            row = connection.execute(_AS_LOGGED, (record.seq,)).fetchone()
-            logged = (record.uid, record.ts, record.session_id, record.tool, record.input_hash, bytes(record.payload))
-            if row is not None and row != logged:
-                differing.add(record.seq)
-    for event_id, input_hash, payload in connection.execute(_HASHED):
-        if input_hash != hashlib.sha256(payload).hexdigest():
-            differing.add(event_id)
+        told = record
+        if record.kind == "outcome":  # the event is what both records say
+            payload = msgspec.json.decode(record.payload)
+            captured = differing.pop(payload["event"], None)
+            if captured is None:
+                continue
+            new = outcomes.corrected(bytes(captured.payload), payload)
+            told = msgspec.structs.replace(captured, payload=msgspec.Raw(new), input_hash=outcomes.payload_hash(new))
+        elif record.kind != "capture":
+            continue
+        row = connection.execute(_AS_LOGGED, (told.seq,)).fetchone()
+        logged = (told.uid, told.ts, told.session_id, told.tool, told.input_hash, bytes(told.payload))
+        if row is not None and row != logged:
+            differing[told.seq] = told
+    for event_id, input_hash, payload_json in connection.execute(_HASHED):
+        if input_hash != hashlib.sha256(payload_json).hexdigest():
+            differing[event_id] = None
     return len(differing)

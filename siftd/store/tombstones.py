@@ -178,6 +178,8 @@ class Tombstones:
             return True
         if record.kind in ("session", "conversation"):
             return self._covers_time(record, record.ts)
+        if record.kind == "outcome":
+            return self._covers_told(record)
         if record.kind in ("summary", "injection"):
             return self._covers_told(record) or self._covers_memory(record)
         if record.kind != "capture":
@@ -225,7 +227,7 @@ class Tombstones:
         return self._spans.get(("time", ""), [])
 
     def _covers_told(self, record: Record) -> bool:
-        """An imported summary, and that an agent was given it, go with their event."""
+        """An imported summary, that an agent was given it, and how a call ended go with their event."""
         told = find_object(bytes(record.payload).decode()) or {}
         is_named = self._find("uid", str(told.get("uid"))) is not None
         return is_named or self._covers_time(record, told.get("eventTs", record.ts))

@@ -19,6 +19,7 @@ class Transcripts:
     """`projects/<encoded folder>/<session>.jsonl` under the client's home, and beside it what its subagents did."""
 
     suffix = ".jsonl"
+    tells_outcomes = False
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> str:
         from siftd.clients.claude_code.settings import claude_folder

@@ -17,6 +17,7 @@ class Files:
     """Any file of lines."""
 
     suffix = ".jsonl"
+    tells_outcomes = False
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> None:  # noqa: ARG002 - there is none
         return None

@@ -31,7 +31,7 @@ from siftd.workspace.paths import WorkspacePaths
 
 log = structlog.get_logger()
 
-_UNTOLD = frozenset({"segment", "forget", "retry", "resummarise", "undo", "link", "scrub"})
+_UNTOLD = frozenset({"segment", "forget", "retry", "resummarise", "undo", "link", "scrub", "outcome"})
 """Kinds of records without a word of anybody's."""
 
 _NAMES = ("session_id", "tool", "cwd", "client", "prompt_id", "agent_id", "spawned_agent_id")
