@@ -20,7 +20,7 @@ from typing import NamedTuple
 from siftd.backfill.lines import Lines
 from siftd.backfill.reading import BATCH_EVENTS, Batch, take
 from siftd.capture.intake import Intake
-from siftd.clients.client import Client, is_unhooked
+from siftd.clients.client import Client, StoredSessions, is_unhooked
 from siftd.foreign_file import open_regular
 from siftd.model import Event
 
@@ -59,6 +59,8 @@ class Followed:
         """Where one that knows nothing goes on."""
         self._session_id = session_id
         self._secret = secret
+        files = client.files
+        self._tells_outcomes = not isinstance(files, StoredSessions) and files.tells_outcomes
         self._begin(cursor)
 
     def _begin(self, at: Cursor) -> None:
@@ -105,7 +107,7 @@ class Followed:
 
     def _is_news(self, told: Event) -> bool:
         """Whether no hook tells it, or tells it otherwise."""
-        is_outcome = self._client.files.tells_outcomes and told.outcome in ("failed", "interrupted")
+        is_outcome = self._tells_outcomes and told.outcome in ("failed", "interrupted")
         return (is_outcome or is_unhooked(told)) and told.session_id == self._session_id
 
     def _seen(self, descriptor: int, offset: int) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from siftd.backfill.lines import Lines, reason_of
+from siftd.backfill.lines import Lines, StoredLines, open_lines, reason_of
 from siftd.backfill.result import BackfillResult
 from siftd.backfill.sources import Transcript
 from siftd.capture.admission import Redacted, encode_canonical
@@ -18,7 +18,6 @@ from siftd.capture.intake import Ignored, Intake, OptedOut
 from siftd.capture.truncate import RAW_TEXT_MAX
 from siftd.clients.client import Skipped, Told
 from siftd.errors import EnvelopeRejected
-from siftd.foreign_file import open_regular
 from siftd.model import Event, SessionChange
 
 log = structlog.get_logger()
@@ -47,8 +46,7 @@ def iter_batches(transcript: Transcript, intake: Intake, now_ms: int) -> Generat
     """
     batch = Batch()
     try:
-        with open_regular(transcript.path) as file:
-            lines = Lines(file, transcript.path)
+        with open_lines(transcript.client, transcript.path, transcript.key) as lines:
             deadline = time.monotonic() + BATCH_SECONDS
             for told in _read(transcript, lines, now_ms):
                 take(told, batch, transcript.path, intake, lines.longest)
@@ -70,7 +68,7 @@ def iter_batches(transcript: Transcript, intake: Intake, now_ms: int) -> Generat
     yield batch
 
 
-def _read(transcript: Transcript, lines: Lines, now_ms: int) -> Iterator[Told]:
+def _read(transcript: Transcript, lines: Lines | StoredLines, now_ms: int) -> Iterator[Told]:
     spawned = transcript.client.files.spawned_agents(transcript.path, transcript.head)
     for told in _read_lines(transcript, lines, now_ms):
         if isinstance(told, Event) and not transcript.is_own:
@@ -81,7 +79,7 @@ def _read(transcript: Transcript, lines: Lines, now_ms: int) -> Iterator[Told]:
             yield told
 
 
-def _read_lines(transcript: Transcript, lines: Lines, now_ms: int) -> Iterator[Told]:
+def _read_lines(transcript: Transcript, lines: Lines | StoredLines, now_ms: int) -> Iterator[Told]:
     """Yield everything that the file tells. Calls that are still unanswered, and a turn that is not over, are left out:
     a later reading of the grown file tells them."""
     reader = transcript.client.files.reader(transcript.head.session_id or Path(transcript.path).stem)

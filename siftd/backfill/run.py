@@ -95,7 +95,7 @@ async def backfill(
         run.result.note_error(path, reason)
     finished = await progress_store.read(backfill_progress.list_finished)
     for transcript in sources.transcripts:
-        counts = _recall(finished.get(printable(transcript.path)), transcript)
+        counts = _recall(finished.get(printable(transcript.name)), transcript)
         if counts is not None:
             await run.pass_by(transcript, counts)
             continue
@@ -190,7 +190,7 @@ async def _note(store: ProgressStore, transcript: Transcript, counts: BackfillRe
     note = msgspec.json.encode(_Note(transcript.size, transcript.modified_ns, counts)).decode()
     try:
         await store.write(
-            lambda connection: backfill_progress.note_finished(connection, printable(transcript.path), note)
+            lambda connection: backfill_progress.note_finished(connection, printable(transcript.name), note)
         )
     except StoreError as error:  # a locked database: the events are safe in the log, the next run reads the file again
         log.warning("backfill_progress_lost", error=error.code)

@@ -11,12 +11,12 @@ the main file comes before its subagents' files.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from siftd.backfill.lines import reason_of
-from siftd.clients.client import Client, Head
+from siftd.clients.client import Client, Head, StoredSessions
 from siftd.foreign_file import open_regular
 from siftd.workspace.identity import Workspace, find_workspace
 
@@ -26,7 +26,7 @@ HEAD_BYTES = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One file to read."""
+    """One session to read: a file, or part of one that holds several."""
 
     client: Client
     path: str
@@ -36,6 +36,13 @@ class Transcript:
     is_own: bool = True
     """Whether it lies in the client's folder, or a person says that it is theirs. Of any other file nobody knows who
     wrote it."""
+    key: str = ""
+    """What the session is called in a file of several."""
+
+    @property
+    def name(self) -> str:
+        """What it is known by: no other transcript has the same."""
+        return f"{self.path}#{self.key}" if self.key else self.path
 
 
 @dataclass
@@ -65,8 +72,7 @@ def find_sources(
     looked_at = []
     for path in files:
         is_own = own or (theirs is not None and path.startswith(theirs))
-        if (seen := _look_at(client, path, sources, is_own=is_own)) is not None:
-            looked_at.append(seen)
+        looked_at += _look_at(client, path, sources, is_own=is_own)
     belongs = _Belonging(workspace, any_workspace, is_excluded)
     sources.transcripts = _in_order(looked_at, belongs)
     return sources
@@ -78,7 +84,8 @@ def list_roots(client: Client, folder: str | None) -> tuple[list[str], list[str]
     folders = {
         seen.head.cwd
         for path in _iter_files(client, [folder] if folder else [], sources)
-        if (seen := _look_at(client, path, sources, is_own=True)) and seen.head.cwd and os.path.isabs(seen.head.cwd)  # noqa: PTH117
+        for seen in _look_at(client, path, sources, is_own=True)
+        if seen.head.cwd and os.path.isabs(seen.head.cwd)  # noqa: PTH117
     }
     here = {find_workspace(each).root for each in folders if Path(each).is_dir()}
     return sorted(here), sorted(each for each in folders if not Path(each).is_dir())
@@ -135,15 +142,25 @@ def _iter_files(client: Client, paths: Sequence[str], sources: Sources) -> Itera
                         sources.problems.append((file, "it is a link that leads elsewhere"))
 
 
-def _look_at(client: Client, path: str, sources: Sources, *, is_own: bool) -> Transcript | None:
+def _look_at(client: Client, path: str, sources: Sources, *, is_own: bool) -> list[Transcript]:
+    """Return the sessions that a file holds, without reading further than their heads."""
     try:
-        with open_regular(path) as file:
-            found = os.fstat(file.fileno())
-            lines = iter(lambda: file.readline(HEAD_BYTES) if file.tell() < HEAD_BYTES else b"", b"")
-            return Transcript(client, path, found.st_size, found.st_mtime_ns, client.files.head(lines), is_own)
+        return list(_heads(client, path, is_own=is_own))
     except OSError as error:
         sources.problems.append((path, reason_of(error)))
-        return None
+        return []
+
+
+def _heads(client: Client, path: str, *, is_own: bool) -> Iterable[Transcript]:
+    files = client.files
+    if isinstance(files, StoredSessions):
+        for each in files.sessions(path):
+            yield Transcript(client, path, each.size, each.modified_ns, each.head, is_own, each.key)
+        return
+    with open_regular(path) as file:
+        found = os.fstat(file.fileno())
+        lines = iter(lambda: file.readline(HEAD_BYTES) if file.tell() < HEAD_BYTES else b"", b"")
+        yield Transcript(client, path, found.st_size, found.st_mtime_ns, files.head(lines), is_own)
 
 
 def _in_order(transcripts: Sequence[Transcript], belongs: Callable[[str | None], bool]) -> list[Transcript]:
@@ -154,5 +171,5 @@ def _in_order(transcripts: Sequence[Transcript], belongs: Callable[[str | None],
         is_subagent = each.head.agent_id and each.head.session_id
         main = mains.get(each.head.session_id, each) if is_subagent else each
         if belongs(main.head.cwd):
-            placed.append(((main.modified_ns, main.path, each is not main, each.path), each))
+            placed.append(((main.modified_ns, main.name, each is not main, each.name), each))
     return [each for _, each in sorted(placed, key=lambda pair: pair[0])]

@@ -9,7 +9,7 @@ first asked: a daemon that only takes captures in loads no reader of transcripts
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
@@ -77,6 +77,47 @@ class SessionFiles(Protocol):
         """Return which subagent each call of a file's session started, as files beside it tell."""
 
 
+class StoredSession(NamedTuple):
+    """One of the sessions that a file holds."""
+
+    key: str
+    """What it is called in the file; "" where the file holds no other."""
+    size: int
+    """About how many bytes it has to tell."""
+    modified_ns: int
+    head: Head
+
+
+@runtime_checkable
+class StoredSessions(Protocol):
+    """The files of a client that keeps sessions in no lines of JSON: in a database of many, or in a document that is
+    written anew whenever something is added.
+
+    Such a file is foreign as any other is: regular, this user's, opened for reading alone, read in bounded memory. All
+    that is wrong with it is an OSError.
+    """
+
+    @property
+    def suffix(self) -> str:
+        """How their names end."""
+
+    def folder(self, environ: Mapping[str, str], user_home: str) -> str | None:
+        """Return the folder that holds all of them; None for a client that keeps none of its own."""
+
+    def sessions(self, path: str) -> Iterable[StoredSession]:
+        """Return the sessions that a file holds. Raises OSError."""
+
+    def lines_of(self, path: str, key: str) -> Iterator[bytes]:
+        """Yield what a session's file tells as lines, which `reader` reads, always the same ones in the same order,
+        what is new last. Raises OSError."""
+
+    def reader(self, session_id: str | None) -> Reader:
+        """Return a reader; `session_id` stands in where lines name none."""
+
+    def spawned_agents(self, path: str, head: Head) -> dict[str, str]:
+        """Return which subagent each call of a file's session started, as files beside it tell."""
+
+
 class Where(NamedTuple):
     """What a client is to be wired for."""
 
@@ -118,7 +159,7 @@ class Client(Protocol):
         """For people."""
 
     @property
-    def files(self) -> SessionFiles:
+    def files(self) -> SessionFiles | StoredSessions:
         """Where it keeps sessions, and how they read."""
 
     @property

@@ -5,10 +5,11 @@ from __future__ import annotations
 from siftd.clients.claude_code.client import ClaudeCode
 from siftd.clients.client import Client
 from siftd.clients.generic.client import Generic
+from siftd.clients.opencode.client import OpenCode
 from siftd.errors import RequestInvalid
 
 _GENERIC = Generic()
-CLIENTS: dict[str, Client] = {each.name: each for each in (ClaudeCode(), _GENERIC)}
+CLIENTS: dict[str, Client] = {each.name: each for each in (ClaudeCode(), OpenCode(), _GENERIC)}
 """By name."""
 DEFAULT = ClaudeCode.name
 """Whose sessions are read where nobody names a client."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from siftd.clients.claude_code.tools import TOOLS as CLAUDE_CODE
 from siftd.clients.generic.tools import TOOLS as GENERIC
+from siftd.clients.opencode.tools import TOOLS as OPENCODE
 from siftd.clients.tool import Tool, find_tool
 
-KNOWN = {**GENERIC, **CLAUDE_CODE}
+KNOWN = {**OPENCODE, **GENERIC, **CLAUDE_CODE}
 """By the name in lower case."""
 
 

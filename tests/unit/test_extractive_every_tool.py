@@ -142,6 +142,8 @@ CASES: list[tuple[str, dict[str, Any], Any, list[str]]] = [
         {"answers": {"Which database?": "Postgres"}},
         ["Which database?", "Postgres"],
     ),
+    ("codesearch", {"query": "token expiry"}, "src/auth.py:1: def login", ["token expiry"]),
+    ("question", {"questions": [{"question": "Which database?"}]}, "Postgres", ["Which database?"]),
     ("ExitPlanMode", {"plan": "# Move to Postgres"}, {}, ["Postgres"]),
 ]
 

@@ -69,10 +69,14 @@ SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE \w+ SET|DELETE FROM|PRAGMA|BEGIN|C
 
 def test_sql_stands_in_the_store_alone() -> None:
     rules = REPOSITORY / "siftd" / "redact" / "rules"  # forms of secrets, some of which are SQL
+    foreign = {  # they read databases of others, whose rows no table of ours has
+        "siftd/foreign_database.py",
+        "siftd/clients/opencode/sessions.py",
+    }
     found = {
         str(module.relative_to(REPOSITORY))
         for module in (REPOSITORY / "siftd").rglob("*.py")
         if not module.is_relative_to(REPOSITORY / "siftd" / "store") and not module.is_relative_to(rules)
         if any(SQL.match(text) for text in _texts(module))
     }
-    assert found == set()
+    assert found == foreign

@@ -20,12 +20,14 @@ import structlog
 
 from siftd.capture.admission import Redacted
 from siftd.capture.intake import Intake
+from siftd.clients.client import StoredSessions
 from siftd.clock import Clock
 from siftd.errors import SiftdError
 from siftd.store import cursors
 
 if TYPE_CHECKING:
     from siftd.backfill.following import Followed
+    from siftd.backfill.following_stored import FollowedDocument
     from siftd.backfill.run import Kept, ProgressStore
 
 log = structlog.get_logger()
@@ -52,7 +54,7 @@ class Transcripts:
         self._store = store
         self._clock = clock
         self._secret = secret
-        self._followed: dict[str, Followed] = {}
+        self._followed: dict[str, Followed | FollowedDocument] = {}
         """By path; the one that was named or read last is the last."""
         self._lock = anyio.Lock()
 
@@ -87,13 +89,18 @@ class Transcripts:
             if known is None and may_be_transcript(client, path):
                 file = self._key(path)
                 cursor = await self._store.read(lambda c, f=file: cursors.find(c, f))  # type: ignore[misc]
-                known = Followed(client, path, session_id, Cursor(*cursor), self._secret)
+                if isinstance(client.files, StoredSessions):
+                    from siftd.backfill.following_stored import FollowedDocument
+
+                    known = FollowedDocument(client, client.files, path, session_id, Cursor(*cursor), self._secret)
+                else:
+                    known = Followed(client, path, session_id, Cursor(*cursor), self._secret)
             if known is not None:
                 self._followed[path] = known
         for path in list(self._followed)[:-FOLLOWED_MAX]:
             del self._followed[path]
 
-    async def _read_one(self, followed: Followed) -> int:
+    async def _read_one(self, followed: Followed | FollowedDocument) -> int:
         if not await asyncio.to_thread(lambda: followed.has_changed):
             return 0
         before, new = followed.cursor, 0
