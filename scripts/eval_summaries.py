@@ -60,7 +60,7 @@ async def fill(folder: str, paths: list[str], backend: str) -> str:
     """Read the transcripts into a new store and drain it; return the database's path."""
     home = Home(folder).for_workspace(KEY)
     ensure_workspace(home)
-    settings = Settings({"memory.backend": backend})
+    settings = Settings.of({"memory.backend": backend})
     storage = Storage(Workspace(folder, KEY), home, LoadedSettings(settings), SystemClock())
     services = Services(storage, bool)
 

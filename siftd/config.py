@@ -1,4 +1,4 @@
-"""Configuration: every key in one table, parsed and checked without touching a file.
+"""Configuration: every key is a field of `Settings`, parsed and checked without touching a file.
 
 A file holds JSON, nested (`{"memory": {"backend": "extractive"}}`) or with dotted keys
 (`{"memory.backend": "extractive"}`). A flag, which only a person who starts the daemon by hand can give, beats the file
@@ -11,7 +11,9 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any
 
 from siftd.errors import ConfigInvalid
@@ -24,6 +26,8 @@ class Key:
     """One configuration key: its name, default, kind of value, bounds, and what it decides."""
 
     name: str
+    field: str
+    """Its field of `Settings`."""
     default: Any
     kind: str
     """"int", "float", "bool", "text", "list" (of texts), "rules" or "days" (int, or null for ever)."""
@@ -32,72 +36,129 @@ class Key:
     high: float | None = None
 
 
-KEYS: tuple[Key, ...] = (
-    Key(
-        "memory.consolidator.tickMs", 30_000, "int", "how often raw events are summarised and embedded", 50, MS_PER_DAY
-    ),
-    Key("memory.consolidator.batchSize", 16, "int", "events a backend is given at once", 1, 256),
-    Key("memory.consolidator.supersedeMs", 300_000, "int", "how often near-duplicates are looked for", 50, MS_PER_DAY),
-    Key("memory.consolidator.supersedeCosine", 0.95, "float", "how alike two summaries must be to be one", 0.5, 1.0),
-    Key("memory.backend", "extractive", "text", "what writes summaries"),
-    Key("memory.embedder", "blend-384", "text", "what turns text into vectors"),
-    Key("memory.embedderUrl", "", "text", "the embedder's address on this machine, when it is not the usual one"),
-    Key("memory.dailyTokenCap", 0, "int", "tokens a day a remote backend may use; 0 lets nothing leave", 0, 10**12),
-    Key(
+def _key(name: str, default: Any, meaning: str, low: float | None = None, high: float | None = None) -> Any:
+    """Return a field of `Settings`. Its annotation is the kind of value that the key takes."""
+    described = {"name": name, "default": default, "meaning": meaning, "low": low, "high": high}
+    return field(default_factory=partial(copy, default), metadata=described)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The value of every key; a field is named as its key is, in snake case."""
+
+    memory_consolidator_tick_ms: int = _key(
+        "memory.consolidator.tickMs", 30_000, "how often raw events are summarised and embedded", 50, MS_PER_DAY
+    )
+    memory_consolidator_batch_size: int = _key(
+        "memory.consolidator.batchSize", 16, "events per request to a backend", 1, 256
+    )
+    memory_consolidator_supersede_ms: int = _key(
+        "memory.consolidator.supersedeMs", 300_000, "how often near-duplicate summaries are looked for", 50, MS_PER_DAY
+    )
+    memory_consolidator_supersede_cosine: float = _key(
+        "memory.consolidator.supersedeCosine",
+        0.95,
+        "cosine similarity at which a newer summary supersedes an older one",
+        0.5,
+        1.0,
+    )
+    memory_backend: str = _key("memory.backend", "extractive", "backend that writes summaries")
+    memory_embedder: str = _key("memory.embedder", "blend-384", "backend that turns text into vectors")
+    memory_embedder_url: str = _key(
+        "memory.embedderUrl", "", "address of the embedding server on this machine, if not the default one"
+    )
+    memory_daily_token_cap: int = _key(
+        "memory.dailyTokenCap", 0, "tokens per day that a remote backend may use; 0: nothing is sent", 0, 10**12
+    )
+    memory_fallback_ms: int = _key(
         "memory.fallbackMs",
         600_000,
-        "int",
-        "how long a backend is waited for before the built-in one stands in",
+        "how long a failing backend is retried before the built-in one is used",
         0,
         10 * 365 * MS_PER_DAY,
-    ),
-    Key("memory.baseUrl", "", "text", "the model server's address, when it is not the usual one"),
-    Key("memory.apiKeyFile", "", "text", "a file (mode 0600) that holds the remote backend's API key"),
-    Key("memory.command", [], "list", "argv of the `command` backend; {model} is substituted"),
-    Key("daemon.idleExitMs", 1_800_000, "int", "the daemon ends after so long without a request", 100, 10 * MS_PER_DAY),
-    Key("log.keepDays", 30, "days", "how long sealed log segments are kept", 1, 36_500),
-    Key("store.keepDays", None, "days", "how long events are kept; null is for ever", 1, 36_500),
-    Key("capture.maxPayloadBytes", 262_144, "int", "a larger payload is shortened", 4_096, 4_194_304),
-    Key("capture.ignore", [], "list", "globs over tool names and file paths that are not captured"),
-    Key("capture.exclude", [], "list", "folders; workspaces under them are not captured"),
-    Key("redact.emails", True, "bool", "replace email addresses"),
-    Key("redact.phones", True, "bool", "replace phone numbers"),
-    Key("redact.rules", [], "rules", "rules of one's own: a name, a pattern, an example that it catches"),
-    Key("search.weights.words", 1.0, "float", "what a summary holds of the question", 0, 10),
-    Key("search.weights.raw", 0.75, "float", "what the event itself holds of it", 0, 10),
-    Key("search.weights.vector", 1.0, "float", "how near a summary's vector is", 0, 10),
-    Key("search.weights.trigram", 0.4, "float", "a word of the question inside another", 0, 10),
-    Key("search.weights.session", 0.15, "float", "what the rest of a hit's session holds", 0, 10),
-    Key("search.weights.neighbour", 0.25, "float", "what a session shortly before or after holds", 0, 10),
-    Key("search.weights.recency", 0.4, "float", "how much newer lifts a hit", 0, 10),
-    Key("search.weights.confidence", 0.1, "float", "how much a surer summary lifts a hit", 0, 10),
-    Key("search.weights.prompt", 0.5, "float", 'how much being typed lifts a hit, if a question says "I"', 0, 10),
-    Key(
-        "search.weights.conclusion", 0.6, "float", "how much saying what came of it lifts a hit, for a question", 0, 10
-    ),
-    Key("search.weights.diversity", 0.15, "float", "what a hit loses for each better one of its session", 0, 10),
-    Key("search.acrossProjects", False, "bool", "whether agents may search every project's memory, not only their own"),
-    Key("recall.maxTokens", 800, "int", "the most that is given back for one prompt; 0 gives nothing", 0, 2_400),
-    Key("recall.failures", True, "bool", "whether a command that fails as it did before brings how it was got through"),
-    Key("recall.notice", True, "bool", "whether the person sees one line when an agent is given something"),
-    Key("recall.briefTokens", 600, "int", "the most that is given at a session's start; 0 gives nothing", 0, 2_400),
-)
+    )
+    memory_base_url: str = _key("memory.baseUrl", "", "address of the model server, if not the default one")
+    memory_api_key_file: str = _key(
+        "memory.apiKeyFile", "", "a file (mode 0600) that holds the remote backend's API key"
+    )
+    memory_command: list[str] = _key("memory.command", [], "argv of the `command` backend; {model} is substituted")
+    daemon_idle_exit_ms: int = _key(
+        "daemon.idleExitMs", 1_800_000, "idle time after which the daemon exits", 100, 10 * MS_PER_DAY
+    )
+    log_keep_days: int | None = _key("log.keepDays", 30, "how long sealed log segments are kept", 1, 36_500)
+    store_keep_days: int | None = _key("store.keepDays", None, "how long events are kept; null: for ever", 1, 36_500)
+    capture_max_payload_bytes: int = _key(
+        "capture.maxPayloadBytes", 262_144, "size above which a payload is truncated", 4_096, 4_194_304
+    )
+    capture_ignore: list[str] = _key(
+        "capture.ignore", [], "glob patterns of tool names and file paths that are not captured"
+    )
+    capture_exclude: list[str] = _key("capture.exclude", [], "folders; workspaces under them are not captured")
+    redact_emails: bool = _key("redact.emails", True, "replace email addresses")
+    redact_phones: bool = _key("redact.phones", True, "replace phone numbers")
+    redact_rules: list[Any] = _key(
+        "redact.rules", [], "custom redaction rules: a name, a pattern, an example that it matches"
+    )
+    search_weights_words: float = _key("search.weights.words", 1.0, "weight of the query's words in a summary", 0, 10)
+    search_weights_raw: float = _key(
+        "search.weights.raw", 0.75, "weight of the query's words in the event itself", 0, 10
+    )
+    search_weights_vector: float = _key("search.weights.vector", 1.0, "weight of a summary's vector similarity", 0, 10)
+    search_weights_trigram: float = _key(
+        "search.weights.trigram", 0.4, "weight of a query word that occurs only inside other words", 0, 10
+    )
+    search_weights_session: float = _key(
+        "search.weights.session", 0.15, "weight of matches elsewhere in the same session", 0, 10
+    )
+    search_weights_neighbour: float = _key(
+        "search.weights.neighbour", 0.25, "weight of matches in sessions shortly before or after", 0, 10
+    )
+    search_weights_recency: float = _key("search.weights.recency", 0.4, "boost for newer hits", 0, 10)
+    search_weights_confidence: float = _key(
+        "search.weights.confidence", 0.1, "boost for summaries with a higher confidence", 0, 10
+    )
+    search_weights_prompt: float = _key(
+        "search.weights.prompt", 0.5, "boost for what a person typed, when the query is in the first person", 0, 10
+    )
+    search_weights_conclusion: float = _key(
+        "search.weights.conclusion", 0.6, "boost for statements of an outcome, when the query is a question", 0, 10
+    )
+    search_weights_diversity: float = _key(
+        "search.weights.diversity", 0.15, "penalty for each better hit of the same session", 0, 10
+    )
+    search_across_projects: bool = _key(
+        "search.acrossProjects", False, "whether agents may search every project's memory, not only their own"
+    )
+    recall_max_tokens: int = _key("recall.maxTokens", 800, "maximum tokens of recall per prompt; 0: none", 0, 2_400)
+    recall_failures: bool = _key(
+        "recall.failures", True, "whether a repeated failure shows the agent how it was resolved before"
+    )
+    recall_notice: bool = _key("recall.notice", True, "whether a line tells the person what the agent was given")
+    recall_brief_tokens: int = _key(
+        "recall.briefTokens", 600, "maximum tokens of the brief at a session's start; 0: none", 0, 2_400
+    )
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Settings:
+        """Return what checked values say, by key name; where they say nothing, the defaults hold."""
+        return cls(**{_BY_NAME[name].field: value for name, value in values.items()})
+
+    def by_key(self) -> dict[str, Any]:
+        """Return every value by its key's name."""
+        return {key.name: getattr(self, key.field) for key in KEYS}
+
+
+_KINDS = {
+    "int": "int",
+    "float": "float",
+    "bool": "bool",
+    "str": "text",
+    "list[str]": "list",
+    "list[Any]": "rules",
+    "int | None": "days",
+}
+KEYS = tuple(Key(field=each.name, kind=_KINDS[str(each.type)], **each.metadata) for each in fields(Settings))
 _BY_NAME = {key.name: key for key in KEYS}
-
-
-class Settings:
-    """The values of every key. Immutable; read one by its name: `settings["memory.backend"]`."""
-
-    __slots__ = ("_values",)
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = {**{key.name: key.default for key in KEYS}, **values}
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
-
-    def items(self) -> Iterator[tuple[str, Any]]:
-        return iter(self._values.items())
 
 
 def is_loopback(url: str) -> bool:
@@ -114,7 +175,7 @@ def is_loopback(url: str) -> bool:
 
 def is_excluded(root: str, settings: Settings) -> bool:
     """Whether `capture.exclude` names the workspace at `root` or a folder above it."""
-    folders = [folder.rstrip("/") for folder in settings["capture.exclude"]]
+    folders = [folder.rstrip("/") for folder in settings.capture_exclude]
     return any(root == folder or root.startswith(f"{folder}/") for folder in folders)
 
 
@@ -136,13 +197,13 @@ def parse_flags(assignments: Sequence[str]) -> dict[str, Any]:
         name, equals, text = assignment.partition("=")
         if not equals:
             raise ConfigInvalid("a setting is written KEY=VALUE", hint="for instance memory.backend=extractive")
-        values[name] = check(name, _from_text(_key(name), text))
+        values[name] = check(name, _from_text(find_key(name), text))
     return values
 
 
 def check(name: str, value: Any) -> Any:
     """Return `value` if it is one that key `name` may have."""
-    key = _key(name)
+    key = find_key(name)
     if key.kind == "days" and value is None:
         return None
     if not _has_kind(key, value):
@@ -192,7 +253,8 @@ def _from_text(key: Key, text: str) -> Any:
         return [part for part in text.split(",") if part] if key.kind == "list" else text
 
 
-def _key(name: str) -> Key:
+def find_key(name: str) -> Key:
+    """Return the key of that name. Raises ConfigInvalid, which names the nearest one."""
     if name in _BY_NAME:
         return _BY_NAME[name]
     near = difflib.get_close_matches(name, _BY_NAME, n=1, cutoff=0.0)

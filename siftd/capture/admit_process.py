@@ -66,7 +66,7 @@ class Learnt(SessionValues):
 def admit(order: Order, message: bytes) -> dict[str, Any]:
     """Return what becomes of a message, ready to be encoded."""
     paths = Home(order.home, order.namespace).for_workspace(order.key)
-    intake = Intake(paths, Settings(order.settings), root=path_from_text(order.root))
+    intake = Intake(paths, Settings.of(order.settings), root=path_from_text(order.root))
     learnt = Learnt()
     intake.admission = intake.admission.seeking(learnt)
     try:

@@ -80,9 +80,9 @@ class Intake:
         self.redactor = self._make_redactor(settings)
         self.values = SessionValues()
         self.admission = Admission(
-            secret, self.redactor, max_payload_bytes=settings["capture.maxPayloadBytes"], values=self.values
+            secret, self.redactor, max_payload_bytes=settings.capture_max_payload_bytes, values=self.values
         )
-        self._ignored: list[str] = settings["capture.ignore"]
+        self._ignored: list[str] = settings.capture_ignore
         self.branches = Branches()
         self.named: dict[str, tuple[Client, str]] = {}
         """The transcripts that hooks have named and nobody has taken from here yet, each with client and session."""
@@ -200,11 +200,11 @@ class Intake:
 
 def make_redactor(secret: bytes, settings: Settings, values: EnvValues | None) -> Redactor:
     """Return the redactor that the settings ask for: the table's rules, one's own, and the workspace's values."""
-    own = custom_rules.parse(settings["redact.rules"])
+    own = custom_rules.parse(settings.redact_rules)
     searchers: list[Searcher] = [OwnRules(own)] if own else []
     if values is not None:
         searchers.append(values)
-    return Redactor(secret, emails=settings["redact.emails"], phones=settings["redact.phones"], searchers=searchers)
+    return Redactor(secret, emails=settings.redact_emails, phones=settings.redact_phones, searchers=searchers)
 
 
 def plain(value: Any, depth: int = 0) -> Any:

@@ -43,7 +43,7 @@ class Backends:
         self._store = store
         self._clock = clock
         self._drainers: dict[str, Drainer] = {}
-        self.name: str = settings["memory.backend"]
+        self.name: str = settings.memory_backend
         self.drainer = self._make(self.name, connection)
 
     def drainer_for(self, spec: str | None) -> Drainer:
@@ -74,7 +74,7 @@ class Backends:
 
     def tokens(self, connection: sqlite3.Connection) -> dict[str, Any]:
         """Return what was spent today (UTC) and what is left of the cap."""
-        day, cap = day_of(self._clock.now_ms()), self._settings["memory.dailyTokenCap"]
+        day, cap = day_of(self._clock.now_ms()), self._settings.memory_daily_token_cap
         spent = token_spend.spent_remotely(connection, day)
         return {
             "day": day,
@@ -89,7 +89,7 @@ class Backends:
             spec,
             api_key=self._api_key,
             base_url=self._base_url(spec),
-            command=self._settings["memory.command"],
+            command=self._settings.memory_command,
             find_sampler=self._find_sampler,
         )
         if spec == "auto":
@@ -100,13 +100,13 @@ class Backends:
             backend,
             Circuit(self._clock, away_since_ms=away),
             self._clock,
-            batch_size=self._settings["memory.consolidator.batchSize"],
+            batch_size=self._settings.memory_consolidator_batch_size,
             crash_guard=self._crash_guard,
             keep_bill=self._keep_bill,
-            limits=Limits(self._settings["memory.dailyTokenCap"], self._settings["memory.fallbackMs"]),
+            limits=Limits(self._settings.memory_daily_token_cap, self._settings.memory_fallback_ms),
         )
 
     def _base_url(self, spec: str) -> str | None:
         """Return the configured address for a backend of the configured kind: another kind has another server."""
-        is_same_kind = spec.partition(":")[0] == self._settings["memory.backend"].partition(":")[0]
-        return (self._settings["memory.baseUrl"] or None) if is_same_kind else None
+        is_same_kind = spec.partition(":")[0] == self._settings.memory_backend.partition(":")[0]
+        return (self._settings.memory_base_url or None) if is_same_kind else None

@@ -188,7 +188,7 @@ class ContextInjector:
         from siftd.search.recall import recall
 
         session = request.session_id
-        max_tokens = _bounded(self._storage.settings["recall.maxTokens"], request.max_tokens)
+        max_tokens = _bounded(self._storage.settings.recall_max_tokens, request.max_tokens)
         if max_tokens <= 0:
             return _nothing()
 
@@ -213,11 +213,11 @@ class ContextInjector:
         """Return how a command that failed just now was got through before."""
         from siftd.search.failed_before import failed_before
 
-        max_tokens = self._storage.settings["recall.maxTokens"]
+        max_tokens = self._storage.settings.recall_max_tokens
         payload = msgspec.json.decode(event.payload_json)
         command, error = payload.get("tool_input"), payload.get("error")
         command = command.get("command") if isinstance(command, dict) else None
-        if not isinstance(command, str) or not isinstance(error, str) or not self._storage.settings["recall.failures"]:
+        if not isinstance(command, str) or not isinstance(error, str) or not self._storage.settings.recall_failures:
             return _nothing()
 
         def read(connection: sqlite3.Connection) -> Given:
@@ -230,7 +230,7 @@ class ContextInjector:
         from siftd.search.brief import FRESH, brief
 
         session = request.session_id
-        max_tokens = _bounded(self._storage.settings["recall.briefTokens"], request.max_tokens)
+        max_tokens = _bounded(self._storage.settings.recall_brief_tokens, request.max_tokens)
         if max_tokens <= 0:
             return _nothing()
 
@@ -253,7 +253,7 @@ class ContextInjector:
         """Return the line that offers the person rules that they said since they were last offered any; once each."""
         from siftd.search.standing import list_said
 
-        if not self._storage.settings["recall.notice"]:
+        if not self._storage.settings.recall_notice:
             return ""
 
         now_ms = self._storage.clock.now_ms()
@@ -279,7 +279,7 @@ class ContextInjector:
 
     def _notice(self, given: Sequence[str]) -> str:
         """Return the line in which the person is told what the agent was given; empty where they want none."""
-        if not self._storage.settings["recall.notice"]:
+        if not self._storage.settings.recall_notice:
             return ""
         ids = " ".join(f"#{each}" for each in given[:NOTICED_MAX])
         more = f" and {len(given) - NOTICED_MAX} more" if len(given) > NOTICED_MAX else ""

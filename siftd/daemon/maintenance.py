@@ -61,7 +61,7 @@ class Maintenance:
         self._gave_back_at = -math.inf
         self._paths = paths
         self._folder = paths.snapshots
-        self._keep_ms: int | None = settings["log.keepDays"] and settings["log.keepDays"] * MS_PER_DAY
+        self._keep_ms: int | None = settings.log_keep_days and settings.log_keep_days * MS_PER_DAY
         self._clock = clock
         self._forgetter = forgetter
         self._scrubber = scrubber

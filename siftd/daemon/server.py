@@ -329,7 +329,7 @@ class Daemon:
                 self.stopped.set()
 
     async def _watch_idleness(self) -> None:
-        idle_exit = self._storage.settings["daemon.idleExitMs"] / 1000
+        idle_exit = self._storage.settings.daemon_idle_exit_ms / 1000
         while True:
             if self._connections:
                 self._idle_since = self._clock.monotonic()

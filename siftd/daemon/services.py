@@ -74,7 +74,7 @@ class Services:
         shared = None if self.paths.key == GLOBAL else self.paths.home.for_workspace(GLOBAL).database
         self.store = StoreAccess(self.paths.database, self.committer, self.embedder, shared=shared)
         self.searching = SearchAccess(storage, self.store)
-        self.samplers = Samplers(is_wanted=self.settings["memory.backend"].partition(":")[0] == "sampling")
+        self.samplers = Samplers(is_wanted=self.settings.memory_backend.partition(":")[0] == "sampling")
         self.backends = Backends(
             self.settings,
             storage.api_key,
@@ -93,7 +93,7 @@ class Services:
             committer=self.committer,
             tombstones=storage.tombstones,
             admission=self.intake.admission,
-            keep_days=self.settings["store.keepDays"],
+            keep_days=self.settings.store_keep_days,
         )
         self.scrubber = Scrubber(self.paths, self.clock, self.committer, self.intake.admission)
         self.hider = ValueHider(self.paths, self.clock, self.committer, self.intake)
@@ -120,7 +120,7 @@ class Services:
         self.injector = ContextInjector(storage, self.store, self.searching)
         indexer = RawIndexer(self.store, storage.crash_guard)
         superseder = Superseder(
-            self.store, self.store.index, self.clock, cosine=self.settings["memory.consolidator.supersedeCosine"]
+            self.store, self.store.index, self.clock, cosine=self.settings.memory_consolidator_supersede_cosine
         )
         passes: list[Pass] = [
             Task(TAKE_IN, self._take_in),
@@ -135,7 +135,7 @@ class Services:
                 superseder,
                 indexer,
                 self.clock,
-                every_seconds=self.settings["memory.consolidator.supersedeMs"] / 1000,
+                every_seconds=self.settings.memory_consolidator_supersede_ms / 1000,
                 on_edit=self.searching.forget,
             ),
             TickTask("maintain", self._keep_up),
@@ -144,7 +144,7 @@ class Services:
             passes=passes,
             store=self.store,
             clock=self.clock,
-            tick_seconds=self.settings["memory.consolidator.tickMs"] / 1000,
+            tick_seconds=self.settings.memory_consolidator_tick_ms / 1000,
             find_drainer=lambda: self.backends.drainer,
             indexer=indexer,
             embedding=self.embedding,

@@ -47,12 +47,12 @@ class Storage:
         self.loaded = loaded
         self.settings: Settings = loaded.settings
         self._started = clock.monotonic()
-        self.embedder = make_embedder(self.settings["memory.embedder"], self.settings["memory.embedderUrl"])
-        self.api_key = read_api_key(self.settings["memory.apiKeyFile"])
+        self.embedder = make_embedder(self.settings.memory_embedder, self.settings.memory_embedder_url)
+        self.api_key = read_api_key(self.settings.memory_api_key_file)
         check_backend(
-            self.settings["memory.backend"],
-            base_url=self.settings["memory.baseUrl"] or None,
-            command=self.settings["memory.command"],
+            self.settings.memory_backend,
+            base_url=self.settings.memory_base_url or None,
+            command=self.settings.memory_command,
         )
         self.intake = Intake(paths, self.settings, root=workspace.root, in_background=True)
         self.secret = ensure_secret(paths)

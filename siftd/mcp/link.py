@@ -67,7 +67,7 @@ class Link:
         return find_workspace_at(self._client, folder).ask(message)
 
     def _check_is_allowed(self) -> None:
-        if not load_settings(self._client.home).settings["search.acrossProjects"]:
+        if not load_settings(self._client.home).settings.search_across_projects:
             raise RequestInvalid(
                 "the person lets no agent ask other projects",
                 hint="they may: `mem config search.acrossProjects true`",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from siftd.config import Settings
+from siftd.config import Settings, find_key
 from siftd.errors import RequestInvalid
 from siftd.ranking_config import HALF_LIFE_DAYS, Scoring
 
@@ -71,4 +71,4 @@ NAMES = tuple(each.name for each in fields(Weights) if each.name != "half_life")
 
 def of_settings(settings: Settings) -> Weights:
     """Return the weights that the configuration sets."""
-    return Weights(**{name: float(settings[PREFIX + name]) for name in NAMES})
+    return Weights(**{name: float(getattr(settings, find_key(PREFIX + name).field)) for name in NAMES})

@@ -165,7 +165,7 @@ def load_settings(home: Home, flags: Sequence[str] = ()) -> LoadedSettings:
     """
     values, problem = read_config(home)
     values |= config.parse_flags(flags)
-    return LoadedSettings(config.Settings(values), problem, tuple(flags))
+    return LoadedSettings(config.Settings.of(values), problem, tuple(flags))
 
 
 def read_config(home: Home) -> tuple[dict[str, object], str | None]:

@@ -252,11 +252,11 @@ async def test_frames_that_are_spooled_together_hide_alike_and_the_daemon_hides_
 
     async with opened(tmp_path) as memory:
         paths = memory.services.paths
-        other = Intake(paths, Settings({}))
+        other = Intake(paths, Settings())
         spool_frames(io.BytesIO(ran(1, NAMED) + ran(2, BARE)), lambda _: Spool(paths.spool, other), NOW)
         assert holders(Path(paths.spool), SECRET) == []
         await memory.capture(3, payload=NAMED)
-        spool_frames(io.BytesIO(ran(4, BARE)), lambda _: Spool(paths.spool, Intake(paths, Settings({}))), NOW)
+        spool_frames(io.BytesIO(ran(4, BARE)), lambda _: Spool(paths.spool, Intake(paths, Settings())), NOW)
         await SpoolIntake(memory.services.storage).take()
         assert (await payloads(memory)).count(PLACEHOLDER) == 4
     assert holders(tmp_path / "home", SECRET) == []

@@ -48,7 +48,7 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 def seal(paths: WorkspacePaths) -> None:
     """Append, seal at 600 bytes, and compress; what was acknowledged is in the file `acked`."""
-    intake = Intake(paths, Settings({}))
+    intake = Intake(paths, Settings())
     writer = LogWriter(paths.wal, store=store_of(paths), now_ms=1, seal_bytes=600)
     with Path(f"{paths.home.root}/../acked").open("ab", buffering=0) as acked:
         for seq in range(101, 116):
@@ -73,7 +73,7 @@ def prune(paths: WorkspacePaths) -> None:
     maintenance = Maintenance(
         root="/",
         paths=paths,
-        settings=Settings({"log.keepDays": 1}),
+        settings=Settings.of({"log.keepDays": 1}),
         clock=SystemClock(),
         store=None,  # type: ignore[arg-type]
         committer=None,  # type: ignore[arg-type]
@@ -94,7 +94,7 @@ def open_store(paths: WorkspacePaths) -> None:
 def scrub(paths: WorkspacePaths) -> None:
     """Apply a rule that was not there when the events were stored."""
     rule = {"name": "word", "pattern": "zanzibar", "example": "zanzibar"}
-    intake = Intake(paths, Settings({"redact.rules": [rule]}))
+    intake = Intake(paths, Settings.of({"redact.rules": [rule]}))
     sealing.seal_file(paths.wal)
     scrubber = Scrubber(paths, SystemClock(), None, intake.admission)  # type: ignore[arg-type]
     seq = scrubber.pending_seq()
@@ -106,7 +106,7 @@ def capture(paths: WorkspacePaths) -> None:
     """Capture one event after the other; the ids of those that were acknowledged are in the file `acked`."""
 
     async def keep() -> None:
-        intake = Intake(paths, Settings({}))
+        intake = Intake(paths, Settings())
         opened = store_recovery.open_store(paths, CrashGuard(), secret=ensure_secret(paths), now_ms=2)
         writer = LogWriter(paths.wal, store=store_of(paths), now_ms=1)
         committer = Committer(writer, paths.wal, opened.connection, SystemClock(), tombstones=opened.tombstones)

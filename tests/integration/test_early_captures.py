@@ -45,7 +45,7 @@ async def take_early(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "load_services", load_late)
     ensure_workspace(place.paths)
     endpoint = Endpoint(place.paths)
-    storage = Storage(find_workspace(str(place.folder)), place.paths, LoadedSettings(Settings({})), SystemClock())
+    storage = Storage(find_workspace(str(place.folder)), place.paths, LoadedSettings(Settings()), SystemClock())
     async with anyio.create_task_group() as tasks:
         daemon = server.Daemon(storage, endpoint, tasks, SystemClock())
         await daemon.accept()

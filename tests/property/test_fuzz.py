@@ -33,7 +33,7 @@ requests = st.sampled_from(REQUESTS).flatmap(
 def intake(tmp_path_factory: pytest.TempPathFactory) -> Intake:
     paths = Home(str(tmp_path_factory.mktemp("home") / "home")).for_workspace("0123456789abcdef")
     ensure_workspace(paths)
-    return Intake(paths, Settings({}))
+    return Intake(paths, Settings())
 
 
 @given(requests)

@@ -143,7 +143,7 @@ class Decoders:
     def __init__(self, folder: Path) -> None:
         paths = Home(str(folder / "home")).for_workspace("0123456789abcdef")
         ensure_workspace(paths)
-        self._intake = Intake(paths, Settings({}))
+        self._intake = Intake(paths, Settings())
 
     def take(self, frame: bytes) -> list[str]:
         """Return what became of each message of a frame. Raises whatever is no error of ours."""
@@ -175,7 +175,7 @@ class Readers:
         paths = Home(str(folder / "home")).for_workspace("0123456789abcdef")
         ensure_workspace(paths)
         self._spool = Path(paths.spool)
-        self._intake = Intake(paths, Settings({}))
+        self._intake = Intake(paths, Settings())
         kept = self._intake.admit(
             Event(
                 client="claude-code",

@@ -104,7 +104,7 @@ async def opened(folder: Path, clock: Hands | None = None, key: str = "", **valu
     workspace = Workspace(str(folder), key or find_workspace(str(folder)).key)
     paths = Home(str(folder / "home")).for_workspace(workspace.key)
     ensure_workspace(paths)
-    settings = Settings({name.replace("_", "."): value for name, value in values.items()})
+    settings = Settings.of({name.replace("_", "."): value for name, value in values.items()})
     storage = Storage(workspace, paths, LoadedSettings(settings), hands)
     services = Services(storage, bool)
     try:

@@ -48,7 +48,7 @@ class OpenedStore:
 
     async def __aenter__(self) -> OpenedStore:
         ensure_workspace(self.paths)
-        self.intake = Intake(self.paths, Settings(self.values))
+        self.intake = Intake(self.paths, Settings.of(self.values))
         connection = open_writer(self.paths.database)
         migrate(connection, 1)
         found = recover(self.paths.wal, applied=applied_seq(connection), quarantine=self.paths.quarantine)

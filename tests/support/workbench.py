@@ -102,7 +102,7 @@ class Workbench:
 
     def __init__(self, folder: Path, *, daily_token_cap: int = 0, values: dict[str, object] | None = None) -> None:
         self.store = OpenedStore(folder, values=values)
-        self.settings = Settings(values or {})
+        self.settings = Settings.of(values or {})
         self.daily_token_cap = daily_token_cap
         self.clock = TurnedClock()
         self.backend = ScriptedBackend()
@@ -129,15 +129,15 @@ class Workbench:
             self.backend,
             self.circuit,
             self.clock,
-            batch_size=self.settings["memory.consolidator.batchSize"],
-            limits=Limits(self.daily_token_cap, self.settings["memory.fallbackMs"]),
+            batch_size=self.settings.memory_consolidator_batch_size,
+            limits=Limits(self.daily_token_cap, self.settings.memory_fallback_ms),
         )
         self.embedding = EmbeddingQueue(self.store, self.embedder)
         self.superseder = Superseder(
             self.store,
             lambda: self.index,
             self.clock,
-            cosine=self.settings["memory.consolidator.supersedeCosine"],
+            cosine=self.settings.memory_consolidator_supersede_cosine,
         )
         self.indexer = RawIndexer(self.store)
         self.consolidator = Consolidator(
@@ -153,13 +153,13 @@ class Workbench:
                     self.superseder,
                     self.indexer,
                     self.clock,
-                    every_seconds=self.settings["memory.consolidator.supersedeMs"] / 1000,
+                    every_seconds=self.settings.memory_consolidator_supersede_ms / 1000,
                 ),
                 TickTask("maintain", lambda: self.keep_up()),
             ],
             store=self.store,
             clock=self.clock,
-            tick_seconds=self.settings["memory.consolidator.tickMs"] / 1000,
+            tick_seconds=self.settings.memory_consolidator_tick_ms / 1000,
             find_drainer=lambda: self.drainer,
             indexer=self.indexer,
             embedding=self.embedding,

@@ -28,7 +28,7 @@ def write(home: Home, text: str) -> None:
 
 def test_without_a_file_every_key_has_its_default(home: Home) -> None:
     loaded = load_settings(home)
-    assert dict(loaded.settings.items()) == {key.name: key.default for key in KEYS}
+    assert loaded.settings.by_key() == {key.name: key.default for key in KEYS}
     assert loaded.problem is None
 
 
@@ -36,10 +36,10 @@ def test_a_flag_beats_the_file_beats_the_default_and_the_environment_sets_nothin
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SIFTD_MEMORY_CONSOLIDATOR_TICK_MS", "2000")
-    assert load_settings(home).settings[TICK] == 30_000
+    assert load_settings(home).settings.memory_consolidator_tick_ms == 30_000
     write(home, json.dumps({TICK: 1000}))
-    assert load_settings(home).settings[TICK] == 1000
-    assert load_settings(home, [f"{TICK}=3000"]).settings[TICK] == 3000
+    assert load_settings(home).settings.memory_consolidator_tick_ms == 1000
+    assert load_settings(home, [f"{TICK}=3000"]).settings.memory_consolidator_tick_ms == 3000
 
 
 def test_a_file_may_nest_or_dot_its_keys() -> None:
@@ -123,7 +123,7 @@ def test_a_bad_file_stops_nothing_the_last_good_one_holds(home: Home, bad: str) 
     assert load_settings(home).problem is None
     write(home, bad)
     loaded = load_settings(home, ["log.keepDays=7"])
-    assert (loaded.settings[TICK], loaded.settings["log.keepDays"]) == (1234, 7)
+    assert (loaded.settings.memory_consolidator_tick_ms, loaded.settings.log_keep_days) == (1234, 7)
     assert loaded.problem is not None
     assert home.config in loaded.problem
     assert "last good" in loaded.problem
@@ -132,7 +132,7 @@ def test_a_bad_file_stops_nothing_the_last_good_one_holds(home: Home, bad: str) 
 def test_a_bad_file_without_a_good_one_before_it_gives_the_defaults(home: Home) -> None:
     Path(home.config).write_bytes(b"\xff\xfe")
     loaded = load_settings(home)
-    assert dict(loaded.settings.items()) == {key.name: key.default for key in KEYS}
+    assert loaded.settings.by_key() == {key.name: key.default for key in KEYS}
     assert loaded.problem is not None
 
 

@@ -50,7 +50,7 @@ def _set(context: Context, options: Namespace) -> int:
     if options.unset:
         unset(context, document, key)
     else:
-        kind = next(each.kind for each in config.KEYS if each.name == key)
+        kind = config.find_key(key).kind
         write_setting(context, document, key, options.value if kind == "text" else _as_json(options.value))
     setting = _find(_list_settings(context)[0], key)
     if options.json:
@@ -71,11 +71,11 @@ def _as_json(text: str) -> Any:
 
 def _list_settings(context: Context) -> tuple[list[dict[str, Any]], str | None]:
     from_file, problem = read_config(context.home)
-    settings = config.Settings(from_file)
+    values = config.Settings.of(from_file).by_key()
     listed = []
     for key in config.KEYS:
         source = "file" if key.name in from_file else "default"
-        shown = {"key": key.name, "value": settings[key.name], "source": source, "default": key.default}
+        shown = {"key": key.name, "value": values[key.name], "source": source, "default": key.default}
         listed.append(shown | {"meaning": key.meaning})
     return listed, problem
 

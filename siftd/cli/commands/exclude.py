@@ -69,7 +69,7 @@ def _stop_daemons(context: Context, folder: str) -> int:
     """End the daemons that serve workspaces under the folder; return how many there were."""
     stopped = 0
     for known in iter_known(context.home):
-        if known.root is None or not is_excluded(path_from_text(known.root), Settings({KEY: [folder]})):
+        if known.root is None or not is_excluded(path_from_text(known.root), Settings.of({KEY: [folder]})):
             continue
         try:
             with connect(context.home.for_workspace(known.key)) as client:

@@ -52,7 +52,7 @@ def read_files(context: Context) -> dict[str, Any]:
 
 def _configured(context: Context) -> tuple[str, str, str | None]:
     loaded = load_settings(context.home)
-    return loaded.settings["memory.backend"], loaded.settings["memory.embedder"], loaded.problem
+    return loaded.settings.memory_backend, loaded.settings.memory_embedder, loaded.problem
 
 
 def _read_database(path: str, *, has_log: bool) -> tuple[dict[str, Any], str | None]:

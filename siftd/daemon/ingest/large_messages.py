@@ -46,7 +46,7 @@ class Apart:
             namespace=self._paths.home.namespace,
             key=self._paths.key,
             root=path_as_text(self._root),
-            settings=dict(self._intake.settings.items()),
+            settings=self._intake.settings.by_key(),
         )
         async with self._places:
             told = await _told(msgspec.json.encode(order) + b"\n", message)
