@@ -61,6 +61,7 @@ class Followed:
         self._secret = secret
         files = client.files
         self._tells_outcomes = not isinstance(files, StoredSessions) and files.tells_outcomes
+        self._tells_all = not isinstance(files, StoredSessions) and files.tells_all
         self._begin(cursor)
 
     def _begin(self, at: Cursor) -> None:
@@ -106,9 +107,10 @@ class Followed:
         yield batch
 
     def _is_news(self, told: Event) -> bool:
-        """Whether no hook tells it, or tells it otherwise."""
+        """Whether no hook tells it, or not for sure, or tells it otherwise."""
         is_outcome = self._tells_outcomes and told.outcome in ("failed", "interrupted")
-        return (is_outcome or is_unhooked(told)) and told.session_id == self._session_id
+        is_sure = self._tells_all and told.native_id is not None
+        return (is_outcome or is_sure or is_unhooked(told)) and told.session_id == self._session_id
 
     def _seen(self, descriptor: int, offset: int) -> str:
         """Return what says that the bytes before a place are the ones that were read; "" at the beginning."""

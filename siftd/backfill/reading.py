@@ -16,7 +16,7 @@ from siftd.backfill.sources import Transcript
 from siftd.capture.admission import Redacted, encode_canonical
 from siftd.capture.intake import Ignored, Intake, OptedOut
 from siftd.capture.truncate import RAW_TEXT_MAX
-from siftd.clients.client import Skipped, Told
+from siftd.clients.client import Skipped, StoredSessions, Told
 from siftd.errors import EnvelopeRejected
 from siftd.model import Event, SessionChange
 
@@ -73,6 +73,8 @@ def _read(transcript: Transcript, lines: Lines | StoredLines, now_ms: int) -> It
     for told in _read_lines(transcript, lines, now_ms):
         if isinstance(told, Event) and not transcript.is_own:
             told = msgspec.structs.replace(told, said_by="outside")
+        if not isinstance(told, Skipped) and told.cwd is None and transcript.head.cwd:
+            told = msgspec.structs.replace(told, cwd=transcript.head.cwd)
         if isinstance(told, Event) and told.native_id in spawned and told.spawned_agent_id is None:
             yield msgspec.structs.replace(told, spawned_agent_id=spawned[told.native_id])
         else:
@@ -83,7 +85,8 @@ def _read_lines(transcript: Transcript, lines: Lines | StoredLines, now_ms: int)
     """Yield everything that the file tells. Calls that are still unanswered, and a turn that is not over, are left out:
     a later reading of the grown file tells them."""
     reader = transcript.client.files.reader(transcript.head.session_id or Path(transcript.path).stem)
-    for line in lines:
+    files = transcript.client.files
+    for line in lines if isinstance(files, StoredSessions) else files.joined_lines(transcript.path, lines):
         if line.strip():
             yield from reader.read(line)
     yield from reader.finish(_is_complete(transcript, now_ms))

@@ -160,7 +160,7 @@ def _heads(client: Client, path: str, *, is_own: bool) -> Iterable[Transcript]:
     with open_regular(path) as file:
         found = os.fstat(file.fileno())
         lines = iter(lambda: file.readline(HEAD_BYTES) if file.tell() < HEAD_BYTES else b"", b"")
-        yield Transcript(client, path, found.st_size, found.st_mtime_ns, files.head(lines), is_own)
+        yield Transcript(client, path, found.st_size, found.st_mtime_ns, files.head(path, lines), is_own)
 
 
 def _in_order(transcripts: Sequence[Transcript], belongs: Callable[[str | None], bool]) -> list[Transcript]:

@@ -64,11 +64,19 @@ class SessionFiles(Protocol):
         """Whether they say of calls how they ended, and hooks do not: a call that a hook told as ended well, and that
         failed by its file, is corrected."""
 
+    @property
+    def tells_all(self) -> bool:
+        """Whether hooks lose what they tell, or do not tell ends: whatever has the client's own id is taken from a file
+        as it grows."""
+
     def folder(self, environ: Mapping[str, str], user_home: str) -> str | None:
         """Return the folder that holds all of them; None for a client that keeps none of its own."""
 
-    def head(self, lines: Iterable[bytes]) -> Head:
-        """Return whose a file is; reads no further than needed."""
+    def head(self, path: str, lines: Iterable[bytes]) -> Head:
+        """Return whose a file is, as its lines or its place tell; reads no further than needed."""
+
+    def joined_lines(self, path: str, lines: Iterable[bytes]) -> Iterable[bytes]:
+        """Return what a reader reads of a file: its lines, and among them those of files that belong to it."""
 
     def reader(self, session_id: str | None) -> Reader:
         """Return a reader; `session_id` stands in where lines name none."""

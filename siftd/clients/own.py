@@ -25,7 +25,7 @@ BLOCK_CHARS_MAX = 24_000
 _OPENING = "<siftd-memory"
 _OPENING_CHARS_MAX = 200
 _CLOSING = "</siftd-memory>"
-_TOOL = re.compile(r"mcp__(?:plugin_\w{1,64}_)?siftd__\w{1,64}")
+_TOOL = re.compile(r"mcp__(?:plugin_\w{1,64}_)?siftd__\w{1,64}|mcp_siftd_\w{1,64}")
 _COMMAND = re.compile(
     r"[ \t]*+(?:cd[ \t]++[\w./~@+-]++[ \t]*+&&[ \t]*+)?(?P<program>[^\s'\"|<>;&`$()\\]++)(?:[ \t]++-[\w-]++)*+[ \t]++"
     r"(?P<verb>[a-z]{1,20})"

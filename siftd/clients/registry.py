@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from siftd.clients.claude_code.client import ClaudeCode
 from siftd.clients.client import Client
+from siftd.clients.gemini_cli.client import GeminiCli
 from siftd.clients.generic.client import Generic
+from siftd.clients.kimi_code.client import KimiCode
 from siftd.clients.opencode.client import OpenCode
+from siftd.clients.qwen_code.client import QwenCode
 from siftd.errors import RequestInvalid
 
 _GENERIC = Generic()
-CLIENTS: dict[str, Client] = {each.name: each for each in (ClaudeCode(), OpenCode(), _GENERIC)}
+_KNOWN: tuple[Client, ...] = (ClaudeCode(), OpenCode(), GeminiCli(), QwenCode(), KimiCode(), _GENERIC)
+CLIENTS: dict[str, Client] = {each.name: each for each in _KNOWN}
 """By name."""
 DEFAULT = ClaudeCode.name
 """Whose sessions are read where nobody names a client."""

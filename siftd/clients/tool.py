@@ -46,8 +46,8 @@ class Tool(NamedTuple):
 
 UNKNOWN = Tool("other")
 OF_A_SERVER = Tool("other", said_by="outside")
-_SERVERS = "mcp__"
-"""How agents begin the name of a tool that another server brings."""
+_SERVERS = "mcp_"
+"""How agents begin the name of a tool that another server brings: `mcp__server__tool`, `mcp_server_tool`."""
 
 
 def by_name(alike: Iterable[tuple[Tool, str]]) -> dict[str, Tool]:

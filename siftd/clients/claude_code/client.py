@@ -20,16 +20,20 @@ class Transcripts:
 
     suffix = ".jsonl"
     tells_outcomes = False
+    tells_all = False
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> str:
         from siftd.clients.claude_code.settings import claude_folder
 
         return f"{claude_folder(environ, user_home)}/projects"
 
-    def head(self, lines: Iterable[bytes]) -> Head:
+    def head(self, path: str, lines: Iterable[bytes]) -> Head:  # noqa: ARG002 - lines say it themselves
         from siftd.clients.claude_code.transcript import transcript_head
 
         return transcript_head(lines)
+
+    def joined_lines(self, path: str, lines: Iterable[bytes]) -> Iterable[bytes]:  # noqa: ARG002 - its own alone
+        return lines
 
     def reader(self, session_id: str | None) -> Reader:
         from siftd.clients.claude_code.transcript import TranscriptReader

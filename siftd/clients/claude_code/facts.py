@@ -15,12 +15,12 @@ Where the two tell it differently (recorded from Claude Code 2.1), this is settl
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import Any
 
 import msgspec
 
 from siftd.clients.claude_code.tools import TOOLS
+from siftd.clients.injected import without_tags
 from siftd.clients.own import ids_alone, is_own_call
 from siftd.clients.tool import find_tool
 from siftd.model import Event, Outcome
@@ -150,7 +150,7 @@ def _event(origin: Origin, **fact: Any) -> Event:
 
 # Prompts ------------------------------------------------------------------------------------------------
 
-_INJECTED = re.compile(r"<(siftd-memory|system-reminder|ide_opened_file|ide_selection|ide_diagnostics)\b[^<>]*>")
+_INJECTED = "siftd-memory|system-reminder|ide_opened_file|ide_selection|ide_diagnostics"
 _MACHINERY = (
     "<task-notification>",
     "<agent-notification>",
@@ -169,7 +169,7 @@ _OF_A_TASK = {"task_id", "tool_use_id", "description", "task_type"}
 
 def typed_prompt(text: str) -> str | None:
     """What a person typed, without blocks that were injected around it; None where nobody typed anything."""
-    text = _without_injected(text).strip()
+    text = without_tags(text, _INJECTED).strip()
     if (name := _command_name(text)) is not None:
         text = f"/{name} {between(text, '<command-args>', '</command-args>') or ''}"
     if text.startswith("/"):
@@ -201,23 +201,6 @@ def between(text: str, opening: str, closing: str) -> str | None:
     """What stands between the first opening and the closing behind it."""
     within, found, _ = text.partition(opening)[2].partition(closing)
     return within if found else None
-
-
-def _without_injected(text: str) -> str:
-    """Cut each injected block with its closing tag, in one pass; an opening tag that nothing closes is text."""
-    kept, position = [], 0
-    unclosed: set[str] = set()
-    while opening := _INJECTED.search(text, position):
-        closing = f"</{opening[1]}>"
-        end = -1 if closing in unclosed else text.find(closing, opening.end())
-        if end < 0:
-            unclosed.add(closing)
-            kept.append(text[position : opening.end()])
-            position = opening.end()
-        else:
-            kept.append(text[position : opening.start()])
-            position = end + len(closing)
-    return "".join(kept) + text[position:]
 
 
 # Inputs of tools ----------------------------------------------------------------------------------------

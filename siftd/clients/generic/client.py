@@ -18,12 +18,16 @@ class Files:
 
     suffix = ".jsonl"
     tells_outcomes = False
+    tells_all = False
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> None:  # noqa: ARG002 - there is none
         return None
 
-    def head(self, lines: Iterable[bytes]) -> Head:
+    def head(self, path: str, lines: Iterable[bytes]) -> Head:  # noqa: ARG002 - lines say it themselves
         return head_of(lines)
+
+    def joined_lines(self, path: str, lines: Iterable[bytes]) -> Iterable[bytes]:  # noqa: ARG002 - its own alone
+        return lines
 
     def reader(self, session_id: str | None) -> Reader:
         return LineReader(session_id)

@@ -1,0 +1,68 @@
+"""Gemini CLI as siftd asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from siftd.clients.client import Head, Moment, Reader
+from siftd.clients.facts import canonical
+from siftd.clients.gemini_cli.facts import CLIENT, PROMPT
+from siftd.clients.gemini_cli.hooks import decode_envelope
+from siftd.model import Event, SessionChange
+
+_NAMES: dict[Moment, str] = {"start": "SessionStart", "prompt": PROMPT, "failure": "AfterTool"}
+
+
+class Sessions:
+    """`tmp/<project>/chats/` in the client's folder of a home."""
+
+    suffix = ".jsonl"
+    tells_outcomes = False
+    tells_all = False
+
+    def folder(self, environ: Mapping[str, str], user_home: str) -> str:  # noqa: ARG002 - a home's, always
+        return f"{user_home}/.gemini/tmp"
+
+    def head(self, path: str, lines: Iterable[bytes]) -> Head:
+        from siftd.clients.gemini_cli.sessions import head_of
+
+        return head_of(path, lines)
+
+    def reader(self, session_id: str | None) -> Reader:
+        from siftd.clients.gemini_cli.sessions import SessionReader
+
+        return SessionReader(session_id)
+
+    def joined_lines(self, path: str, lines: Iterable[bytes]) -> Iterator[bytes]:
+        from siftd.clients.gemini_cli.sessions import session_lines
+
+        return session_lines(path, lines)
+
+    def spawned_agents(self, path: str, head: Head) -> dict[str, str]:  # noqa: ARG002 - lines say it themselves
+        return {}
+
+
+class GeminiCli:
+    """Google's Gemini CLI, from version 0.61 on."""
+
+    name = CLIENT
+    title = "Gemini CLI"
+    files = Sessions()
+    installer = None
+    moments: frozenset[Moment] = frozenset(("start", "prompt", "failure"))
+
+    def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
+        return decode_envelope(raw, ts=ts)
+
+    def identify_input(self, tool: str, tool_input: Any) -> str:  # noqa: ARG002 - the input alone
+        return canonical(tool_input)
+
+    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
+        shown = {"systemMessage": notice} if notice else {}
+        if not text:
+            return shown
+        return {"hookSpecificOutput": {"hookEventName": _NAMES[moment], "additionalContext": text}, **shown}
+
+    def name_of(self, moment: Moment) -> str:
+        return _NAMES[moment]

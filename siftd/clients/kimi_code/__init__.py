@@ -1,0 +1,1 @@
+"""Moonshot's Kimi Code."""

@@ -1,0 +1,1 @@
+"""Alibaba's Qwen Code."""

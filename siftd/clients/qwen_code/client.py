@@ -1,0 +1,68 @@
+"""Qwen Code as siftd asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from siftd.clients.client import Head, Moment, Reader
+from siftd.clients.facts import canonical
+from siftd.clients.qwen_code.facts import CLIENT, PROMPT
+from siftd.clients.qwen_code.hooks import decode_envelope
+from siftd.model import Event, SessionChange
+
+_NAMES: dict[Moment, str] = {"start": "SessionStart", "prompt": PROMPT, "failure": "PostToolUseFailure"}
+
+
+class Chats:
+    """`projects/<folder>/` in the client's folder of a home."""
+
+    suffix = ".jsonl"
+    tells_outcomes = False
+    tells_all = False
+
+    def folder(self, environ: Mapping[str, str], user_home: str) -> str:  # noqa: ARG002 - a home's, always
+        return f"{user_home}/.qwen/projects"
+
+    def head(self, path: str, lines: Iterable[bytes]) -> Head:  # noqa: ARG002 - lines say it themselves
+        from siftd.clients.qwen_code.chats import head_of
+
+        return head_of(lines)
+
+    def reader(self, session_id: str | None) -> Reader:
+        from siftd.clients.qwen_code.chats import ChatReader
+
+        return ChatReader(session_id)
+
+    def joined_lines(self, path: str, lines: Iterable[bytes]) -> Iterable[bytes]:  # noqa: ARG002 - its own alone
+        return lines
+
+    def spawned_agents(self, path: str, head: Head) -> dict[str, str]:
+        from siftd.clients.qwen_code.agent_files import spawned_agents
+
+        return {} if head.agent_id or not head.session_id else spawned_agents(path, head.session_id)
+
+
+class QwenCode:
+    """Qwen Code, from version 0.24 on."""
+
+    name = CLIENT
+    title = "Qwen Code"
+    files = Chats()
+    installer = None
+    moments: frozenset[Moment] = frozenset(("start", "prompt", "failure"))
+
+    def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
+        return decode_envelope(raw, ts=ts)
+
+    def identify_input(self, tool: str, tool_input: Any) -> str:  # noqa: ARG002 - the input alone
+        return canonical(tool_input)
+
+    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
+        shown = {"systemMessage": notice} if notice else {}
+        if not text:
+            return shown
+        return {"hookSpecificOutput": {"hookEventName": _NAMES[moment], "additionalContext": text}, **shown}
+
+    def name_of(self, moment: Moment) -> str:
+        return _NAMES[moment]
