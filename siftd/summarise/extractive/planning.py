@@ -162,7 +162,7 @@ def _listed(entry: dict[str, Any]) -> str:
 
 
 def _todo(entry: Any) -> str:
-    return clip(first_text(mapping(entry), "content", "step", "subject", "text"), 120)
+    return clip(first_text(mapping(entry), "content", "step", "subject", "text", "title", "description"), 120)
 
 
 def _status(entry: Any) -> str:
