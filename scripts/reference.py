@@ -1,4 +1,4 @@
-"""The tables of docs/cli.md and docs/configuration.md, from the code: `cog -r docs/cli.md docs/configuration.md`."""
+"""The tables of docs/cli.md, docs/clients.md and docs/configuration.md, from the code: `cog -r` with their names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import json
 
 from siftd.cli.command_table import GROUPS, HIDDEN, load, parser_of
+from siftd.cli.commands.clients import format_page
 from siftd.config import KEYS
 
 
@@ -13,6 +14,11 @@ def settings() -> str:
     """Return the table of the settings."""
     rows = [f"| `{key.name}` | `{json.dumps(key.default)}` | {key.meaning} |" for key in KEYS]
     return "\n".join(["| key | default | what it decides |", "|---|---|---|", *rows, ""])
+
+
+def clients() -> str:
+    """Return the table of the clients."""
+    return format_page()
 
 
 def commands() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 
@@ -24,3 +25,9 @@ def _folder(name: str) -> Path:
     package = Path(__file__).absolute().parent
     carried = package / "_data" / name
     return carried if carried.is_dir() else package.parent / name
+
+
+def server_entry(surface: str = "default") -> dict[str, object]:
+    """Return how an MCP server of this very installation is started; it needs no shell profile and no PATH."""
+    arguments = ["-I", entry_point(), "mcp"]
+    return {"command": sys.executable, "args": [*arguments, "--tools", surface] if surface != "default" else arguments}

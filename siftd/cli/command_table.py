@@ -69,8 +69,9 @@ GROUPS = {
         "logs": "what the daemon did",
     },
     "Set up": {
-        "install": "wire siftd into Claude Code",
-        "uninstall": "take siftd out of Claude Code",
+        "install": "wire siftd into agents' clients: Claude Code and others",
+        "uninstall": "take siftd out of them",
+        "clients": "what siftd can and cannot do with each agent's client",
         "config": "every setting, its value and where it comes from; set one",
         "completion": "print what completes commands and options in your shell",
         "slash": "run what was typed behind `/mem` (on standard input)",

@@ -17,6 +17,10 @@ from siftd.finding import Finding
 from siftd.install.change import Change
 from siftd.model import Event, SessionChange
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from siftd.clients.support import Support
+
 Moment = Literal["start", "prompt", "failure"]
 """When a hook may be given something to print: at a session's start, for a prompt, after a call that failed."""
 
@@ -141,6 +145,14 @@ class Where(NamedTuple):
 class Installer(Protocol):
     """Wires siftd into a client and takes it out again without a trace. Both raise SiftdError, every file untouched."""
 
+    @property
+    def takes_project(self) -> bool:
+        """Whether it can be wired for one workspace alone."""
+
+    @property
+    def next_step(self) -> str:
+        """What a person still has to do after installing, in a sentence; "" if nothing."""
+
     def install(self, where: Where, *, is_project: bool, server: Mapping[str, Any] | None) -> Sequence[Change]:
         """Wire it for the user, or for this workspace alone; a second time changes nothing, or repairs. `server` is how
         the client starts our tools; None: it is given none."""
@@ -173,6 +185,10 @@ class Client(Protocol):
     @property
     def installer(self) -> Installer | None:
         """What wires it; None for one that has nothing to be wired."""
+
+    @property
+    def support(self) -> Support:
+        """What is captured of it, and how sure that is."""
 
     @property
     def moments(self) -> frozenset[Moment]:

@@ -36,19 +36,22 @@ from siftd.install.files import read_file
 from siftd.install.launcher import format_entry, is_entry
 from siftd.install.presence import is_present
 from siftd.install.wiring import list_wired, unwire, wire
+from siftd.resources import server_entry
 
 
 class FilesInstaller(ABC):
     """Wires a client by the edits that its room declares, and takes them out again without a trace."""
 
-    client: ClassVar[str]
+    client: str
     """The client's name."""
-    title: ClassVar[str]
+    title: str
     """For people."""
-    programs: ClassVar[tuple[str, ...]] = ()
+    programs: tuple[str, ...] = ()
     """What its program is called on the PATH."""
-    takes_project: ClassVar[bool] = False
+    takes_project: bool = False
     """Whether it can be wired for one workspace alone."""
+    next_step: str = ""
+    """What a person still has to do after installing, in a sentence; "" if nothing."""
     timeout_limits: ClassVar[Mapping[str, float]] = {}
     """The longest timeout that the client takes for a hook of an event, in the unit of its files."""
 
@@ -77,13 +80,14 @@ class FilesInstaller(ABC):
 
     def check(self, where: Where) -> Iterator[Finding]:
         """Yield what is wrong with what was wired: missing, changed, or not to be reached; or that nothing is wired."""
+        again = f"run `mem install --client {self.client}`"
         try:
             wired = list_wired(self.client, where.manifest)
             problems = list(self._problems(where, wired))
+            tools = list(self._tools(where, wired, again))
         except SiftdError as error:
             yield Finding("hooks", "problem", error.message, error.hint)
             return
-        again = f"run `mem install --client {self.client}`"
         if not wired:
             yield Finding("hooks", "note", f"{self.title} is here, and is not wired to siftd", again)
             return
@@ -91,6 +95,22 @@ class FilesInstaller(ABC):
             yield Finding("hooks", "problem", problem, again)
         if not problems:
             yield Finding("hooks", "ok", f"{self.title} is wired to this siftd")
+        yield from tools
+
+    def _tools(self, where: Where, wired: Sequence[str], again: str) -> Iterator[Finding]:
+        """Yield how the agent reaches the memory by itself, for a client that can be given tools."""
+        edits = self.edits(where, is_project=False, server=server_entry())
+        holding = [edit for edit in edits if _names_of(edit)]
+        if not holding or not wired:
+            return
+        held = [(edit, current) for edit in holding if (current := read_file(edit.path)) and _holds(edit, current)]
+        if not held:
+            message = f"the agent of {self.title} is given what matters, but cannot search by itself"
+            yield Finding("tools", "note", message, f"{again}, without --no-tools")
+        elif any(edit.put(current) != current for edit, current in held):
+            yield Finding("tools", "problem", f"{held[0][0].path} starts the tools of another siftd", again)
+        else:
+            yield Finding("tools", "ok", f"the agent of {self.title} can search and remember by itself")
 
     def _problems(self, where: Where, wired: Sequence[str]) -> Iterator[str]:
         for path in wired:
@@ -127,6 +147,18 @@ def launcher_of(command: str) -> str | None:
         return None
     found = (path for flag, path in pairwise(words) if flag in ("-r", "-x"))
     return next(found, None)
+
+
+def _names_of(edit: Edit) -> Iterable[tuple[str, ...]]:
+    """Return where an edit puts named entries, as servers of tools are."""
+    return edit.members if isinstance(edit, JsonFile) else edit.tables if isinstance(edit, TomlFile) else ()
+
+
+def _holds(edit: Edit, current: bytes) -> bool:
+    text = current.decode()
+    if isinstance(edit, JsonFile):
+        return all(json_entries.find_member(text, path[:-1], path[-1]) for path in edit.members)
+    return all(toml_entries.find_table(text, path) for path in _names_of(edit))
 
 
 def _handlers(edit: Edit, current: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:

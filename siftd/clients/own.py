@@ -36,8 +36,8 @@ _LOOKS = frozenset("search timeline tail show sessions session brief why injecti
 """Verbs that answer with what is remembered: it must not be remembered again."""
 VERBS = _LOOKS | frozenset(
     "help info status stats doctor remember pins update drain backfill export import retry reembed resummarise"
-    " undo forget redact scrub prune rebuild backup start stop pause resume exclude logs install uninstall workspaces"
-    " config completion slash capture".split()
+    " undo forget redact scrub prune rebuild backup start stop pause resume exclude logs install uninstall clients"
+    " workspaces config completion slash capture".split()
 )
 """Every verb: a program of the same name that is told something else is another one."""
 _PROMPT = re.compile(r"/(?:mem|siftd:[\w-]{1,64})(?:\s|\Z)")

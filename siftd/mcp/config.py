@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 
-from siftd.resources import entry_point
-
-
-def server_entry(surface: str) -> dict[str, object]:
-    """Return the command of this very installation; it needs no shell profile and no PATH."""
-    arguments = ["-I", entry_point(), "mcp"]
-    return {"command": sys.executable, "args": [*arguments, "--tools", surface] if surface != "default" else arguments}
+from siftd.resources import server_entry
 
 
 def print_config(surface: str) -> int:

@@ -58,6 +58,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace
         monkeypatch.delenv(name)
     monkeypatch.setenv("SIFTD_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))  # clients are found there, and wired
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.chdir(folder)
     found = Home(str(tmp_path / "home")).for_workspace(find_workspace(str(folder)).key)

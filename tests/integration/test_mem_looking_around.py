@@ -73,6 +73,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     made = Person(tmp_path, capsys)
     monkeypatch.setenv("SIFTD_HOME", made.home.root)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(made.claude))
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))  # clients are found there, and wired
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.chdir(made.one)
     yield made

@@ -18,6 +18,7 @@ from siftd.errors import RequestInvalid, SettingsUnreadable, SiftdError
 from siftd.install.edits import OWN_MARK, Edit, JsonFile, MarkedBlock, OwnFile, TomlFile
 from siftd.install.manifest import read_manifest
 from siftd.install.wiring import unwire, wire
+from siftd.resources import server_entry
 
 SERVER = {"command": "/env/bin/python", "args": ["-I", "/env/siftd/__main__.py", "mcp"]}
 
@@ -238,8 +239,8 @@ def test_a_client_is_there_by_its_folder_or_its_program(place: Place) -> None:
 
 def test_what_is_wrong_with_the_wiring_is_told(place: Place) -> None:
     assert [state for state, _ in place.said()] == ["note"]
-    place.install()
-    assert [state for state, _ in place.said()] == ["ok"]
+    place.install(server=server_entry())
+    assert [state for state, _ in place.said()] == ["ok", "ok"]
 
     place.launcher.unlink()
     assert place.said()[0][1].endswith(f"starts what cannot be read: {place.launcher}")
@@ -250,7 +251,14 @@ def test_what_is_wrong_with_the_wiring_is_told(place: Place) -> None:
     hooks.write_text(hooks.read_text().replace("default", "older").replace('"timeout": 5', '"timeout": 3'))
     assert place.said()[0] == ("problem", f"{hooks} does not hold our hooks as they should be")
     hooks.unlink()
-    assert place.said() == [("problem", f"{hooks} is gone: Some is not wired to siftd any more")]
+    assert place.said()[0] == ("problem", f"{hooks} is gone: Some is not wired to siftd any more")
+
+
+def test_how_the_agent_reaches_the_memory_is_told(place: Place) -> None:
+    place.install(server=None)
+    assert place.said()[1:] == [("note", "the agent of Some is given what matters, but cannot search by itself")]
+    place.install(server=SERVER)
+    assert place.said()[1:] == [("problem", f"{place.some}/config.toml starts the tools of another siftd")]
 
 
 def test_a_manifest_of_version_1_is_read_and_stays_readable_for_an_older_siftd(place: Place) -> None:

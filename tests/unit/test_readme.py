@@ -31,9 +31,9 @@ def test_a_line_is_read_without_scrolling(page: Path) -> None:
     assert [line for line in prose if len(line) > 120 and not line.startswith("|")] == []
 
 
-@pytest.mark.parametrize("page", ["cli.md", "configuration.md"])
+@pytest.mark.parametrize("page", ["cli.md", "clients.md", "configuration.md"])
 def test_what_is_generated_is_what_the_code_says(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else: `.venv/bin/cog -r docs/cli.md docs/configuration.md`."""
+    """Else: `.venv/bin/cog -r docs/cli.md docs/clients.md docs/configuration.md`."""
     monkeypatch.chdir(REPOSITORY)
     assert Cog().main(["cog", "--check", f"docs/{page}"]) == 0
 

@@ -10,6 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from siftd.cli.context import Context
+from siftd.cli.diagnose.check_clients import check_clients
 from siftd.cli.diagnose.check_daemon import check_daemon
 from siftd.cli.diagnose.check_files import (
     check_config,
@@ -23,7 +24,6 @@ from siftd.cli.diagnose.check_files import (
 from siftd.cli.diagnose.check_moved import check_moved
 from siftd.cli.diagnose.hook_failures import acknowledge
 from siftd.cli.output import clean, count, paint, say, say_json, tell
-from siftd.clients.registry import CLIENTS
 from siftd.finding import Finding
 
 _STYLES = {"ok": "green", "note": "cyan", "problem": "red"}
@@ -55,9 +55,7 @@ def examine(context: Context) -> Iterator[Finding]:
     yield from check_config(context)
     yield from check_shell(context)
     yield from check_path(context)
-    for client in CLIENTS.values():
-        if client.installer is not None:
-            yield from client.installer.check(context.where())
+    yield from check_clients(context)
     yield from check_failures(context)
     yield from check_daemon(context)
     yield from check_database(context)

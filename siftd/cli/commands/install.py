@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from siftd.backfill.sources import count_sessions
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, say, say_json, tell
-from siftd.clients.registry import CLIENTS
+from siftd.clients.installable import INSTALLABLE, detect, names_asked_for
+from siftd.clients.registry import CLIENTS, DEFAULT
+from siftd.errors import RequestInvalid, SiftdError
 from siftd.install.change import Change
 from siftd.install.installation import record
 from siftd.install.launcher import write_launcher
-from siftd.mcp.config import server_entry
-from siftd.resources import hooks_folder
+from siftd.resources import hooks_folder, server_entry
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--project", action="store_true", help="only for this workspace (.claude/settings.local.json), not for the user"
+        "--client",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="into these (`mem clients`), all, or detected: those on this machine (default; a terminal asks)",
+    )
+    parser.add_argument(
+        "--project", action="store_true", help="only for this workspace, not for the user, where a client has that"
     )
     parser.add_argument("--no-tools", action="store_true", help="hooks and `/mem` only, no MCP server for the agent")
     parser.add_argument(
@@ -30,29 +39,56 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    record(context.home)
-    write_launcher(context.home)
     if options.plugin:
+        record(context.home)
+        write_launcher(context.home)
         commands = plugin_commands()
         say_json({"commands": commands}) if options.json else say("\n".join(commands))
         return 0
+    names = _chosen(context, options)
+    record(context.home)
+    write_launcher(context.home)
     server = None if options.no_tools else server_entry("default")
-    changes = [
-        change
-        for client in CLIENTS.values()
-        if client.installer is not None
-        for change in client.installer.install(context.where(), is_project=options.project, server=server)
-    ]
+    changes: dict[str, Sequence[Change]] = {}
+    refused: dict[str, SiftdError] = {}
+    for name in names:
+        try:
+            _, installer = INSTALLABLE[name]
+            changes[name] = installer.install(context.where(), is_project=options.project, server=server)
+        except SiftdError as error:
+            if len(names) == 1:
+                raise
+            refused[name] = error
     say_changes(changes, options.json)
-    if not options.json and any(change.what != "unchanged" for change in changes):
-        tell("mem: running sessions are unaffected; capture starts with the next one")
-        earlier = sum(
-            count_sessions(client, client.files.folder(context.environ, context.user_home), context.workspace)
-            for client in CLIENTS.values()
-        )
-        if earlier:
-            tell(f"mem: {count(earlier, 'earlier session')} of this workspace can be read in: `mem backfill`")
-    return 0
+    for name, why in refused.items():
+        hint = f"; {clean(why.hint)}" if why.hint else ""
+        tell(f"mem: {INSTALLABLE[name][0].title}: {clean(why.message)}{hint}")
+    if not options.json:
+        _say_what_comes(context, changes)
+    return 1 if refused else 0
+
+
+def _chosen(context: Context, options: Namespace) -> list[str]:
+    """Return the clients to wire: those named; else those found, of several the ones that a person at a terminal
+    picks."""
+    where = context.where()
+    if options.client:
+        return names_asked_for(options.client, where)
+    found = [name for name in detect(where) if INSTALLABLE[name][1].takes_project or not options.project] or [DEFAULT]
+    if len(found) > 1 and sys.stdin.isatty() and not options.json:
+        return _picked(found)
+    return found
+
+
+def _picked(found: Sequence[str]) -> list[str]:
+    for number, name in enumerate(found, 1):
+        tell(f"{number:>3}  {INSTALLABLE[name][0].title} ({name})")
+    print("Wire siftd into which? Numbers or names; nothing means all: ", end="", file=sys.stderr, flush=True)
+    words = sys.stdin.readline().replace(",", " ").split()
+    picked = [found[int(word) - 1] if word.isdecimal() and 0 < int(word) <= len(found) else word for word in words]
+    if unknown := [word for word in picked if word not in found]:
+        raise RequestInvalid(f"{clean(unknown[0])} is none of them", hint="run `mem install` again, or name --client")
+    return list(dict.fromkeys(picked)) or list(found)
 
 
 def plugin_commands() -> list[str]:
@@ -61,10 +97,35 @@ def plugin_commands() -> list[str]:
     return [f"claude plugin marketplace add {shlex.quote(str(marketplace))}", "claude plugin install siftd@siftd"]
 
 
-def say_changes(changes: Sequence[Change], is_json: bool) -> None:
-    """Print what was done to which file."""
+def say_changes(changes: dict[str, Sequence[Change]], is_json: bool) -> None:
+    """Print what was done to which file of which client."""
     if is_json:
-        say_json({"changes": [{"path": change.path, "what": change.what} for change in changes]})
-    else:
-        for change in changes:
+        listed = [
+            {"client": name, "path": change.path, "what": change.what} for name in changes for change in changes[name]
+        ]
+        say_json({"changes": listed})
+        return
+    for name, made in changes.items():
+        if len(changes) > 1:
+            say(INSTALLABLE[name][0].title)
+        for change in made:
             say(f"{change.what:<9}  {clean(change.path)}")
+
+
+def _say_what_comes(context: Context, changes: dict[str, Sequence[Change]]) -> None:
+    changed = [name for name, made in changes.items() if any(change.what != "unchanged" for change in made)]
+    if not changed:
+        return
+    if any(name in CLIENTS for name in changed):
+        tell("mem: running sessions are unaffected; capture starts with the next one")
+    for name in changed:
+        if step := INSTALLABLE[name][1].next_step:
+            tell(f"mem: {INSTALLABLE[name][0].title}: {step}")
+    earlier = sum(
+        count_sessions(client, client.files.folder(context.environ, context.user_home), context.workspace)
+        for name, client in CLIENTS.items()
+        if name in changes
+    )
+    if earlier:
+        option = "" if list(changes) == [DEFAULT] else " --client all"
+        tell(f"mem: {count(earlier, 'earlier session')} of this workspace can be read in: `mem backfill{option}`")

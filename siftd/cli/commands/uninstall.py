@@ -1,4 +1,4 @@
-"""`mem uninstall`: take siftd out of Claude Code, and with `--purge` every memory with it."""
+"""`mem uninstall`: take siftd out of agents' clients, and with `--purge` every memory with it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ import os
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from siftd.cli.commands.install import say_changes
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, tell
-from siftd.clients.registry import CLIENTS
+from siftd.clients.installable import INSTALLABLE, names_asked_for
 from siftd.errors import RequestInvalid
 from siftd.install.change import Change
 from siftd.install.launcher import remove_launcher
+from siftd.install.manifest import read_manifest
 from siftd.workspace.paths import Home
 from siftd.workspaces.stopping import stop_and_hold
 
 
 def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--client", nargs="+", default=[], metavar="NAME", help="only out of these clients")
     parser.add_argument("--project", action="store_true", help="only out of this workspace")
     parser.add_argument("--purge", action="store_true", help="also stop every daemon and remove every memory for good")
     parser.add_argument("--yes", action="store_true", help="do not ask before removing memories")
@@ -28,17 +31,21 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     home = context.home
+    names = names_asked_for(options.client, context.where()) if options.client else list(INSTALLABLE)
+    if options.client and options.purge:
+        raise RequestInvalid("--purge removes every memory", hint="leave one of the two out")
     if options.project:
         if options.purge:
             raise RequestInvalid("--purge removes every memory", hint="leave one of the two out")
-        return _of_project(context, options.json)
+        return _of_project(context, names, options.json)
     keys = sorted(folder.name for folder in Path(home.workspaces).glob("*/"))
     if options.purge and not options.yes and not _is_confirmed(home, len(keys)):
         tell("mem: nothing was changed")
         return 1
-    changes = _take_out(context, is_project=False)
-    Path(home.installation).unlink(missing_ok=True)
-    remove_launcher(home)
+    changes = _take_out(context, names, is_project=False)
+    if not read_manifest(home.manifest).files:
+        Path(home.installation).unlink(missing_ok=True)
+        remove_launcher(home)
     if options.purge:
         for key in keys:
             stop_and_hold(home.for_workspace(key))
@@ -51,21 +58,23 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
-def _of_project(context: Context, is_json: bool) -> int:
-    changes = _take_out(context, is_project=True)
-    say_changes([change for change in changes if change.what != "unchanged"], is_json)
-    if all(change.what == "unchanged" for change in changes):
+def _of_project(context: Context, names: list[str], is_json: bool) -> int:
+    made = _take_out(context, names, is_project=True)
+    changes = {name: [each for each in made[name] if each.what != "unchanged"] for name in made}
+    say_changes({name: each for name, each in changes.items() if each}, is_json)
+    if not any(changes.values()):
         tell("mem: siftd was not installed for this workspace alone")
     return 0
 
 
-def _take_out(context: Context, *, is_project: bool) -> list[Change]:
-    return [
-        change
-        for client in CLIENTS.values()
-        if client.installer is not None
-        for change in client.installer.uninstall(context.where(), is_project=is_project)
-    ]
+def _take_out(context: Context, names: list[str], *, is_project: bool) -> dict[str, Sequence[Change]]:
+    """Take siftd out of each; a client that was not wired has no changes, and is not in the answer."""
+    taken = {
+        name: INSTALLABLE[name][1].uninstall(context.where(), is_project=is_project)
+        for name in names
+        if INSTALLABLE[name][1].takes_project or not is_project
+    }
+    return {name: changes for name, changes in taken.items() if changes}
 
 
 def purge(home: Home) -> None:

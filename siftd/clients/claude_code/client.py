@@ -8,6 +8,7 @@ from typing import Any
 from siftd.clients.claude_code.facts import CLIENT, PROMPT, input_identity
 from siftd.clients.claude_code.hooks import decode_envelope
 from siftd.clients.client import Head, Moment, Reader, Where
+from siftd.clients.support import Support
 from siftd.finding import Finding
 from siftd.install.change import Change
 from siftd.model import Event, SessionChange
@@ -49,6 +50,9 @@ class Transcripts:
 class Wirer:
     """Hooks in the settings, `/mem`, and the tools' server in the client's own file."""
 
+    takes_project = True
+    next_step = ""
+
     def install(self, where: Where, *, is_project: bool, server: Mapping[str, Any] | None) -> Sequence[Change]:
         from siftd.clients.claude_code.settings import Wiring, target_of
         from siftd.clients.claude_code.wiring import install
@@ -83,6 +87,16 @@ class ClaudeCode:
     title = "Claude Code"
     files = Transcripts()
     installer = Wirer()
+    support = Support(
+        starts="yes",
+        prompts="yes",
+        tools="yes",
+        failures="yes",
+        ends="yes",
+        backfill=True,
+        mcp="yes",
+        evidence="real program",
+    )
     moments: frozenset[Moment] = frozenset(_NAMES)
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:

@@ -10,6 +10,7 @@ from typing import Any
 
 from siftd.clients.client import Head, Moment, Reader
 from siftd.clients.generic.lines import NAME, LineReader, decode_line, head_of, identify_input
+from siftd.clients.support import Support
 from siftd.model import Event, SessionChange
 
 
@@ -43,6 +44,17 @@ class Generic:
     title = "Your own agent"
     files = Files()
     installer = None
+    support = Support(
+        starts="yes",
+        prompts="yes",
+        tools="yes",
+        failures="yes",
+        ends="yes",
+        backfill=True,
+        mcp="by hand",
+        evidence="real program",
+        note="tells what it wants kept by `mem capture` (docs/capture.md); `siftd mcp --print-config`",
+    )
     moments: frozenset[Moment] = frozenset(("start", "prompt", "failure"))
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
