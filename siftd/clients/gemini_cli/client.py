@@ -9,6 +9,7 @@ from siftd.clients.client import Head, Moment, Reader
 from siftd.clients.facts import canonical
 from siftd.clients.gemini_cli.facts import CLIENT, PROMPT
 from siftd.clients.gemini_cli.hooks import decode_envelope
+from siftd.clients.support import Support
 from siftd.model import Event, SessionChange
 
 _NAMES: dict[Moment, str] = {"start": "SessionStart", "prompt": PROMPT, "failure": "AfterTool"}
@@ -50,6 +51,17 @@ class GeminiCli:
     title = "Gemini CLI"
     files = Sessions()
     installer = None
+    support = Support(
+        starts="yes",
+        prompts="yes",
+        tools="yes",
+        failures="yes",
+        ends="yes",
+        backfill=True,
+        mcp="yes",
+        evidence="recordings",
+        note="its hooks give calls no id; a call of a subagent is told as the session's own",
+    )
     moments: frozenset[Moment] = frozenset(("start", "prompt", "failure"))
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:

@@ -10,6 +10,7 @@ from siftd.clients.facts import canonical
 from siftd.clients.kimi_code.facts import CLIENT, PROMPT
 from siftd.clients.kimi_code.files import home_of
 from siftd.clients.kimi_code.hooks import decode_envelope
+from siftd.clients.support import Support
 from siftd.model import Event, SessionChange
 
 _NAMES: dict[Moment, str] = {"start": "SessionStart", "prompt": PROMPT, "failure": "PostToolUseFailure"}
@@ -49,6 +50,17 @@ class KimiCode:
     title = "Kimi Code"
     files = Wires()
     installer = None
+    support = Support(
+        starts="yes",
+        prompts="yes",
+        tools="yes",
+        failures="yes",
+        ends="yes",
+        backfill=True,
+        mcp="yes",
+        evidence="recordings",
+        note="its hooks run beside the turn and a few are lost; the session's file has what they told",
+    )
     moments: frozenset[Moment] = frozenset(("prompt",))
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:

@@ -8,6 +8,7 @@ from siftd.clients.client import Moment
 from siftd.clients.opencode.facts import CLIENT, canonical_text
 from siftd.clients.opencode.reports import decode_report
 from siftd.clients.opencode.sessions import Database
+from siftd.clients.support import Support
 from siftd.model import Event, SessionChange
 
 _NAMES: dict[Moment, str] = {"start": "system.transform", "prompt": "chat.message", "failure": "tool.execute.after"}
@@ -20,6 +21,16 @@ class OpenCode:
     title = "OpenCode"
     files = Database()
     installer = None
+    support = Support(
+        starts="yes",
+        prompts="yes",
+        tools="yes",
+        failures="yes",
+        ends="yes",
+        backfill=True,
+        mcp="yes",
+        evidence="recordings",
+    )
     moments: frozenset[Moment] = frozenset({"start", "prompt"})
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:

@@ -9,6 +9,7 @@ from siftd.clients.client import Head, Moment, Reader
 from siftd.clients.facts import canonical
 from siftd.clients.qwen_code.facts import CLIENT, PROMPT
 from siftd.clients.qwen_code.hooks import decode_envelope
+from siftd.clients.support import Support
 from siftd.model import Event, SessionChange
 
 _NAMES: dict[Moment, str] = {"start": "SessionStart", "prompt": PROMPT, "failure": "PostToolUseFailure"}
@@ -50,6 +51,17 @@ class QwenCode:
     title = "Qwen Code"
     files = Chats()
     installer = None
+    support = Support(
+        starts="yes",
+        prompts="yes",
+        tools="yes",
+        failures="yes",
+        ends="yes",
+        backfill=True,
+        mcp="yes",
+        evidence="recordings",
+        note="with `-p` it ends without telling so",
+    )
     moments: frozenset[Moment] = frozenset(("start", "prompt", "failure"))
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
