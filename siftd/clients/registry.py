@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from siftd.clients.claude_code.client import ClaudeCode
 from siftd.clients.client import Client
+from siftd.clients.codex.client import Codex
 from siftd.clients.gemini_cli.client import GeminiCli
 from siftd.clients.generic.client import Generic
 from siftd.clients.kimi_code.client import KimiCode
@@ -12,7 +13,7 @@ from siftd.clients.qwen_code.client import QwenCode
 from siftd.errors import RequestInvalid
 
 _GENERIC = Generic()
-_KNOWN: tuple[Client, ...] = (ClaudeCode(), OpenCode(), GeminiCli(), QwenCode(), KimiCode(), _GENERIC)
+_KNOWN: tuple[Client, ...] = (ClaudeCode(), Codex(), OpenCode(), GeminiCli(), QwenCode(), KimiCode(), _GENERIC)
 CLIENTS: dict[str, Client] = {each.name: each for each in _KNOWN}
 """By name."""
 DEFAULT = ClaudeCode.name

@@ -1,0 +1,71 @@
+"""Codex as siftd asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from siftd.clients.client import Head, Moment, Reader
+from siftd.clients.codex import facts
+from siftd.clients.codex.hooks import decode_envelope
+from siftd.model import Event, SessionChange
+
+_NAMES: dict[Moment, str] = {"start": "SessionStart", "prompt": facts.PROMPT, "failure": "PostToolUse"}
+
+
+class Rollouts:
+    """`sessions/<year>/<month>/<day>/rollout-<time>-<thread>.jsonl` under the client's home."""
+
+    suffix = ".jsonl"
+    tells_outcomes = True
+    tells_all = False
+
+    def folder(self, environ: Mapping[str, str], user_home: str) -> str:
+        return f"{codex_home(environ, user_home)}/sessions"
+
+    def head(self, path: str, lines: Iterable[bytes]) -> Head:  # noqa: ARG002 - lines say it
+        from siftd.clients.codex.rollout import rollout_head
+
+        return rollout_head(lines)
+
+    def reader(self, session_id: str | None) -> Reader:
+        from siftd.clients.codex.rollout import RolloutReader
+
+        return RolloutReader(session_id)
+
+    def joined_lines(self, path: str, lines: Iterable[bytes]) -> Iterable[bytes]:  # noqa: ARG002 - its own alone
+        return lines
+
+    def spawned_agents(self, path: str, head: Head) -> dict[str, str]:  # noqa: ARG002 - rollouts say it themselves
+        return {}
+
+
+class Codex:
+    """OpenAI's Codex CLI and what shares its home: its editor extensions and its app."""
+
+    name = facts.CLIENT
+    title = "Codex"
+    files = Rollouts()
+    installer = None
+    moments: frozenset[Moment] = frozenset(("start", "prompt"))
+
+    def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
+        return decode_envelope(raw, ts=ts)
+
+    def identify_input(self, tool: str, tool_input: Any) -> str:
+        return facts.identify_input(tool, tool_input)
+
+    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
+        shown = {"systemMessage": notice} if notice else {}
+        if not text:
+            return shown
+        return {"hookSpecificOutput": {"hookEventName": _NAMES[moment], "additionalContext": text}, **shown}
+
+    def name_of(self, moment: Moment) -> str:
+        return _NAMES[moment]
+
+
+def codex_home(environ: Mapping[str, str], user_home: str) -> str:
+    """Return the folder that holds all that Codex keeps for its user."""
+    chosen = environ.get("CODEX_HOME", "")
+    return chosen.rstrip("/") if chosen.startswith("/") else f"{user_home}/.codex"

@@ -1,0 +1,100 @@
+"""Codex's hook inputs: Claude Code's shape, with a `turn_id` for what belongs to a turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from siftd.clients.codex import facts
+from siftd.clients.codex.tools import PATCH, SHELL
+from siftd.clients.facts import Answer, Origin, column_text
+from siftd.clients.media import may_hold_media, without_media
+from siftd.clients.tolerant_json import decode_as
+from siftd.errors import EnvelopeRejected
+from siftd.model import Event, SessionChange
+
+
+class Envelope(msgspec.Struct, kw_only=True):
+    """The fields that are read."""
+
+    session_id: str = ""
+    hook_event_name: str = ""
+    cwd: str | None = None
+    turn_id: str | None = None
+    agent_id: str | None = None
+    transcript_path: Any = None
+    agent_transcript_path: Any = None
+    tool_name: str = ""
+    tool_input: Any = None
+    tool_response: Any = None
+    tool_use_id: str | None = None
+    prompt: Any = None
+    last_assistant_message: str | None = None
+    source: str | None = None
+    reason: str | None = None
+    trigger: str | None = None
+
+
+_DECODER = msgspec.json.Decoder(Envelope)
+
+
+def decode_envelope(raw: bytes, *, ts: int) -> Event | SessionChange:
+    """Return the fact that one hook's input tells, `ts` being when the hook ran.
+
+    Raises EnvelopeRejected: `not_json`, `bad_type`, `too_deep`, `no_session`, `no_tool`, `not_a_prompt`,
+    `unhandled_event` (one that we do not ask for).
+    """
+    told = decode_as(raw, _DECODER)
+    if not told.session_id:
+        raise EnvelopeRejected("no_session")
+    file = told.agent_transcript_path or told.transcript_path
+    origin = Origin(
+        session_id=column_text(told.session_id),
+        ts=ts,
+        cwd=column_text(told.cwd) if told.cwd else None,
+        prompt_id=told.turn_id or None,
+        agent_id=told.agent_id or None,
+        file=file if isinstance(file, str) else None,
+    )
+    match told.hook_event_name:
+        case "PostToolUse":
+            return _tool_call(origin, told, has_media=may_hold_media(raw))
+        case "UserPromptSubmit":
+            return _prompt(origin, told)
+        case "Stop" | "SubagentStop":
+            return facts.FACTS.end(origin, told.last_assistant_message or "")
+        case "SessionStart":
+            return facts.FACTS.change(origin, "start", told.source)
+        case "SessionEnd":
+            return facts.FACTS.change(origin, "end", told.reason)
+        case "PreCompact":
+            return facts.FACTS.change(origin, "compact", told.trigger)
+    raise EnvelopeRejected("unhandled_event")
+
+
+def _tool_call(origin: Origin, told: Envelope, *, has_media: bool) -> Event:
+    if not told.tool_name:
+        raise EnvelopeRejected("no_tool")
+    tool = column_text(told.tool_name)
+    tool_input, response = told.tool_input, told.tool_response
+    if has_media:
+        tool_input, response = without_media(tool_input), without_media(response)
+    return facts.call(origin, tool, told.tool_use_id, tool_input, _answer(tool, response))
+
+
+def _answer(tool: str, response: Any) -> Answer:
+    if isinstance(response, dict):
+        return facts.answered_by_server(response)
+    if tool == PATCH and isinstance(response, str):
+        return facts.ended(*facts.output_of(response))
+    return Answer({"tool_response": response}, "ok") if tool == SHELL else facts.answered(response)
+
+
+def _prompt(origin: Origin, told: Envelope) -> Event:
+    if not isinstance(told.prompt, str):
+        raise EnvelopeRejected("bad_type")
+    text = facts.typed_prompt(told.prompt)
+    if text is None:
+        raise EnvelopeRejected("not_a_prompt")
+    return facts.FACTS.prompt(origin, text)
