@@ -58,6 +58,10 @@ GROUP_MAX = 128
 OCCURRENCES_MAX = 1_024
 """Texts whose last number is remembered; of any other its equals are counted. Arbitrary: people repeat few."""
 
+BEFORE_MS, BEHIND_MS = 10_000, 600_000
+"""How much earlier, or later, than its hook a session's file may date a fact: a file dates calls that ran beside each
+other by the last of them."""
+
 CATCH_UP_SECONDS = 20.0
 """How long a request waits for the database at most. `mem` and MCP wait for 30 s; a forget of ours takes less."""
 CATCH_UP_PAUSE_SECONDS = 0.05
@@ -121,6 +125,8 @@ class Committer:
         self._is_behind = False
         self._refusing: str | None = None
         self._unapplied = PendingIdentities()
+        self._told_again: dict[str, str | None] = {}
+        """What a file told first and a hook then, with the hook's frame."""
         self._occurrences: dict[str, int] = {}
         """By native key, the last number given: to count equals anew for each would cost what all before it cost."""
         self._captures: deque[_Capture] = deque()
@@ -401,6 +407,8 @@ class Committer:
             return None, None
         if event.uid is not None and event.native_key is not None:
             self._occurrences.pop(event.native_key, None)  # a transcript counts for itself, and may leave gaps
+        if event.uid is None and (read := self._find_read(event)) is not None:
+            return read
         uid = event.uid or self._counted_uid(event)
         stored = self._find_uid(uid)
         if stored is not None and event.input_key and stored.input_key not in (None, event.input_key):
@@ -463,6 +471,21 @@ class Committer:
             return events.find_equal(self._connection, event.session_id, event.input_hash)
         identity = event.native_key, event.session_id, event.input_key
         return self._unapplied.find_original(*identity) or events.find_original(self._connection, *identity)
+
+    def _find_read(self, event: RedactedEvent) -> tuple[int, str] | None:
+        """Return the fact that a hook tells after its session's file did, where no id says that they are the same: the
+        first with its key, about its time, that no other hook has told since."""
+        key = event.native_key
+        if key is None or event.from_transcript:
+            return None
+        span = event.ts - BEFORE_MS, event.ts + BEHIND_MS
+        told = events.list_read(self._connection, key, *span) + self._unapplied.list_read(key, *span)
+        for uid, event_id in told:
+            if self._told_again.setdefault(uid, event.frame_uid) == event.frame_uid:
+                if len(self._told_again) > OCCURRENCES_MAX:
+                    del self._told_again[next(iter(self._told_again))]
+                return event_id, uid
+        return None
 
     def _counted_uid(self, event: RedactedEvent) -> str:
         """Return the uid of a fact that is told from its equals by counting them: the next that is free."""

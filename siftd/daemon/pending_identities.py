@@ -17,6 +17,8 @@ class PendingIdentities:
         self._by_native_key: dict[tuple[str, str | None], dict[str, int]] = {}
         """(native key, input key) to the events of each session."""
         self._outcomes: dict[str, str | None] = {}
+        self._read: dict[str, list[tuple[int, str, int]]] = {}
+        """By native key: time, uid and event of what a session's file told first."""
 
     def add(self, entry: Entry) -> None:
         event = entry.event
@@ -31,6 +33,8 @@ class PendingIdentities:
             if event.native_key is not None:
                 sessions = self._by_native_key.setdefault((event.native_key, event.input_key), {})
                 sessions.setdefault(event.session_id, entry.seq)
+                if event.from_transcript and entry.uid is not None:
+                    self._read.setdefault(event.native_key, []).append((event.ts, entry.uid, entry.seq))
 
     def remove(self, entry: Entry) -> None:
         """Forget an entry that the log has refused."""
@@ -44,12 +48,14 @@ class PendingIdentities:
             sessions = self._by_native_key.get((event.native_key, event.input_key), {})
             if sessions.get(event.session_id) == entry.seq:
                 del sessions[event.session_id]
+            self._read.pop(event.native_key, None)
 
     def clear(self) -> None:
         """Forget everything: the database has it."""
         self._by_uid.clear()
         self._by_frame.clear()
         self._by_native_key.clear()
+        self._read.clear()
         self._outcomes.clear()
 
     def find_outcome(self, uid: str) -> str | None:
@@ -58,6 +64,11 @@ class PendingIdentities:
 
     def find_by_uid(self, uid: str) -> Stored | None:
         return self._by_uid.get(uid)
+
+    def list_read(self, native_key: str, since: int, until: int) -> list[tuple[str, int]]:
+        """Return (uid, id) of the facts with this key that a session's file told first, in a span of time, in order."""
+        told = sorted(each for each in self._read.get(native_key, ()) if since <= each[0] <= until)
+        return [(uid, seq) for _, uid, seq in told]
 
     def find_by_frame(self, frame_uid: str) -> int | None:
         return self._by_frame.get(frame_uid)

@@ -52,6 +52,11 @@ SELECT id FROM events WHERE uid BETWEEN ?2 AND ?2 || 'g' AND native_key = ?1 AND
 """
 _COUNT_OCCURRENCES = "SELECT count(*) FROM events WHERE uid BETWEEN ?2 AND ?2 || 'g' AND native_key = ?1"
 
+_LIST_READ = (
+    "SELECT uid, id FROM events WHERE uid BETWEEN ?2 AND ?2 || 'g' AND native_key = ?1"
+    " AND frame_uid IS NULL AND ts BETWEEN ?3 AND ?4 ORDER BY ts, id LIMIT 100"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:
@@ -91,6 +96,12 @@ def find_equal(connection: sqlite3.Connection, session_id: str, input_hash: str)
 def count_occurrences(connection: sqlite3.Connection, native_key: str) -> int:
     row = connection.execute(_COUNT_OCCURRENCES, (native_key, native_key[:KEY_CHARS])).fetchone()
     return int(row[0])
+
+
+def list_read(connection: sqlite3.Connection, native_key: str, since: int, until: int) -> list[tuple[str, int]]:
+    """Return (uid, id) of the facts with this key that a session's file told first, in a span of time, by time."""
+    values = native_key, native_key[:KEY_CHARS], since, until
+    return [(uid, int(event_id)) for uid, event_id in connection.execute(_LIST_READ, values)]
 
 
 def applied_seq(connection: sqlite3.Connection) -> int:

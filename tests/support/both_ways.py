@@ -45,12 +45,14 @@ async def read_files(store: OpenedStore, client: Client, folder: Path, root: str
     )
 
 
-async def take_hooks(store: OpenedStore, client: Client, inputs: Sequence[tuple[int, bytes]]) -> int:
-    """Give the store what hooks read, each with its number; return how many were taken."""
+async def take_hooks(
+    store: OpenedStore, client: Client, inputs: Sequence[tuple[int, bytes]], times: Sequence[int] = ()
+) -> int:
+    """Give the store what hooks read, each with its number; return how many were taken. `times` say when each ran."""
     taken = 0
     for number, raw in inputs:
         try:
-            event = client.decode(raw, ts=TS + number)
+            event = client.decode(raw, ts=times[number] if times else TS + number)
         except EnvelopeRejected:
             continue
         await store.keep(event, frame_uid=f"frame-{number}")
@@ -59,9 +61,16 @@ async def take_hooks(store: OpenedStore, client: Client, inputs: Sequence[tuple[
 
 
 async def facts_by(
-    way: str, home: Path, client: Client, inputs: Sequence[bytes], folder: Path, root: str
+    way: str,
+    home: Path,
+    client: Client,
+    inputs: Sequence[bytes],
+    folder: Path,
+    root: str,
+    times: Sequence[int] = (),
 ) -> list[tuple[Any, ...]]:
-    """Return the facts that a new store in `home` keeps when it is told them in one of WAYS."""
+    """Return the facts that a new store in `home` keeps when it is told them in one of WAYS. Where hooks and files
+    share no id of a call, `times` say when each hook ran."""
     numbered = list(enumerate(inputs))
     half = len(numbered) // 2
     async with OpenedStore(home) as store:
@@ -71,5 +80,5 @@ async def facts_by(
                 assert result.errors == 0, result.first_error
             else:
                 parts = {"live": numbered, "half": numbered[:half], "rest": numbered[half:]}
-                await take_hooks(store, client, parts[step])
+                await take_hooks(store, client, parts[step], times)
         return store.rows(FACTS)
