@@ -476,7 +476,7 @@ class Committer:
         """Return the fact that a hook tells after its session's file did, where no id says that they are the same: the
         first with its key, about its time, that no other hook has told since."""
         key = event.native_key
-        if key is None or event.from_transcript:
+        if key is None or event.frame_uid is None:
             return None
         span = event.ts - BEFORE_MS, event.ts + BEHIND_MS
         told = events.list_read(self._connection, key, *span) + self._unapplied.list_read(key, *span)
