@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from siftd.clients.client import Head, Moment, Reader
+from siftd.clients.client import Head, Installer, Moment, Reader
 from siftd.clients.codex import facts
+from siftd.clients.codex.home import codex_home
 from siftd.clients.codex.hooks import decode_envelope
+from siftd.clients.support import Support
 from siftd.model import Event, SessionChange
 
 _NAMES: dict[Moment, str] = {"start": "SessionStart", "prompt": facts.PROMPT, "failure": "PostToolUse"}
@@ -46,8 +49,24 @@ class Codex:
     name = facts.CLIENT
     title = "Codex"
     files = Rollouts()
-    installer = None
+    support = Support(
+        starts="yes",
+        prompts="yes",
+        tools="yes",
+        failures="later",
+        ends="yes",
+        backfill=True,
+        mcp="yes",
+        evidence="real program",
+        note="asks a person once whether it may run our hooks; in a terminal it ends without telling so",
+    )
     moments: frozenset[Moment] = frozenset(("start", "prompt"))
+
+    @functools.cached_property
+    def installer(self) -> Installer:
+        from siftd.clients.codex.installer import CodexInstaller
+
+        return CodexInstaller()
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
         return decode_envelope(raw, ts=ts)
@@ -63,9 +82,3 @@ class Codex:
 
     def name_of(self, moment: Moment) -> str:
         return _NAMES[moment]
-
-
-def codex_home(environ: Mapping[str, str], user_home: str) -> str:
-    """Return the folder that holds all that Codex keeps for its user."""
-    chosen = environ.get("CODEX_HOME", "")
-    return chosen.rstrip("/") if chosen.startswith("/") else f"{user_home}/.codex"
