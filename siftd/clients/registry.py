@@ -7,13 +7,23 @@ from siftd.clients.client import Client
 from siftd.clients.codex.client import Codex
 from siftd.clients.gemini_cli.client import GeminiCli
 from siftd.clients.generic.client import Generic
+from siftd.clients.goose.client import Goose
 from siftd.clients.kimi_code.client import KimiCode
 from siftd.clients.opencode.client import OpenCode
 from siftd.clients.qwen_code.client import QwenCode
 from siftd.errors import RequestInvalid
 
 _GENERIC = Generic()
-_KNOWN: tuple[Client, ...] = (ClaudeCode(), Codex(), OpenCode(), GeminiCli(), QwenCode(), KimiCode(), _GENERIC)
+_KNOWN: tuple[Client, ...] = (
+    ClaudeCode(),
+    Codex(),
+    OpenCode(),
+    GeminiCli(),
+    QwenCode(),
+    KimiCode(),
+    Goose(),
+    _GENERIC,
+)
 CLIENTS: dict[str, Client] = {each.name: each for each in _KNOWN}
 """By name."""
 DEFAULT = ClaudeCode.name

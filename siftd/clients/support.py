@@ -36,6 +36,8 @@ class Support(msgspec.Struct, frozen=True, kw_only=True):
     """What a person should know besides."""
 
 
+ALL_LIVE: dict[str, Live] = dict.fromkeys(("starts", "prompts", "tools", "failures", "ends"), "yes")
+"""Of a client whose hooks tell everything."""
 NOTHING_CAPTURED = {"starts": "no", "prompts": "no", "tools": "no", "failures": "no", "ends": "no", "backfill": False}
 """Of a client that only gives its agent our tools."""
 

@@ -10,12 +10,22 @@ from siftd.clients.claude_code.tools import TOOLS as CLAUDE_CODE
 from siftd.clients.codex.tools import TOOLS as CODEX
 from siftd.clients.gemini_cli.tools import TOOLS as GEMINI_CLI
 from siftd.clients.generic.tools import TOOLS as GENERIC
+from siftd.clients.goose.tools import TOOLS as GOOSE
 from siftd.clients.kimi_code.tools import TOOLS as KIMI_CODE
 from siftd.clients.opencode.tools import TOOLS as OPENCODE
 from siftd.clients.qwen_code.tools import TOOLS as QWEN_CODE
 from siftd.clients.tool import Tool, find_tool
 
-KNOWN = {**OPENCODE, **CODEX, **GENERIC, **GEMINI_CLI, **QWEN_CODE, **KIMI_CODE, **CLAUDE_CODE}
+KNOWN = {
+    **OPENCODE,
+    **CODEX,
+    **GENERIC,
+    **GEMINI_CLI,
+    **QWEN_CODE,
+    **KIMI_CODE,
+    **GOOSE,
+    **CLAUDE_CODE,
+}
 """By the name in lower case."""
 
 

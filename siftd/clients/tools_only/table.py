@@ -6,12 +6,6 @@ from siftd.clients.support import NOTHING_CAPTURED, Support
 from siftd.clients.tools_only.installer import Files, ToolsOnly
 
 _PUBLISHED = Support(**NOTHING_CAPTURED, mcp="yes", evidence="published shapes")  # type: ignore[arg-type]
-_BY_HAND = Support(
-    **NOTHING_CAPTURED,  # type: ignore[arg-type]
-    mcp="by hand",
-    evidence="published shapes",
-    note="`goose configure`, Add Extension, Command-line Extension, `siftd mcp`",
-)
 _NEITHER = Support(
     **NOTHING_CAPTURED,  # type: ignore[arg-type]
     mcp="no",
@@ -29,14 +23,6 @@ TOOLS_ONLY = (
         folder=".codeium/windsurf",
         user=Files(".codeium/windsurf/mcp_config.json", ".codeium/windsurf/memories/global_rules.md"),
         project=Files(rules=".windsurf/rules/siftd.md"),
-    ),
-    ToolsOnly(
-        "goose",
-        "goose",
-        support=_BY_HAND,
-        programs=("goose",),
-        folder=".config/goose",
-        user=Files(rules=".config/goose/.goosehints"),
     ),
     ToolsOnly(
         "kiro",
