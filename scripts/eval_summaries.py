@@ -69,7 +69,7 @@ async def fill(folder: str, paths: list[str], backend: str) -> str:
 
     try:
         request = Backfill(paths=[str(Path(path).resolve()) for path in paths], any_workspace=True)
-        await services.backfill(request, ignore)
+        await services.transfer.backfill(request, ignore)
         started = time.perf_counter()
         result = await services.consolidator.drain(None, ignore)
         seconds = time.perf_counter() - started

@@ -28,6 +28,8 @@ T = TypeVar("T")
 
 TAKE_IN = "take in"
 """The pass that takes in what waits."""
+HIDE = "hide"
+"""The pass that takes out of what was stored what sessions have redacted since."""
 
 INDEX_PAUSE_SECONDS = 0.25
 """Captures that arrive within this are indexed together; "within a second" is the promise."""

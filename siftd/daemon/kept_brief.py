@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from siftd.clients.registry import CLIENTS, DEFAULT
-from siftd.workspace.paths import WorkspacePaths
+from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
 
 class KeptBrief:
@@ -61,3 +61,13 @@ def _write(path: Path, data: bytes) -> None:
     with os.fdopen(fd, "wb") as file:
         file.write(data)
     fresh.rename(path)
+
+
+def drop_briefs_that_quote(paths: WorkspacePaths) -> None:
+    """Remove the kept briefs that may quote a memory which changed: those of every project, if it was for all of them.
+
+    Each is made again by its own daemon.
+    """
+    if paths.key == GLOBAL:
+        for brief in Path(paths.home.workspaces).glob("*/brief*"):
+            brief.unlink(missing_ok=True)

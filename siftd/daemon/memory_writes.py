@@ -9,12 +9,19 @@ import asyncio
 import re
 import secrets
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import anyio
 import msgspec
 
 from siftd.capture.admission import LAST_TS, NAME_CHARS_MAX
+from siftd.capture.intake import Intake
+from siftd.clock import Clock
+from siftd.daemon.group_commit import Committer
+from siftd.daemon.intents import Intents
+from siftd.daemon.store_access import StoreAccess
+from siftd.embed.embedder import Embedder
 from siftd.errors import RequestInvalid
 from siftd.redact.spans import PLACEHOLDER
 from siftd.search import memories as memory_search
@@ -23,10 +30,7 @@ from siftd.store.memories import MemoryScope
 from siftd.store.memory_changes import TAG_CHARS_MAX, TAGS_MAX, TEXT_CHARS_MAX, TYPES
 from siftd.wire.requests import Filters, Remember
 from siftd.workspace.identity import path_from_text
-from siftd.workspace.paths import GLOBAL
-
-if TYPE_CHECKING:
-    from siftd.daemon.services import Services
+from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
 SIMILAR_COSINE = 0.6
 """From here on two memories are worth comparing: the built-in embedder gives a reworded sentence 0.65 to 1."""
@@ -37,8 +41,27 @@ _PLACEHOLDER = re.compile(PLACEHOLDER)
 class MemoryWrites:
     """Takes memories in for one workspace."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(
+        self,
+        *,
+        store: StoreAccess,
+        committer: Committer,
+        intents: Intents,
+        intake: Intake,
+        embedder: Embedder,
+        embed: Callable[[], Awaitable[None]],
+        paths: WorkspacePaths,
+        clock: Clock,
+    ) -> None:
+        """`embed` gives memories without a vector theirs."""
+        self._store = store
+        self._committer = committer
+        self._intents = intents
+        self._intake = intake
+        self._embedder = embedder
+        self.embed = embed
+        self._paths = paths
+        self._clock = clock
         self.turn = anyio.Lock()
 
     async def remember(self, request: Remember, *, supersedes: int | None = None) -> dict[str, Any]:
@@ -50,32 +73,32 @@ class MemoryWrites:
         if request.root is not None:
             told = await asyncio.to_thread(self.redacted, request.root, [request.text, *request.tags])
             request = msgspec.structs.replace(request, text=told[0], tags=told[1:])
-        now_ms = self._services.clock.now_ms()
-        payload = payload_of(request, is_global=self._services.paths.key == GLOBAL)
+        now_ms = self._clock.now_ms()
+        payload = payload_of(request, is_global=self._paths.key == GLOBAL)
         if supersedes is not None:
             payload["supersedes"] = supersedes
-        intent = self._services.intake.admission.admit_intent(
+        intent = self._intake.admission.admit_intent(
             "remember", payload, ts=now_ms, session_id=request.session_id or ""
         )
         text = str(msgspec.json.decode(intent.payload_json)["text"])
         check_says_something(text)
         async with self.turn:
-            await self._services.committer.catch_up()
+            await self._committer.catch_up()
             label = msgspec.json.decode(intent.payload_json).get("label")
-            known, similar = await self._services.store.read(lambda c: self._compare(c, text, label, now_ms))
+            known, similar = await self._store.read(lambda c: self._compare(c, text, label, now_ms))
             if known is not None:
                 if request.typed:  # a person says it too: what waits for one need not wait any longer
                     pin = {"pin": True} if request.pin else {}
-                    await self._services.keep_intent("update", {"id": known, "saidBy": "person", "waits": False, **pin})
+                    await self._intents.keep("update", {"id": known, "saidBy": "person", "waits": False, **pin})
                 return _answer(known, similar) | {"duplicate": True}
-            memory_id = await self._services.keep_admitted(intent)
-            await self._services.embed_memories()
+            memory_id = await self._intents.keep_admitted(intent)
+            await self.embed()
         answer = _answer(memory_id, [each for each in similar if each != supersedes])
         return answer | ({"waits": True} if payload["waits"] else {})
 
     def redacted(self, root: str, texts: list[str]) -> list[str]:
         """Return texts by the rules of this workspace and the values of another folder's `.env`-like files."""
-        return [self._services.intake.redactor_for(path_from_text(root)).text(each) for each in texts]
+        return [self._intake.redactor_for(path_from_text(root)).text(each) for each in texts]
 
     def _compare(
         self, connection: sqlite3.Connection, text: str, label: str | None, now_ms: int
@@ -92,7 +115,7 @@ class MemoryWrites:
         assert scope is not None
         if not memories.has_vectors(connection):
             return []
-        embedder = self._services.embedder
+        embedder = self._embedder
         try:
             vector = embedder.embed([text])[0]
         except Exception:  # noqa: BLE001 - an embedder may fail in any way; `info` tells, and the memory is kept

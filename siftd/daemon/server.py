@@ -43,7 +43,7 @@ from siftd.workspace.paths import WorkspacePaths
 
 if TYPE_CHECKING:
     from siftd.daemon.context_injection import ContextInjector
-    from siftd.daemon.handlers import Handlers
+    from siftd.daemon.handlers.router import Handlers
     from siftd.daemon.services import Services
 
 log = structlog.get_logger()
@@ -107,7 +107,7 @@ async def _serve(
 
 def load_services() -> tuple[type[Services], type[Handlers]]:
     """Import everything that captures do not need."""
-    from siftd.daemon.handlers import Handlers
+    from siftd.daemon.handlers.router import Handlers
     from siftd.daemon.services import Services
 
     return Services, Handlers
@@ -129,7 +129,7 @@ def _header_of(message: bytes) -> HookHeader | None:
 
 
 class Daemon:
-    """The running parts of one daemon: captures and `hello` from the first moment, the rest once the shop is open."""
+    """The running parts of one daemon: captures and `hello` from the first moment, the rest once the services are."""
 
     def __init__(self, storage: Storage, endpoint: Endpoint, tasks: TaskGroup, clock: Clock) -> None:
         self._storage = storage
@@ -148,7 +148,7 @@ class Daemon:
 
     @property
     def _services(self) -> Services | None:
-        """What works on the stock, once it is there."""
+        """What works on the storage, once it is there."""
         is_open = self._opened.done() and self._opened.exception() is None
         return self._opened.result()[0] if is_open else None
 
@@ -162,7 +162,7 @@ class Daemon:
         self._tasks.start_soon(self._watch_idleness)
 
     async def start_services(self) -> None:
-        """Import what works on the stock, off the loop, and set it up. Raises SiftdError."""
+        """Import what works on the storage, off the loop, and set it up. Raises SiftdError."""
         try:
             services, handlers = await self._make_services()
         except SiftdError as error:
@@ -178,13 +178,13 @@ class Daemon:
 
     async def _make_services(self) -> tuple[Services, Handlers]:
         try:
-            make_workshop, make_handlers = await asyncio.to_thread(load_services)
+            make_services, make_handlers = await asyncio.to_thread(load_services)
         except SiftdError:
             raise
         except Exception as error:
             log.exception("installation_incomplete")
             raise SiftdError(f"siftd cannot be loaded ({type(error).__name__})", hint="install it again") from error
-        services = make_workshop(self._storage, self.stopped.set)
+        services = make_services(self._storage, self.stopped.set)
         return services, make_handlers(services, self._stop)
 
     async def finish(self) -> None:

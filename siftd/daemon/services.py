@@ -1,19 +1,14 @@
-"""Everything that works on the stock of one workspace: reading, consolidating, telling, and what people ask for."""
+"""Everything that works on the storage of one workspace: it is made here, in the order of what needs what."""
 
 from __future__ import annotations
 
-import asyncio
 import functools
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import structlog
 
-from siftd.capture.admission import RedactedIntent
-from siftd.clients.registry import client_asked_for
-from siftd.config import is_excluded
-from siftd.consolidate.consolidator import TAKE_IN, Consolidator
+from siftd.consolidate.consolidator import HIDE, TAKE_IN, Consolidator
 from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.indexing import RawIndexer
 from siftd.consolidate.passes import (
@@ -36,26 +31,21 @@ from siftd.daemon.erasure.hide_values import ValueHider
 from siftd.daemon.erasure.scrub import Scrubber
 from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.daemon.ingest.transcripts import Transcripts
+from siftd.daemon.intents import Intents
 from siftd.daemon.maintenance import Maintenance
 from siftd.daemon.sampling import Samplers
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
-from siftd.errors import LogError, RequestInvalid, SiftdError
+from siftd.daemon.transfer import Transfer
+from siftd.errors import LogError, SiftdError
 from siftd.store import token_spend
-from siftd.store.snapshots import copy_database
-from siftd.wire.requests import Backfill, Forget, Import
-from siftd.workspace.home import load_settings
 from siftd.workspace.paths import GLOBAL
 
 if TYPE_CHECKING:
-    from siftd.backfill.result import BackfillResult
-    from siftd.exchange.result import ImportResult
+    pass
 
 log = structlog.get_logger()
-
-HIDE = "hide"
-"""The pass that takes out of what was stored what sessions have redacted since."""
 
 
 class Services:
@@ -85,6 +75,7 @@ class Services:
             find_sampler=self.samplers.find,
             keep_bill=self._keep_bill,
         )
+        self.intents = Intents(self.intake.admission, self.committer, self.clock)
         self.embedding = EmbeddingQueue(self.store, self.embedder, storage.crash_guard)
         self.forgetter = Forgetter(
             paths=self.paths,
@@ -150,6 +141,17 @@ class Services:
             embedding=self.embedding,
             on_damage=self.maintenance.note_damage,
         )
+        self.transfer = Transfer(
+            workspace=self.workspace,
+            paths=self.paths,
+            settings=self.settings,
+            intake=self.intake,
+            committer=self.committer,
+            store=self.store,
+            consolidator=self.consolidator,
+            clock=self.clock,
+            embed_memories=self.embed_memories,
+        )
 
     async def _take_in(self) -> None:
         """Take in what was not told over the socket: what couriers spooled, what transcripts tell."""
@@ -172,126 +174,13 @@ class Services:
     async def _keep_bill(self, day: str, backend: str, tokens: int) -> None:
         """Log what a remote backend was paid: the daily cap must outlive the database."""
         try:
-            await self.keep_intent("spend", {"day": day, "backend": backend, "tokens": tokens})
+            await self.intents.keep("spend", {"day": day, "backend": backend, "tokens": tokens})
         except LogError:  # a full disk: the database has room for a number, and the cap holds meanwhile
             await self.store.write(lambda c: token_spend.spend(c, day, backend, tokens, is_remote=True))
-
-    async def keep_intent(self, kind: str, payload: dict[str, Any], *, session_id: str = "") -> int:
-        """Log and apply what was asked for; return the seq of its record. Raises LogError when it cannot be kept."""
-        now_ms = self.clock.now_ms()
-        return await self.keep_admitted(
-            self.intake.admission.admit_intent(kind, payload, ts=now_ms, session_id=session_id)
-        )
-
-    async def keep_admitted(self, intent: RedactedIntent) -> int:
-        """Log and apply an intent; return the seq of its record. Raises LogError when it cannot be kept."""
-        receipt = await self.committer.keep(intent)
-        if receipt.error is not None:
-            raise receipt.error
-        return receipt.seq
-
-    async def forget(self, request: Forget) -> dict[str, Any]:
-        """Forget what a person wants forgotten, or say what that would be."""
-        answer = await self.consolidator.alone(lambda: self.forgetter.forget(request))
-        if not request.dry_run:
-            self.note_memories_changed()
-        return answer
-
-    def note_memories_changed(self) -> None:
-        """What a memory for every project said may stand in every project's kept brief: those go, and are made anew."""
-        if self.paths.key == GLOBAL:
-            for brief in Path(self.paths.home.workspaces).glob("*/brief"):
-                brief.unlink(missing_ok=True)
 
     async def _keep_up(self) -> None:
         await self.maintenance.run()
         self.injector.note_change()
-
-    async def scrub(self, dry_run: bool) -> dict[str, Any]:
-        """Apply the rules of the configuration as it is now to everything stored, and to what comes from now on."""
-        loaded = load_settings(self.paths.home, self.storage.loaded.flags)
-        if loaded.problem:
-            raise RequestInvalid("the configuration cannot be used as it is", hint=loaded.problem)
-        self.intake.take_rules(loaded.settings)
-        answer = await self.consolidator.alone(lambda: self.scrubber.scrub(dry_run=dry_run))
-        await self.consolidator.do(HIDE)  # today's rules may have found by its name what stands bare elsewhere
-        return answer
-
-    async def prune(self) -> dict[str, Any]:
-        """Forget what the configuration says is too old."""
-        events_pruned = await self.consolidator.alone(self.forgetter.prune)
-        segments_pruned = await self.consolidator.alone(self.maintenance.prune_log)
-        held = await self.forgetter.count_held()
-        return {"events": events_pruned, "segments": segments_pruned, "held": held, "pending": self.forgetter.pending}
-
-    async def backup(self, path: str) -> dict[str, Any]:
-        """Copy the database into a new file."""
-        target = Path(path)
-        if not target.is_absolute() or target.exists() or not target.parent.is_dir():
-            raise RequestInvalid("a backup goes into a new file in a folder that is there", hint="give another name")
-        try:
-            seq = await asyncio.to_thread(copy_database, self.paths.database, target)
-        except OSError as error:
-            raise RequestInvalid(f"the backup failed: {error.strerror}", hint="give another place") from error
-        return {"path": path, "bytes": target.stat().st_size, "seq": seq}
-
-    async def backfill(
-        self,
-        request: Backfill,
-        on_progress: Callable[[int, int, BackfillResult], Awaitable[None]],
-    ) -> BackfillResult:
-        """Read transcripts into the store."""
-        from siftd.backfill import backfill
-
-        result = await backfill(
-            client=client_asked_for(request.client),
-            paths=request.paths,
-            folder=request.folder,
-            own=request.own,
-            workspace=self.workspace,
-            any_workspace=request.any_workspace,
-            is_excluded=lambda root: is_excluded(root, self.settings),
-            intake=self.intake,
-            keep=functools.partial(self.committer.keep, way="read"),
-            progress_store=self.store,
-            clock=self.clock,
-            on_progress=on_progress,
-            goes_on=lambda: not self.consolidator.is_stopping,
-        )
-        await self.consolidator.do(HIDE)
-        self.consolidator.note_capture()
-        return result
-
-    async def export(self, path: str, on_progress: Callable[[int, int], object]) -> dict[str, int]:
-        """Write everything into a file, in a thread of its own; the database has caught up with the log before."""
-        from siftd.exchange.exporting import export
-
-        await self.store.write(lambda _: None)
-        return await asyncio.to_thread(export, self.paths.database, path, self.clock.now_ms(), on_progress)
-
-    async def import_file(self, request: Import, on_progress: Callable[[int, int], object]) -> ImportResult:
-        """Merge an exported file in; the consolidator waits, so that no event is summarised before its own is read."""
-        from siftd.exchange.run import import_file
-
-        is_global = self.paths.key == GLOBAL
-        if is_global and not request.yes:
-            raise RequestInvalid("every project would be given what is imported here", hint="say --yes if you mean it")
-
-        async with self.consolidator.paused():
-            result = await import_file(
-                request.path,
-                intake=self.intake,
-                keep=functools.partial(self.committer.keep, way="read"),
-                store=self.store,
-                clock=self.clock,
-                on_progress=on_progress,
-                goes_on=lambda: not self.consolidator.is_stopping,
-                own=request.own,
-                is_global=is_global,
-            )
-        self.consolidator.note_capture()
-        await self.embed_memories()
-        return result
 
     async def finish(self) -> None:
         """Wait for the batch that runs, then do what ends with this process: read what sessions have said last, hide
@@ -304,5 +193,5 @@ class Services:
             log.warning("final_hiding_failed", error=error.code)
 
     def close(self) -> None:
-        """Stop reading; the stock stays open."""
+        """Stop reading; the storage stays open."""
         self.store.close()

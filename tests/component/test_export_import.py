@@ -81,7 +81,7 @@ async def fill(workspace: Memory) -> None:
         "remember", text="Production runs on Postgres 16", importance=5, pin=True, until=NOW + 9 * DAY
     )
     told = {"from": new["memoryId"], "to": old["memoryId"], "relation": "supersedes"}
-    await workspace.services.keep_intent("link", told)
+    await workspace.services.intents.keep("link", told)
     await workspace.capture(8, tool="UserPromptSubmit", payload={"prompt": "Build part 9 too"}, sessionId="third")
     await workspace.capture(9, sessionId="third")
     await workspace.capture(10, tool="Stop", payload={"last_assistant_message": "Part 9 is built."}, sessionId="third")

@@ -184,11 +184,11 @@ async def test_backfill_of_the_same_transcript_brings_nothing_back(tmp_path: Pat
     told.prompt(f"find {WORD}").call("t1", "Bash", command=f"grep {WORD}").call("t2", "Bash", command="ls").say("done")
     copy = SessionFile(tmp_path / "claude", folder, "s2")
     async with opened(tmp_path) as memory:
-        memory.services.workspace = find_workspace(str(folder))
+        memory.services.transfer.workspace = find_workspace(str(folder))
 
         async def fill() -> int:
             request = Backfill(folder=str(tmp_path / "claude" / "projects"))
-            return (await memory.services.backfill(request, nobody)).captured
+            return (await memory.services.transfer.backfill(request, nobody)).captured
 
         assert await fill() == 4
         assert (await forget(memory, query=WORD))["byKind"] == {
@@ -521,7 +521,7 @@ async def test_retention_goes_on_once_events_have_shown_that_time_has_passed(tmp
 
 async def forgotten_until(memory: Memory, until: int) -> None:
     """Leave the tombstone that a wrong clock has made."""
-    await memory.services.keep_intent("forget", {"scope": "time", "time": True, "since": 0, "until": until})
+    await memory.services.intents.keep("forget", {"scope": "time", "time": True, "since": 0, "until": until})
     await memory.services.forgetter.finish()
 
 

@@ -94,7 +94,7 @@ async def test_outside_its_validity_it_is_in_no_search(memory: Memory) -> None:
 async def test_what_a_link_supersedes_is_found_only_on_demand(memory: Memory) -> None:
     old = await memory.ask("remember", text="Production runs on Postgres 15")
     new = await memory.ask("remember", text="Production runs on Postgres 16")
-    await memory.services.keep_intent(
+    await memory.services.intents.keep(
         "link", {"from": new["memoryId"], "to": old["memoryId"], "relation": "supersedes"}
     )
     assert await search(memory, "production postgres") == [new["id"]]

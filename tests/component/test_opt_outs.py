@@ -140,8 +140,8 @@ async def test_what_was_off_stays_off_however_the_clock_was_set_meanwhile(
 
 async def test_a_log_of_an_earlier_version_tells_what_was_off_without_its_length(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
-        await memory.services.keep_intent("opt-out", {"session": "", "since": NOW})
-        await memory.services.keep_intent("opt-in", {"session": "", "until": NOW - MINUTE})
+        await memory.services.intents.keep("opt-out", {"session": "", "since": NOW})
+        await memory.services.intents.keep("opt-in", {"session": "", "until": NOW - MINUTE})
     async with opened(tmp_path) as memory:
         await try_capture(memory, "first", NOW - SECOND, way="read")
         assert await told(memory) == []

@@ -121,7 +121,7 @@ async def test_what_waits_waits_after_a_rebuild(tmp_path: Path) -> None:
         # As a siftd of before kept it: without a word on who typed it.
         for source, text in (("mem", "By hand"), ("mcp", "By an agent")):
             old = {"uid": source * 8, "type": "fact", "text": text, "pin": True, "source": source}
-            await memory.services.keep_intent("remember", old)
+            await memory.services.intents.keep("remember", old)
         before = await memory.rows("SELECT text, said_by, waits, pinned FROM memories ORDER BY id")
     assert before[3:] == [("By hand", "person", 0, 1), ("By an agent", "agent", 1, 1)]
     assert before[2] == (FORGED, "agent", 1, 1)

@@ -80,7 +80,7 @@ async def test_a_rebuild_with_many_records_that_no_table_takes_starts_at_once(tm
     async with opened(tmp_path) as memory:
         for number in range(10):
             await memory.capture(number)
-            await memory.services.keep_intent("undo", {})
+            await memory.services.intents.keep("undo", {})
         Path(memory.services.paths.rebuild).touch()
     async with opened(tmp_path) as memory:
         assert await memory.rows("SELECT count(*) FROM events") == [(10,)]

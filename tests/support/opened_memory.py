@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from siftd.config import Settings
-from siftd.daemon.handlers import Handlers
+from siftd.daemon.handlers.router import Handlers
 from siftd.daemon.services import Services
 from siftd.daemon.storage import Storage
 from siftd.wire.requests import Capture, decode_request, encode

@@ -1,7 +1,7 @@
 """Requests about memories that are kept: changing, replacing, linking, looking at them as a whole, conversations.
 
 Changes are checked here, kept as a record, and applied by it (`siftd.store.intents`). One is made at a time, with
-`Remembering`, so that two clients cannot close a circle of superseding between them.
+`MemoryWrites`, so that two clients cannot close a circle of superseding between them.
 """
 
 from __future__ import annotations
@@ -9,23 +9,29 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sqlite3
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from siftd import ids, ranking_config
 from siftd.capture.admission import NAME_CHARS_MAX
+from siftd.clock import Clock
 from siftd.config import MS_PER_DAY
+from siftd.daemon.group_commit import Committer
+from siftd.daemon.handlers.answering import answers
+from siftd.daemon.intents import Intents
+from siftd.daemon.kept_brief import drop_briefs_that_quote
 from siftd.daemon.memory_writes import MemoryWrites, check, check_label, check_says_something, cleaned, cleaned_tags
+from siftd.daemon.searching import SearchAccess
+from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
+from siftd.redact.redactor import Redactor
 from siftd.store import conversations, memories, memory_changes, memory_views
 from siftd.store.memory_changes import RELATIONS
 from siftd.wire import cursors, requests
-from siftd.workspace.paths import GLOBAL
-
-if TYPE_CHECKING:
-    from siftd.daemon.services import Services
+from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
 LIMIT_MAX = 500
 TITLE_CHARS_MAX = 200
@@ -35,15 +41,38 @@ _INHERITED = ("type", "tags", "importance", "confidence")
 class MemoryRequests:
     """Answers them for one workspace."""
 
-    def __init__(self, services: Services, remembering: MemoryWrites) -> None:
-        self._services = services
-        self._remembering = remembering
+    def __init__(
+        self,
+        *,
+        writes: MemoryWrites,
+        store: StoreAccess,
+        committer: Committer,
+        searching: SearchAccess,
+        intents: Intents,
+        redactor: Callable[[], Redactor],
+        paths: WorkspacePaths,
+        clock: Clock,
+    ) -> None:
+        self._writes = writes
+        self._store = store
+        self._committer = committer
+        self._searching = searching
+        self._intents = intents
+        self._redactor = redactor
+        self._paths = paths
+        self._clock = clock
 
+    @answers(requests.Remember)
+    async def remember(self, request: requests.Remember) -> dict[str, Any]:
+        """Keep a memory."""
+        return await self._writes.remember(request)
+
+    @answers(requests.Supersede)
     async def supersede(self, request: requests.Supersede) -> dict[str, Any]:
         """Keep a memory in the place of another one, which stays as history; what is not said is inherited."""
         old_id = _number(request.id)
         old = await self._get(old_id)
-        newest = await self._services.store.read(lambda c: memory_changes.find_newest(c, old_id))
+        newest = await self._store.read(lambda c: memory_changes.find_newest(c, old_id))
         if newest != old_id:
             raise RequestInvalid(f"m{old_id} is superseded already", hint=f"supersede m{newest}")
         told = {name: value for name in _INHERITED if (value := getattr(request, name)) is not None}
@@ -60,10 +89,11 @@ class MemoryRequests:
             root=request.root,
             **inherited | told,
         )
-        answer = await self._remembering.remember(remember, supersedes=old_id)
-        self._services.note_memories_changed()
+        answer = await self._writes.remember(remember, supersedes=old_id)
+        drop_briefs_that_quote(self._paths)
         return answer
 
+    @answers(requests.Update)
     async def update(self, request: requests.Update) -> dict[str, Any]:
         """Change fields of a memory."""
         memory_id = _number(request.id)
@@ -75,32 +105,34 @@ class MemoryRequests:
         check(_as_if_new(old, changes))
         if "text" in changes:
             changes["text"] = cleaned(changes["text"])
-            check_says_something(self._services.intake.redactor.text(changes["text"]))
+            check_says_something(self._redactor().text(changes["text"]))
         if "tags" in changes:
             changes["tags"] = cleaned_tags(changes["tags"])
         if request.root is not None:
             told = [changes[name] for name in ("text",) if name in changes] + changes.get("tags", [])
-            told = await asyncio.to_thread(self._remembering.redacted, request.root, told)
+            told = await asyncio.to_thread(self._writes.redacted, request.root, told)
             changes |= {"text": told.pop(0)} if "text" in changes else {}
             changes |= {"tags": told} if "tags" in changes else {}
-        standing = standing_of(old | {"isGlobal": self._services.paths.key == GLOBAL}, changes, is_typed=request.typed)
-        async with self._remembering.turn:
-            await self._services.keep_intent("update", {"id": memory_id, **changes, **standing})
-            await self._services.embed_memories()
-        self._services.note_memories_changed()
+        standing = standing_of(old | {"isGlobal": self._paths.key == GLOBAL}, changes, is_typed=request.typed)
+        async with self._writes.turn:
+            await self._intents.keep("update", {"id": memory_id, **changes, **standing})
+            await self._writes.embed()
+        drop_briefs_that_quote(self._paths)
         waits = {"waits": True} if standing.get("waits", old["waits"]) else {}
         return {"id": f"m{memory_id}", "changed": sorted(changes), **waits}
 
+    @answers(requests.Accept)
     async def accept(self, request: requests.Accept) -> dict[str, Any]:
         """Let a memory that waits stand, as a person says."""
         memory_id = _number(request.id)
         if not (await self._get(memory_id))["waits"]:
             raise RequestInvalid(f"m{memory_id} waits for nothing", hint="`mem pins` lists what does")
-        async with self._remembering.turn:
-            await self._services.keep_intent("update", {"id": memory_id, "waits": False})
-        self._services.note_memories_changed()
+        async with self._writes.turn:
+            await self._intents.keep("update", {"id": memory_id, "waits": False})
+        drop_briefs_that_quote(self._paths)
         return {"id": f"m{memory_id}"}
 
+    @answers(requests.Link)
     async def link(self, request: requests.Link) -> dict[str, Any]:
         """Link two memories. Refuses a memory with itself, and a circle of superseding."""
         from_id, to_id = _number(request.from_id), _number(request.to_id)
@@ -110,23 +142,24 @@ class MemoryRequests:
             raise RequestInvalid("a memory is not linked to itself", hint="give two ids")
         for each in (from_id, to_id):
             await self._get(each)
-        async with self._remembering.turn:
-            await self._services.committer.catch_up()
+        async with self._writes.turn:
+            await self._committer.catch_up()
             if request.relation == "supersedes":
-                is_circle = await self._services.store.read(lambda c: memory_changes.is_older(c, from_id, to_id))
+                is_circle = await self._store.read(lambda c: memory_changes.is_older(c, from_id, to_id))
                 if is_circle:
                     raise RequestInvalid(f"m{to_id} supersedes m{from_id} already", hint="a circle would hide both")
-            await self._services.keep_intent("link", {"from": from_id, "to": to_id, "relation": request.relation})
+            await self._intents.keep("link", {"from": from_id, "to": to_id, "relation": request.relation})
         return {"from": f"m{from_id}", "to": f"m{to_id}", "relation": request.relation}
 
+    @answers(requests.Memories)
     async def list_memories(self, request: requests.Memories) -> dict[str, Any]:
         limit = _bounded(request.limit)
-        now_ms = self._services.clock.now_ms()
+        now_ms = self._clock.now_ms()
         if request.ids is not None:
             these = await self._these(request.ids[:LIMIT_MAX], now_ms, is_read=request.read)
             return {"memories": these, "nextCursor": None}
         behind = cursors.decode(request.cursor, int, int)
-        rows = await self._services.store.read(
+        rows = await self._store.read(
             lambda c: memory_views.list_memories(
                 c,
                 now_ms=now_ms,
@@ -151,22 +184,25 @@ class MemoryRequests:
     async def _these(self, cited: list[str], now_ms: int, *, is_read: bool) -> list[dict[str, Any]]:
         numbers = [_number(each) for each in cited]
         if is_read:
-            await self._services.store.write(lambda c: memories.note_read(c, numbers, now_ms))
-        return await self._services.store.read(lambda c: memory_views.list_these(c, numbers))
+            await self._store.write(lambda c: memories.note_read(c, numbers, now_ms))
+        return await self._store.read(lambda c: memory_views.list_these(c, numbers))
 
+    @answers(requests.Related)
     async def related(self, request: requests.Related) -> dict[str, Any]:
         memory_id = _number(request.id)
         await self._get(memory_id)
-        return {"related": await self._services.store.read(lambda c: memory_views.list_related(c, memory_id))}
+        return {"related": await self._store.read(lambda c: memory_views.list_related(c, memory_id))}
 
+    @answers(requests.Similar)
     async def similar(self, request: requests.Similar) -> dict[str, Any]:
         memory_id = _number(request.id)
         text = str((await self._get(memory_id))["text"])
         limit = _bounded(request.limit)
-        return {"similar": await self._services.store.read(lambda c: self._similar(c, memory_id, text, limit))}
+        return {"similar": await self._store.read(lambda c: self._similar(c, memory_id, text, limit))}
 
+    @answers(requests.MemoryHealth)
     async def health(self, request: requests.MemoryHealth) -> dict[str, Any]:
-        now_ms = self._services.clock.now_ms()
+        now_ms = self._clock.now_ms()
 
         def read(connection: sqlite3.Connection) -> dict[str, Any]:
             return {
@@ -175,8 +211,9 @@ class MemoryRequests:
                 "conflicts": memory_views.list_conflicts(connection, LIMIT_MAX, request.label),
             }
 
-        return await self._services.store.read(read)
+        return await self._store.read(read)
 
+    @answers(requests.SetConfig)
     async def set_config(self, request: requests.SetConfig) -> dict[str, Any]:
         """Keep numbers for this project's searches, and tell all of them with where each comes from."""
         values = {
@@ -188,11 +225,12 @@ class MemoryRequests:
         check_label(request.label)
         if values:
             label = {} if request.label is None else {"label": request.label}
-            await self._services.keep_intent("scoring", values | label)
-        layers = await self._services.store.read(lambda c: self._services.searching.scoring_layers(c, request.label))
+            await self._intents.keep("scoring", values | label)
+        layers = await self._store.read(lambda c: self._searching.scoring_layers(c, request.label))
         told = {name: (whence, layer[name]) for whence, layer in reversed(layers.items()) for name in layer}
         return {"scoring": {name: {"value": value, "from": whence} for name, (whence, value) in told.items()}}
 
+    @answers(requests.Converse)
     async def converse(self, request: requests.Converse) -> dict[str, Any]:
         """Start a conversation, linked to the one that it follows up on or branches from."""
         check_label(request.label)
@@ -204,18 +242,19 @@ class MemoryRequests:
         parents = [each for each in (request.follows_up_on, request.branches_from) if each]
         for parent in parents:
             is_known = partial(conversations.is_known, session_id=parent)
-            if parent == new_id or not await self._services.store.read(is_known):
+            if parent == new_id or not await self._store.read(is_known):
                 raise RequestInvalid("there is no such conversation", hint="`mem conversations` lists them")
         relation = "follows_up_on" if request.follows_up_on else "branches_from" if parents else None
         told = {"id": new_id, "title": request.title, "parent": parents[0] if parents else None, "relation": relation}
         told |= {"label": request.label, "branchesFrom": parents[1] if len(parents) > 1 else None}
         payload = {name: value for name, value in told.items() if value is not None}
-        await self._services.keep_intent("conversation", payload, session_id=new_id)
+        await self._intents.keep("conversation", payload, session_id=new_id)
         return {"id": new_id}
 
+    @answers(requests.Conversations)
     async def conversations(self, request: requests.Conversations) -> dict[str, Any]:
         limit = _bounded(request.limit)
-        before = self._services.clock.now_ms() - (request.stale_days or 0) * MS_PER_DAY
+        before = self._clock.now_ms() - (request.stale_days or 0) * MS_PER_DAY
         behind = cursors.decode(request.cursor, int, str)
 
         def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
@@ -225,7 +264,7 @@ class MemoryRequests:
                 return conversations.stale(connection, before, limit)
             return conversations.threads(connection, limit + 1, request.label, behind)
 
-        found = await self._services.store.read(read)
+        found = await self._store.read(read)
         if request.id is not None and not found:
             raise RequestInvalid("there is no such conversation", hint="`conversation_threads` lists them")
         if request.id is not None or request.stale_days is not None:
@@ -234,13 +273,13 @@ class MemoryRequests:
         return {"conversations": shown, "nextCursor": rest}
 
     async def _get(self, memory_id: int) -> dict[str, Any]:
-        memory = await self._services.store.read(lambda c: memories.find_memory(c, memory_id))
+        memory = await self._store.read(lambda c: memories.find_memory(c, memory_id))
         if memory is None:
             raise RequestInvalid(f"there is no memory m{memory_id}", hint="`mem memories` lists them")
         return memory
 
     def _similar(self, connection: sqlite3.Connection, memory_id: int, text: str, limit: int) -> list[dict[str, Any]]:
-        near = self._remembering.near(connection, text, self._services.clock.now_ms())
+        near = self._writes.near(connection, text, self._clock.now_ms())
         rows = ((memories.find_hit(connection, each), cosine) for each, cosine in near if each != memory_id)
         return [
             {"id": f"m{row['id']}", "type": row["type"], "text": row["text"], "cosine": round(cosine, 4)}

@@ -1,0 +1,141 @@
+"""Requests that look something up: search, one thing, what happened around it, sessions, injections."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import Any
+
+from siftd import ids
+from siftd.consolidate.planning import salience
+from siftd.daemon.group_commit import Committer
+from siftd.daemon.handlers.answering import answers
+from siftd.daemon.handlers.sessions import find_session
+from siftd.daemon.searching import SearchAccess
+from siftd.daemon.store_access import StoreAccess
+from siftd.errors import RequestInvalid
+from siftd.search.goals import in_short
+from siftd.search.unsummarised import told_now
+from siftd.store import event_views, injection_ledger, memories
+from siftd.wire import cursors, requests
+
+SESSIONS_WITH_GOALS = 100
+"""Sessions that are listed with their goals, at most: of more nobody reads so much of each."""
+BEHIND = "without the newest captures: the database is locked by another program, or the disk is full"
+_FIND = {
+    "e": ("event", event_views.find_event),
+    "s": ("summary", event_views.find_summary),
+    "m": ("memory", memories.find_memory),
+}
+
+
+class Finding:
+    """Answers from the store, and changes nothing."""
+
+    def __init__(
+        self,
+        *,
+        store: StoreAccess,
+        searching: SearchAccess,
+        committer: Committer,
+    ) -> None:
+        self._store = store
+        self._searching = searching
+        self._committer = committer
+
+    @answers(requests.Search)
+    async def search(self, request: requests.Search) -> dict[str, Any]:
+        started = time.perf_counter()
+        found = await self._searching.search(request)
+        took = round((time.perf_counter() - started) * 1000, 2)
+        behind = BEHIND if self._committer.is_behind else None
+        return {"hits": found.hits, "degraded": "; ".join(filter(None, (found.degraded, behind))) or None, "ms": took}
+
+    @answers(requests.Show)
+    async def show(self, request: requests.Show) -> dict[str, Any]:
+        letter, number = ids.parse(request.id)
+        if letter == "g":
+            raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem show` asks it")
+        kind, find = _FIND[letter]
+        was_behind = self._committer.is_behind  # it may have caught up by the time that nothing is found
+        item = await self._store.read(lambda c: find(c, number))
+        if item is None and was_behind:
+            await self._committer.catch_up()
+            item = await self._store.read(lambda c: find(c, number))
+        if item is None:
+            raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
+        if kind == "summary":
+            of = await self._store.read(lambda c: event_views.find_event(c, item["eventId"]))
+            item["event"] = None if of is None else {name: of[name] for name in ("id", "tool", "payload")}
+        if kind == "event":
+            item["trivial"] = await self._store.read(lambda c: salience(c, number))
+        return {"item": {"kind": kind, **item}}
+
+    @answers(requests.Timeline)
+    async def timeline(self, request: requests.Timeline) -> dict[str, Any]:
+        before, after = (max(0, min(number, 500)) for number in (request.before, request.after))
+        if request.around is None:
+            session = await find_session(self._store, request.session) if request.session else None
+            limit = max(1, before + after)
+            behind = cursors.decode(request.cursor, int, int)
+
+            def latest(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+                asking = event_views.find_asking(connection, request.asking)
+                return event_views.timeline_latest(connection, session, limit + 1, asking, behind)
+
+            short = {} if session is None else await self._store.read(lambda c: in_short(c, session))
+            found = (await self._with_lines(latest))[::-1]
+            shown, rest = cursors.page(found, limit, lambda each: (each["ts"], each["eventId"]))
+            return {"events": shown[::-1], "nextCursor": rest, **short}
+        kind, number = ids.parse(request.around)
+        if kind in ("m", "g"):
+            raise RequestInvalid("a memory has no place in a session", hint="give an event (e12) or a summary (s7)")
+        if kind == "s":
+            summary = await self._store.read(lambda c: event_views.find_summary(c, number))
+            number = summary["eventId"] if summary else 0
+        events = await self._with_lines(lambda c: event_views.timeline_around(c, number, before, after))
+        if not events:
+            raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
+        return {"events": events}
+
+    @answers(requests.Sessions)
+    async def sessions(self, request: requests.Sessions) -> dict[str, Any]:
+        limit = max(1, min(request.limit, 1000))
+
+        behind = cursors.decode(request.cursor, int, str)
+
+        def listed(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], str | None]:
+            found = event_views.sessions(connection, limit + 1, behind)
+            shown, rest = cursors.page(found, limit, lambda each: (each["lastTs"], each["sessionId"]))
+            if limit <= SESSIONS_WITH_GOALS:
+                shown = [each | in_short(connection, each["sessionId"]) for each in shown]
+            return shown, rest
+
+        shown, rest = await self._store.read(listed)
+        return {"sessions": shown, "nextCursor": rest}
+
+    @answers(requests.Injections)
+    async def injections(self, request: requests.Injections) -> dict[str, Any]:
+        piece = None if request.id is None else ids.normal(request.id)
+        limit = max(1, min(request.limit, 500))
+        (before,) = cursors.decode(request.cursor, int)
+        shared = self._store.everywhere
+        found = await self._store.read(
+            lambda c: injection_ledger.list_injections(
+                c, piece, request.session, limit + 1, before=before, everywhere=shared.connection()
+            )
+        )
+        shown, rest = cursors.page(found, limit, lambda each: (each["id"],))
+        return {"injections": shown, "nextCursor": rest}
+
+    async def _with_lines(self, find: Callable[[sqlite3.Connection], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+        """Return events, each with its line of text: one without a summary is summarised on the spot."""
+
+        def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            events = find(connection)
+            for each in events:
+                each["text"] = each["text"] or told_now(connection, each["eventId"])
+            return events
+
+        return await self._store.read(read)

@@ -1,0 +1,113 @@
+"""Every handler of one workspace's daemon, found by the kind of request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from siftd.daemon.connection import Answer
+from siftd.daemon.handlers.answering import answers, handlers_of
+from siftd.daemon.handlers.erasing import Erasing
+from siftd.daemon.handlers.finding import Finding
+from siftd.daemon.handlers.memories import MemoryRequests
+from siftd.daemon.handlers.pausing import Pausing
+from siftd.daemon.handlers.summarising import Summarising
+from siftd.daemon.handlers.transferring import Transferring
+from siftd.daemon.memory_writes import MemoryWrites
+from siftd.daemon.status import info
+from siftd.errors import RequestInvalid
+from siftd.wire import requests
+
+if TYPE_CHECKING:
+    from siftd.daemon.services import Services
+    from siftd.search.context_block import Given
+
+
+class Handlers:
+    """Answers requests for one workspace: all but `hello` and `capture`, which do not wait for it.
+
+    It hands each group the services that it uses; what it answers itself is one service's word.
+    """
+
+    def __init__(self, services: Services, stop: Callable[[bool], Awaitable[None]]) -> None:
+        self._services = services
+        self._stop = stop
+        self._committer = services.committer
+        writes = MemoryWrites(
+            store=services.store,
+            committer=services.committer,
+            intents=services.intents,
+            intake=services.intake,
+            embedder=services.embedder,
+            embed=services.embed_memories,
+            paths=services.paths,
+            clock=services.clock,
+        )
+        groups: tuple[object, ...] = (
+            self,
+            Finding(store=services.store, searching=services.searching, committer=services.committer),
+            Summarising(
+                store=services.store,
+                consolidator=services.consolidator,
+                backends=services.backends,
+                crash_guard=services.storage.crash_guard,
+                intents=services.intents,
+                clock=services.clock,
+            ),
+            Pausing(store=services.store, committer=services.committer, intents=services.intents, clock=services.clock),
+            MemoryRequests(
+                writes=writes,
+                store=services.store,
+                committer=services.committer,
+                searching=services.searching,
+                intents=services.intents,
+                redactor=lambda: services.intake.redactor,
+                paths=services.paths,
+                clock=services.clock,
+            ),
+            Erasing(
+                consolidator=services.consolidator,
+                forgetter=services.forgetter,
+                scrubber=services.scrubber,
+                maintenance=services.maintenance,
+                intake=services.intake,
+                paths=services.paths,
+                flags=services.storage.loaded.flags,
+            ),
+            Transferring(transfer=services.transfer),
+        )
+        self.by_kind = {kind: handler for group in groups for kind, handler in handlers_of(group).items()}
+
+    async def answer(self, request: requests.AnyRequest, answer: Answer) -> dict[str, Any]:
+        """Return the fields of the answer; progress goes out before it. Raises SiftdError to refuse."""
+        if request.waits_for_log:
+            await self._committer.catch_up()
+        handler = self.by_kind.get(type(request))
+        if handler is None:
+            raise RequestInvalid("this kind of request is not for a handler")
+        return await (handler.method(request, answer) if handler.takes_answer else handler.method(request))
+
+    @answers(requests.Info)
+    async def info(self, _: requests.Info) -> dict[str, Any]:
+        return await info(self._services)
+
+    @answers(requests.Recall)
+    async def recall(self, request: requests.Recall) -> dict[str, Any]:
+        return _given(await self._services.injector.recall(request))
+
+    @answers(requests.Brief)
+    async def brief(self, request: requests.Brief) -> dict[str, Any]:
+        return _given(await self._services.injector.brief(request))
+
+    @answers(requests.Sampling, takes_answer=True)
+    async def sampling(self, request: requests.Sampling, answer: Answer) -> dict[str, Any]:
+        return await self._services.samplers.offer(request, lambda: answer.is_wanted_now())
+
+    @answers(requests.Stop)
+    async def stop(self, request: requests.Stop) -> dict[str, Any]:
+        await self._stop(request.hold)
+        return {}
+
+
+def _given(given: Given) -> dict[str, Any]:
+    return {"text": given.text, "items": given.items, "tokens": given.tokens}

@@ -1,0 +1,99 @@
+"""Requests about summaries and vectors: made now, made again, brought back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from siftd import ids
+from siftd.clock import Clock
+from siftd.consolidate.consolidator import Consolidator
+from siftd.consolidate.drain import DrainResult
+from siftd.crash_guard import CrashGuard
+from siftd.daemon.backends import Backends
+from siftd.daemon.connection import Answer
+from siftd.daemon.handlers.answering import answers
+from siftd.daemon.intents import Intents
+from siftd.daemon.store_access import StoreAccess
+from siftd.store import event_views, resummary_queue, summaries, vectors
+from siftd.wire import requests
+from siftd.wire.requests import progress
+
+
+class Summarising:
+    """Has summaries and vectors made, at a person's word."""
+
+    def __init__(
+        self,
+        *,
+        store: StoreAccess,
+        consolidator: Consolidator,
+        backends: Backends,
+        crash_guard: CrashGuard,
+        intents: Intents,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._consolidator = consolidator
+        self._backends = backends
+        self._crash_guard = crash_guard
+        self._intents = intents
+        self._clock = clock
+
+    @answers(requests.Drain, takes_answer=True)
+    async def drain(self, request: requests.Drain, answer: Answer) -> dict[str, Any]:
+        limit = None if request.limit is None else max(0, request.limit)
+        total = await self._store.read(lambda c: event_views.counts(c)["raw"])
+
+        async def on_batch(result: DrainResult) -> None:
+            done = result.processed + result.errors
+            answer.progress(progress(done=done, total=max(done, min(total, limit or total))))
+
+        drainer = self._backends.drainer_for(request.backend)
+        result = await self._consolidator.drain(limit, on_batch, drainer)
+        return {
+            "processed": result.processed,
+            "errors": result.errors,
+            "pending": result.pending,
+            "backend": request.backend or self._backends.name,
+            "firstError": result.first_error,
+            "embedded": result.embedded,
+            "sessions": result.sessions,
+            "rewritten": result.rewritten,
+        }
+
+    @answers(requests.Retry)
+    async def retry(self, request: requests.Retry) -> dict[str, Any]:
+        event_id = None if request.id is None else ids.parse_number(request.id, ids.EVENT)
+        skipped = await self._store.read(
+            lambda c: summaries.count_skipped(c, event_id) + resummary_queue.count_fallen_back(c, event_id)
+        )
+        await self._intents.keep("retry", {"event": event_id})
+        return {"retried": skipped}
+
+    @answers(requests.Reembed)
+    async def reembed(self, request: requests.Reembed) -> dict[str, Any]:
+        self._crash_guard.acquit_all("embed")  # a person wants them tried again
+        since = -(2**62) if request.since is None else request.since
+        store, at_once = self._store, vectors.CLEARED_AT_ONCE
+        ids = await store.read(lambda c: vectors.list_embedded(c, since))
+        cleared = await store.write(lambda c: vectors.clear_memory_vectors(c, since))
+        for start in range(0, len(ids), at_once):
+            piece = ids[start : start + at_once]
+            cleared += await store.write(lambda c, p=piece: vectors.clear_vectors(c, p))  # type: ignore[misc]
+        return {"cleared": cleared, "embedded": await self._consolidator.embed()}
+
+    @answers(requests.Resummarise)
+    async def resummarise(self, request: requests.Resummarise) -> dict[str, Any]:
+        until = self._clock.now_ms() if request.until is None else request.until
+        span = {"since": request.since, "until": until}
+        count = await self._store.read(lambda c: resummary_queue.count_live(c, request.since, until))
+        await self._intents.keep("resummarise", span)
+        return {"summaries": count}
+
+    @answers(requests.Undo)
+    async def undo(self, request: requests.Undo) -> dict[str, Any]:
+        summary_id = ids.parse_number(request.id, ids.SUMMARY)
+        pairs = await self._store.read(lambda c: summaries.superseding_events(c, summary_id))
+        if pairs:
+            await self._intents.keep("undo", {"pairs": pairs})
+        return {"restored": len(pairs)}
