@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from siftd.clients.client import Head, Moment, Reader
+from siftd.clients.client import Head, Installer, Moment, Reader
 from siftd.clients.facts import canonical
 from siftd.clients.gemini_cli.facts import CLIENT, PROMPT
 from siftd.clients.gemini_cli.hooks import decode_envelope
@@ -50,7 +51,6 @@ class GeminiCli:
     name = CLIENT
     title = "Gemini CLI"
     files = Sessions()
-    installer = None
     support = Support(
         starts="yes",
         prompts="yes",
@@ -62,7 +62,13 @@ class GeminiCli:
         evidence="recordings",
         note="its hooks give calls no id; a call of a subagent is told as the session's own",
     )
-    moments: frozenset[Moment] = frozenset(("start", "prompt", "failure"))
+    moments: frozenset[Moment] = frozenset(("start", "prompt"))
+
+    @functools.cached_property
+    def installer(self) -> Installer:
+        from siftd.clients.gemini_cli.installer import GeminiCliInstaller
+
+        return GeminiCliInstaller()
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
         return decode_envelope(raw, ts=ts)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from siftd.clients.client import Head, Moment, Reader
+from siftd.clients.client import Head, Installer, Moment, Reader
 from siftd.clients.facts import canonical
 from siftd.clients.kimi_code.facts import CLIENT, PROMPT
 from siftd.clients.kimi_code.files import home_of
@@ -49,7 +50,6 @@ class KimiCode:
     name = CLIENT
     title = "Kimi Code"
     files = Wires()
-    installer = None
     support = Support(
         starts="yes",
         prompts="yes",
@@ -62,6 +62,12 @@ class KimiCode:
         note="its hooks run beside the turn and a few are lost; the session's file has what they told",
     )
     moments: frozenset[Moment] = frozenset(("prompt",))
+
+    @functools.cached_property
+    def installer(self) -> Installer:
+        from siftd.clients.kimi_code.installer import KimiCodeInstaller
+
+        return KimiCodeInstaller()
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
         return decode_envelope(raw, ts=ts)

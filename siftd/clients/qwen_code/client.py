@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from siftd.clients.client import Head, Moment, Reader
+from siftd.clients.client import Head, Installer, Moment, Reader
 from siftd.clients.facts import canonical
 from siftd.clients.qwen_code.facts import CLIENT, PROMPT
 from siftd.clients.qwen_code.hooks import decode_envelope
@@ -50,7 +51,6 @@ class QwenCode:
     name = CLIENT
     title = "Qwen Code"
     files = Chats()
-    installer = None
     support = Support(
         starts="yes",
         prompts="yes",
@@ -63,6 +63,12 @@ class QwenCode:
         note="with `-p` it ends without telling so",
     )
     moments: frozenset[Moment] = frozenset(("start", "prompt", "failure"))
+
+    @functools.cached_property
+    def installer(self) -> Installer:
+        from siftd.clients.qwen_code.installer import QwenCodeInstaller
+
+        return QwenCodeInstaller()
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
         return decode_envelope(raw, ts=ts)
