@@ -66,6 +66,10 @@ CATCH_UP_SECONDS = 20.0
 """How long a request waits for the database at most. `mem` and MCP wait for 30 s; a forget of ours takes less."""
 CATCH_UP_PAUSE_SECONDS = 0.05
 
+_REPEATED = -2
+"""What stands for the id of a change that is kept already: it is no event."""
+CHANGES_MAX = 64
+"""A frame comes twice within seconds, from a hook that gave up waiting and from its courier. Arbitrary."""
 _DROPPED = {FORGOTTEN: "forgotten", OFF: "off"}
 """Reasons, and names of counters."""
 
@@ -127,6 +131,8 @@ class Committer:
         self._unapplied = PendingIdentities()
         self._told_again: dict[str, str | None] = {}
         """What a file told first and a hook then, with the hook's frame."""
+        self._changes: deque[str] = deque(maxlen=CHANGES_MAX)
+        """The frames of the last changes of sessions, which leave no row to be found by."""
         self._occurrences: dict[str, int] = {}
         """By native key, the last number given: to count equals anew for each would cost what all before it cost."""
         self._captures: deque[_Capture] = deque()
@@ -342,6 +348,8 @@ class Committer:
         for entry in entries:
             if isinstance(entry.event, RedactedIntent):
                 self._opt_outs.take(entry.event.kind, entry.event.payload_json)
+            elif isinstance(entry.event, RedactedSessionChange) and entry.event.frame_uid is not None:
+                self._changes.append(entry.event.frame_uid)
         if records:
             self._refusing = None
         if is_locked:
@@ -399,6 +407,8 @@ class Committer:
         """Return (the event that this one is another delivery of, else None; its final uid)."""
         if event.frame_uid is not None and (known := self._find_frame(event.frame_uid)) is not None:
             return known, None
+        if isinstance(event, RedactedSessionChange) and event.frame_uid in self._changes:
+            return _REPEATED, None
         if self._forgets and self._is_forgotten(event, way):
             return FORGOTTEN, None
         if not isinstance(event, RedactedIntent) and self._is_off(event, way):

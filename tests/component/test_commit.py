@@ -489,3 +489,13 @@ async def test_stopping_finishes_everything_that_was_submitted(tmp_path: Path) -
 async def test_applied_seq_follows_the_rows(store: OpenedStore) -> None:
     await store.keep(*(call(f"t{number}") for number in range(5)))
     assert store.rows("SELECT value FROM meta WHERE key = 'applied_seq'") == [("5",)]
+
+
+async def test_a_change_of_a_session_that_comes_twice_is_one_record(store: OpenedStore) -> None:
+    """From a hook that gave up waiting, and from the courier that it left."""
+    start = SessionChange(client="c", session_id="s1", change="start", ts=1_790_000_000_000)
+    first, again, other = [
+        await store.committer.keep(store.intake.admit(start, frame_uid=uid)) for uid in ("f1", "f1", "f2")
+    ]
+    assert (first.is_duplicate, again.is_duplicate, other.is_duplicate) == (False, True, False)
+    assert (again.event_id, again.dropped, other.seq) == (None, None, first.seq + 1)
