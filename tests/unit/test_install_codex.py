@@ -49,8 +49,6 @@ def trust(where: Where, **changed: Any) -> None:
             key = f"{codex_file(where, 'hooks.json')}:{snake}:{number}:0"
             trusted = hash_of(event, group, group["hooks"][0] | changed)
             told.append(f'[hooks.state."{key}"]\ntrusted_hash = "{trusted}"\n')
-                f'[hooks.state."{key}"]\ntrusted_hash = "{hash_of(event, group, group["hooks"][0] | changed)}"\n'
-            )
     with codex_file(where, "config.toml").open("a") as file:
         file.write("\n" + "\n".join(told))
 
