@@ -40,6 +40,11 @@ from bench_stand import (
     wakeups,
 )
 
+from siftd.clients.claude_code.settings import format_command
+from siftd.clients.registry import CLIENTS, DEFAULT
+from siftd.install.launcher import format_entry, write_launcher
+from siftd.workspace.paths import Home
+
 ROWS: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {}
 
 
@@ -77,6 +82,26 @@ def hook() -> Iterator[dict[str, Any]]:
         )
         courier_gone()
         yield {"what": "hook, daemon down, whole process", "goal": "≤ 1.8 ×", **figures}
+
+
+@row
+def clients() -> Iterator[dict[str, Any]]:
+    """Each client's entry, run by the shell that the client starts, beside Claude Code's: the same event for all."""
+    raw = ENVELOPE.replace('"toolu_{}"', "null").encode()  # no id: each delivery is a fact of its own
+    with bench() as up:
+        home = Home(up.environment["SIFTD_HOME"])
+        write_launcher(home)
+        yardstick = ["/bin/sh", "-c", format_command(PYTHON, HOOK)]
+        for client in CLIENTS.values():
+            if client.name == DEFAULT or client.installer is None:
+                continue
+            entry = ["/bin/sh", "-c", format_entry(home.launcher, client.name)]
+            figures = in_turns(
+                lambda entry=entry: seconds_of(entry, up.environment, raw),  # type: ignore[misc]
+                lambda: seconds_of(yardstick, up.environment, raw),
+                40,
+            )
+            yield {"what": f"hook of {client.title}, whole process", "goal": "≤ 1.05 × Claude Code's", **figures}
 
 
 @row
