@@ -60,6 +60,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     occurrence: int | None = None
     """For an identity without a native id: the how-manieth such fact of its session, from 1, where the reader
     knows (a transcript does). None: the store counts."""
+    delivery: tuple[str, ...] = ()
+    """What tells a second delivery by hook from another such fact, where identity does not: an id that the hook alone
+    is given, and no file. A client that is wired twice delivers twice."""
     from_transcript: bool = False
     said_by: SaidBy = "outside"
     """Whose words it brings, by the way it came and by its tool, never by what it claims. What a turn then tells is as

@@ -317,6 +317,10 @@ class Admission:
             return payload_json
         return encode_canonical(shorten(stamped, encode_canonical, self._max_payload_bytes) | stamps)
 
+    def delivery_uid(self, event: Event) -> str:
+        """Return what stands in a frame's uid's place for an event that may be delivered by several hooks."""
+        return self._hash("delivery", event.client, event.session_id, *event.delivery)
+
     def _uid(self, event: Event, key: str | None) -> str | None:
         if not event.identity:
             return secrets.token_hex(16)

@@ -17,7 +17,7 @@ from siftd.clients.client import Client
 from siftd.clients.older import kind_and_action
 from siftd.clients.own import MARK as BLOCK_MARK
 from siftd.clients.own import block_id, without_blocks
-from siftd.clients.registry import CLIENTS
+from siftd.clients.registry import client_of_frame
 from siftd.config import Settings
 from siftd.errors import EnvelopeRejected, PayloadTooLarge, WrongWorkspace
 from siftd.model import Event, SessionChange
@@ -118,7 +118,7 @@ class Intake:
         whose = self._belonging.whose(path_from_text(header.root))
         if whose == "another's" or (is_asking and whose != "ours"):
             raise WrongWorkspace("the hook's folder belongs to another workspace", hint="`mem doctor` there")
-        client = CLIENTS.get(header.client)
+        client = client_of_frame(header.client, raw)
         if client is None:
             raise EnvelopeRejected("unknown_client", "no decoder for the client of this hook")
         if header.bytes > len(raw):
@@ -132,7 +132,10 @@ class Intake:
             raise OptedOut(event.session_id, event.ts)
         if event.transcript is not None and not is_asking and len(self.named) < NAMED_MAX:
             self.named[event.transcript] = client, event.session_id
-        return self.admit(event, frame_uid=header.frame_uid, raw_bytes=len(raw), may_hold_block=BLOCK_MARK in raw)
+        frame_uid = header.frame_uid
+        if isinstance(event, Event) and event.delivery:
+            frame_uid = self.admission.delivery_uid(event)
+        return self.admit(event, frame_uid=frame_uid, raw_bytes=len(raw), may_hold_block=BLOCK_MARK in raw)
 
     def is_ours(self, header: HookHeader) -> bool:
         """Whether the folder that a hook frame names is one of this workspace, and there."""

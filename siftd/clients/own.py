@@ -25,7 +25,8 @@ BLOCK_CHARS_MAX = 24_000
 _OPENING = "<siftd-memory"
 _OPENING_CHARS_MAX = 200
 _CLOSING = "</siftd-memory>"
-_TOOL = re.compile(r"mcp__(?:plugin_\w{1,64}_)?siftd__\w{1,64}|mcp_siftd_\w{1,64}")
+_TOOL = re.compile(r"(?:mcp_{1,2})?(?:plugin_\w{1,64}_)?siftd(?:_{1,3}|-)\w{1,64}")
+"""As agents name the tools of a server: `mcp__siftd__search`, `mcp_siftd_search`, `siftd-search`, `siftd___search`."""
 _COMMAND = re.compile(
     r"[ \t]*+(?:cd[ \t]++[\w./~@+-]++[ \t]*+&&[ \t]*+)?(?P<program>[^\s'\"|<>;&`$()\\]++)(?:[ \t]++-[\w-]++)*+[ \t]++"
     r"(?P<verb>[a-z]{1,20})"

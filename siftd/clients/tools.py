@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from siftd.clients.claude_code.tools import TOOLS as CLAUDE_CODE
 from siftd.clients.codex.tools import TOOLS as CODEX
+from siftd.clients.copilot_cli.tools import TOOLS as COPILOT_CLI
+from siftd.clients.cursor.tools import TOOLS as CURSOR
 from siftd.clients.gemini_cli.tools import TOOLS as GEMINI_CLI
 from siftd.clients.generic.tools import TOOLS as GENERIC
 from siftd.clients.goose.tools import TOOLS as GOOSE
@@ -17,12 +19,14 @@ from siftd.clients.qwen_code.tools import TOOLS as QWEN_CODE
 from siftd.clients.tool import Tool, find_tool
 
 KNOWN = {
+    **CURSOR,
+    **COPILOT_CLI,
     **OPENCODE,
-    **CODEX,
     **GENERIC,
     **GEMINI_CLI,
     **QWEN_CODE,
     **KIMI_CODE,
+    **CODEX,
     **GOOSE,
     **CLAUDE_CODE,
 }

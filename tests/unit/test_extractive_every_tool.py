@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from known_kinds import RENDERED, item_of
 
+from siftd.clients.tools import KNOWN, tool_named
 from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item
 from siftd.summarise.extractive import render
 from siftd.summarise.grounding import Source, unsupported_claims
@@ -178,6 +179,15 @@ CASES: list[tuple[str, dict[str, Any], Any, list[str]]] = [
     ("read_background_output", {"pid": 7}, "done", []),
     ("WaitFor", {"task_id": "b1"}, "done", []),
 ]
+
+_BY_OPERATION = {tool_named(case[0]).operation: case for case in reversed(CASES)}
+_TOLD = {tool.lower() for tool, *_ in CASES}
+CASES += [
+    (tool, *_BY_OPERATION[known.operation][1:])
+    for tool, known in KNOWN.items()
+    if tool not in _TOLD and known.operation in _BY_OPERATION
+]
+"""Of each operation one case at least; whatever else a client calls such a tool is told alike."""
 
 
 def item(tool: str, **payload: Any) -> Item:

@@ -1,0 +1,53 @@
+"""Cursor as siftd asks it: by what is published, for nothing of it runs without an account."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from siftd.clients.client import Installer, Moment
+from siftd.clients.cursor.facts import CLIENT, PROMPT, input_identity
+from siftd.clients.cursor.hooks import decode_envelope
+from siftd.clients.no_files import NoFiles
+from siftd.clients.support import Support
+from siftd.model import Event, SessionChange
+
+_NAMES: dict[Moment, str] = {"start": "sessionStart", "prompt": PROMPT, "failure": "postToolUseFailure"}
+
+
+class Cursor:
+    """The desktop program and `cursor-agent`."""
+
+    name = CLIENT
+    title = "Cursor"
+    files = NoFiles()
+    support = Support(
+        starts="yes",
+        prompts="yes",
+        tools="yes",
+        failures="yes",
+        ends="yes",
+        backfill=True,
+        mcp="yes",
+        evidence="published shapes",
+        note="its sessions' files have no results of calls",
+    )
+    moments: frozenset[Moment] = frozenset({"start"})
+
+    @functools.cached_property
+    def installer(self) -> Installer:
+        from siftd.clients.cursor.install import CursorInstaller
+
+        return CursorInstaller()
+
+    def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
+        return decode_envelope(raw, ts=ts)
+
+    def identify_input(self, tool: str, tool_input: Any) -> str:  # noqa: ARG002 - the input alone
+        return input_identity(tool_input)
+
+    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:  # noqa: ARG002 - it shows no line
+        return {"additional_context": text} if text and moment != "prompt" else {}
+
+    def name_of(self, moment: Moment) -> str:
+        return _NAMES[moment]
