@@ -13,6 +13,7 @@ from siftd.clients.goose.client import Goose
 from siftd.clients.kimi_code.client import KimiCode
 from siftd.clients.marks import other_program
 from siftd.clients.opencode.client import OpenCode
+from siftd.clients.pi.client import Pi
 from siftd.clients.qwen_code.client import QwenCode
 from siftd.errors import RequestInvalid
 
@@ -24,6 +25,7 @@ _KNOWN: tuple[Client, ...] = (
     GeminiCli(),
     QwenCode(),
     KimiCode(),
+    Pi(),
     Goose(),
     CopilotCli(),
     VsCode(),

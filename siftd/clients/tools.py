@@ -15,12 +15,14 @@ from siftd.clients.generic.tools import TOOLS as GENERIC
 from siftd.clients.goose.tools import TOOLS as GOOSE
 from siftd.clients.kimi_code.tools import TOOLS as KIMI_CODE
 from siftd.clients.opencode.tools import TOOLS as OPENCODE
+from siftd.clients.pi.tools import TOOLS as PI
 from siftd.clients.qwen_code.tools import TOOLS as QWEN_CODE
 from siftd.clients.tool import Tool, find_tool
 
 KNOWN = {
     **CURSOR,
     **COPILOT_CLI,
+    **PI,
     **OPENCODE,
     **GENERIC,
     **GEMINI_CLI,

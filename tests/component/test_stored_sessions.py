@@ -20,7 +20,9 @@ from siftd.foreign_database import open_database
 from siftd.workspace.identity import find_workspace
 
 CLIENT = CLIENTS["opencode"]
-MAIN, AGENT = "ses_dfb5774a0ffe2BZJ30TjAnWmxM", "ses_dfb576dc5ffeNonN1aspszG1Px"
+MAIN, AGENT = "ses_df1438af9ffeYP4KCF7Z5n12Uv", "ses_df143489effekb5dkMmUofFvHo"
+WRITE = "prt_20ebcab1a001pvTjEThILjWD0e"
+"""The part of a call."""
 
 
 class Place:
@@ -103,7 +105,7 @@ async def test_one_broken_row_costs_itself_alone(place: Place, broken: str) -> N
     async with OpenedStore(place.folder.parent / "other") as store:
         place.store = store
         with sqlite3.connect(place.path) as owner:
-            owner.execute("UPDATE part SET data = ? WHERE id = 'prt_204a89132001MRsbDk3S7t789U'", (broken,))
+            owner.execute("UPDATE part SET data = ? WHERE id = ?", (broken, WRITE))
         owner.close()
         result = await place.fill()
     assert result.captured == whole - 1

@@ -143,6 +143,7 @@ CASES: list[tuple[str, dict[str, Any], Any, list[str]]] = [
         {"answers": {"Which database?": "Postgres"}},
         ["Which database?", "Postgres"],
     ),
+    ("find", {"pattern": "*.py"}, "auth.py", ["*.py", "auth.py"]),
     ("codesearch", {"query": "token expiry"}, "src/auth.py:1: def login", ["token expiry"]),
     ("question", {"questions": [{"question": "Which database?"}]}, "Postgres", ["Which database?"]),
     ("ExitPlanMode", {"plan": "# Move to Postgres"}, {}, ["Postgres"]),

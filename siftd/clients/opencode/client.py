@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from siftd.clients.client import Moment
+from siftd.clients.client import Installer, Moment
 from siftd.clients.opencode.facts import CLIENT, canonical_text
 from siftd.clients.opencode.reports import decode_report
 from siftd.clients.opencode.sessions import Database
-from siftd.clients.support import Support
+from siftd.clients.support import ALL_LIVE, Support
 from siftd.model import Event, SessionChange
 
 _NAMES: dict[Moment, str] = {"start": "system.transform", "prompt": "chat.message", "failure": "tool.execute.after"}
@@ -20,18 +21,20 @@ class OpenCode:
     name = CLIENT
     title = "OpenCode"
     files = Database()
-    installer = None
     support = Support(
-        starts="yes",
-        prompts="yes",
-        tools="yes",
-        failures="yes",
-        ends="yes",
+        **ALL_LIVE,
         backfill=True,
         mcp="yes",
-        evidence="recordings",
+        evidence="real program",
+        note="fetches a package of its own from npm once it finds a plugin; where it cannot, each start takes a minute",
     )
     moments: frozenset[Moment] = frozenset({"start", "prompt"})
+
+    @functools.cached_property
+    def installer(self) -> Installer:
+        from siftd.clients.opencode.wiring import OpenCodeInstaller
+
+        return OpenCodeInstaller()
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
         return decode_report(raw, ts=ts)
