@@ -37,8 +37,9 @@ _WORD = re.compile(r"\w{1,100}")
 _DAY = 86_400
 
 
-def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool) -> None:
-    """Print hits under the sessions that they are of, in the order of the first hit of each."""
+def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool, names_clients: bool = False) -> None:
+    """Print hits under the sessions that they are of, in the order of the first hit of each; of a session whose agent's
+    program it was, where several have written."""
     sessions: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
     for hit in hits:
         session = None if hit["kind"] == "memory" else hit["sessionId"]
@@ -50,6 +51,8 @@ def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool) -> No
             say()
         head = f"{clean(workspace)}  " if workspace else ""
         head += "kept on purpose" if session is None else f"{clean(session)[:8]}  {_ago(theirs[0]['ts'])}"
+        if names_clients and theirs[0].get("client"):
+            head += f" · {clean(theirs[0]['client'])}"
         if branch := theirs[0].get("branch"):
             head += f"  on {clean(branch)}"
         say(paint(head, "dim"))

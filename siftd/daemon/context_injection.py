@@ -245,6 +245,7 @@ class ContextInjector:
                 state=state,
                 everywhere=shared,
                 branch=branch or self._branch(),
+                names_clients=len(self._store.clients.names(connection)) > 1,
             )
 
         return (await self._store.read(read)).sealed(self._storage.intake.block_id)

@@ -15,6 +15,7 @@ from siftd.embed.errors import EmbedderUnavailable
 from siftd.errors import StoreClosed, StoreError
 from siftd.file_identity import FileIdentity, identify
 from siftd.store import memories
+from siftd.store.clients import KnownClients
 from siftd.store.connection import open_reader, translate
 from siftd.store.type_repair import mend_types
 
@@ -37,6 +38,7 @@ class StoreAccess:
         self._index: VectorIndex | None = None
         self._is_closed = False
         self.everywhere = SharedReader(shared)
+        self.clients = KnownClients()
 
     @property
     def connection(self) -> sqlite3.Connection:

@@ -77,6 +77,7 @@ class Tools:
         tool: str = "",
         file: str = "",
         symbol: str = "",
+        client: Annotated[str, Field(description="an agent's program: codex")] = "",
         since: Annotated[str, Field(description="7d or 2026-03-01")] = "",
         until: str = "",
         all_projects: Annotated[bool, Field(description="not only this one, if the person allows it")] = False,
@@ -86,14 +87,15 @@ class Tools:
         the latest. Hits of one session stand together; each cites an id for `show` and `timeline`."""
         now_ms = time.time_ns() // 1_000_000
         given = {
-            "kind": kind, "tool": tool, "file": file, "symbol": symbol,
+            "kind": kind, "tool": tool, "file": file, "symbol": symbol, "client": client,
             "since": parse_moment(since, now_ms) if since else None,
             "until": parse_moment(until, now_ms) if until else None,
         }  # fmt: skip
         filters = {name: value for name, value in given.items() if value}
         ask = self._link.ask_every_project if all_projects else self._link.ask
         answer = ask("search", query=query, k=min(4 * limit, ASKED_MAX), filters=filters, asking=self._link.session)
-        hits = [_found(each) for each in _by_session(answer["hits"], limit)]
+        several = len(answer.get("clients", ())) > 1
+        hits = [_found(each, names_client=several) for each in _by_session(answer["hits"], limit)]
         note = f"degraded: {answer['degraded']}" if answer["degraded"] else ""
         return {"about": ABOUT, "hits": hits, "note": note if hits else self._why_nothing(query, filters, note)}
 
@@ -101,6 +103,7 @@ class Tools:
         self,
         around: Annotated[str, Field(description="an id; empty: the latest")] = "",
         session: str = "",
+        client: str = "",
         before: Annotated[int, Field(ge=0, le=50)] = 6,
         after: Annotated[int, Field(ge=0, le=50)] = 6,
     ) -> Events:
@@ -110,11 +113,13 @@ class Tools:
             around,
             "around",
             session=session or None,
+            client=client or None,
             before=before,
             after=after,
             asking=self._link.session,
         )
         _, at, folder = around.partition(AT)
+        several = len(answer.get("clients", ())) > 1
         return {
             "about": ABOUT,
             "events": [
@@ -122,7 +127,7 @@ class Tools:
                     f"e{each['eventId']}{at}{folder}",
                     each["sessionId"],
                     each["ts"],
-                    _what(each),
+                    _what(each) + _by(each, names_client=several),
                     each["saidBy"],
                     each["text"],
                 )
@@ -199,13 +204,19 @@ def _by_session(hits: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
     return [each for group in groups.values() for each in group][:limit]
 
 
-def _found(hit: dict[str, Any]) -> Hit:
-    what = (hit["tool"] or hit.get("type") or "") + (f" on branch {hit['branch']}" if hit["branch"] else "")
+def _found(hit: dict[str, Any], *, names_client: bool) -> Hit:
+    what = (hit["tool"] or hit.get("type") or "") + _by(hit, names_client=names_client)
+    what += f" on branch {hit['branch']}" if hit["branch"] else ""
     what += f" in {hit['workspace']}" if AT in hit["id"] else ""
     text = hit["passage"] or hit["text"]
     if hit["asked"] is not None and hit["asked"]["text"]:
         text = f"{text} (asked: {hit['asked']['text']})"
     return _hit(hit["id"], hit["sessionId"], hit["ts"], what, hit["saidBy"], text)
+
+
+def _by(told: dict[str, Any], *, names_client: bool) -> str:
+    """Return whose agent's program did it, where several have written."""
+    return f" · {told['client']}" if names_client and told["client"] else ""
 
 
 def _as_text(item: dict[str, Any]) -> str:

@@ -35,8 +35,11 @@ def brief(
     state: SessionState = FRESH,
     everywhere: sqlite3.Connection | None = None,
     branch: str | None = None,
+    names_clients: bool = False,
 ) -> Given:
     """Return the brief for a session on `branch`; what it has before it already (`state`) is left out.
+
+    With `names_clients` it says of each session whose agent's program it was: several have written here.
 
     `everywhere` is the store of the memories for every project, where there is one.
     """
@@ -45,7 +48,7 @@ def brief(
     others = None if state.compacted_ts else session_id
     sections = (
         ("Pinned by the person, for every session", _standing(stores, now_ms)),
-        ("The last sessions that did something", _endings(connection, others, branch)),
+        ("The last sessions that did something", _endings(connection, others, branch, names_clients)),
         ("Fails again", _failures(connection, now_ms, others)),
     )
     given: set[str] = set()
@@ -69,7 +72,9 @@ def _standing(stores: dict[str, sqlite3.Connection], now_ms: int) -> Iterator[Pi
             yield Piece(f"{letter}{row['id']}", row["updatedTs"], text, label=row["type"], why=why)
 
 
-def _endings(connection: sqlite3.Connection, except_session: str | None, branch: str | None) -> Iterator[Piece]:
+def _endings(
+    connection: sqlite3.Connection, except_session: str | None, branch: str | None, names_clients: bool
+) -> Iterator[Piece]:
     """Yield what the latest sessions did that did anything: a question in passing hides no work, and is none.
 
     Sessions on the same branch come first; of another one the branch is said.
@@ -81,7 +86,8 @@ def _endings(connection: sqlite3.Connection, except_session: str | None, branch:
         if done := deeds(connection, ending.session_id, 0, upto, ending.cwd):
             asked = f"{ending.prompts} prompt{'s' * (ending.prompts != 1)}, " if ending.prompts else ""
             when = f"until {_hour(ending.ts)}{on_branch(ending.branch, branch)}"
-            text = f"{asked}{when}; {done}: `show {ending.id}` for how it ended"
+            by = f"{ending.client}, " if names_clients and ending.client else ""
+            text = f"{by}{asked}{when}; {done}: `show {ending.id}` for how it ended"
             yield Piece(ending.id, ending.ts, text, ending.event_id, why={"section": "ending"})
             told += 1
         if told == ENDINGS_TOLD:

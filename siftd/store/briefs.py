@@ -10,7 +10,7 @@ from siftd.config import MS_PER_DAY
 from siftd.store import memories
 from siftd.store.answers import as_rows
 from siftd.store.commands import command_key
-from siftd.store.payload import HEAD_CHARS, branch_of
+from siftd.store.payload import HEAD_CHARS, branch_of, client_of
 
 _RECENT = 2_000
 """Events that are looked through for the end of the last session. Arbitrary: a brief must not read a whole store."""
@@ -55,6 +55,8 @@ class Ending:
     cwd: str | None
     branch: str | None
     """That was checked out when it ended."""
+    client: str | None
+    """Whose agent's program it was."""
 
 
 def list_endings(connection: sqlite3.Connection, except_session: str | None, limit: int) -> list[Ending]:
@@ -69,6 +71,7 @@ def _ending(connection: sqlite3.Connection, session: str, rows: list[Any]) -> En
     last = last or next(row for row in rows if row[1] == session)
     story = connection.execute(_STORY, (session,)).fetchone()
     folder = connection.execute(_FOLDER, (session,)).fetchone()
+    head = str(connection.execute(_HEAD, (int(last[0]), HEAD_CHARS)).fetchone()[0])
     return Ending(
         session,
         f"e{last[0]}" if story is None else f"s{story[0]}",
@@ -76,7 +79,8 @@ def _ending(connection: sqlite3.Connection, session: str, rows: list[Any]) -> En
         int(last[3]),
         int(connection.execute(_PROMPTS, (session,)).fetchone()[0]),
         folder[0] if folder else None,
-        branch_of(str(connection.execute(_HEAD, (int(last[0]), HEAD_CHARS)).fetchone()[0])),
+        branch_of(head),
+        client_of(head),
     )
 
 

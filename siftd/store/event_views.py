@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from siftd.store.answers import as_rows
-from siftd.store.payload import branch_of, find_object
+from siftd.store.clients import OF_A_CLIENT
+from siftd.store.payload import branch_of, client_of, find_object
 
 _BEST = """
 (SELECT s.text FROM summaries s WHERE s.event_id = e.id
@@ -39,16 +40,19 @@ SELECT e.id AS event_id, e.session_id, e.kind AS event_kind, e.tool, e.action, e
        {_BEST} AS text, e.said_by,
        substr(e.payload_json, 1, 300) AS payload_head FROM events e
 """  # noqa: S608 - constants only
-_SESSIONS = """
+_SESSIONS = f"""
 SELECT s.session_id, s.cwd, s.started_ts, s.last_ts, s.ended_ts, s.source,
        (SELECT count(*) FROM events e WHERE e.session_id = s.session_id) AS events,
+       (SELECT substr(e.payload_json, 1, 300) FROM events e WHERE e.session_id = s.session_id ORDER BY e.id LIMIT 1)
+       AS payload_head,
        (SELECT substr(json_extract(e.payload_json, '$.prompt'), 1, 200) FROM events e
         WHERE e.session_id = s.session_id AND e.kind = 'prompt' ORDER BY e.id LIMIT 1) AS asked,
        (SELECT x.text FROM summaries x JOIN events e ON e.id = x.event_id
         WHERE e.session_id = s.session_id AND x.scope = 'session' ORDER BY x.id DESC LIMIT 1) AS summary
-FROM sessions s WHERE ?1 IS NULL OR (s.last_ts, s.session_id) < (?1, ?2)
+FROM sessions s WHERE (?1 IS NULL OR (s.last_ts, s.session_id) < (?1, ?2))
+AND (?4 IS NULL OR s.session_id IN ({OF_A_CLIENT.replace("?", "?4")}))
 ORDER BY s.last_ts DESC, s.session_id DESC LIMIT ?3
-"""
+"""  # noqa: S608 - constants only
 _NAMED = """
 SELECT session_id FROM sessions WHERE session_id >= ?1 AND session_id < ?1 || char(1114111)
 AND substr(session_id, 1, length(?1)) = ?1 ORDER BY session_id LIMIT 2
@@ -101,7 +105,7 @@ def list_hits(
 
     With `superseded` the one given comes first.
     """
-    return _with_branches(as_rows(connection.execute(_HITS, (json.dumps(wanted), superseded))))
+    return _with_stamps(as_rows(connection.execute(_HITS, (json.dumps(wanted), superseded))))
 
 
 def find_payload(connection: sqlite3.Connection, event_id: int) -> str | None:
@@ -110,8 +114,9 @@ def find_payload(connection: sqlite3.Connection, event_id: int) -> str | None:
     return str(row[0]) if row else None
 
 
-def _with_branches(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row | {"branch": branch_of(row.pop("payloadHead"))} for row in rows]
+def _with_stamps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    heads = [row.pop("payloadHead") for row in rows]
+    return [row | {"branch": branch_of(head), "client": client_of(head)} for row, head in zip(rows, heads, strict=True)]
 
 
 def find_event(connection: sqlite3.Connection, event_id: int) -> dict[str, Any] | None:
@@ -184,7 +189,7 @@ def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, 
             (*found, after + 1),
         )
     )
-    return _with_branches([*reversed(earlier), *later])
+    return _with_stamps([*reversed(earlier), *later])
 
 
 def timeline_latest(
@@ -193,25 +198,27 @@ def timeline_latest(
     limit: int,
     asking: Asking | None = None,
     before: tuple[int | None, int | None] = (None, None),
+    client: str | None = None,
 ) -> list[dict[str, Any]]:
     """Return the latest events in order of time, of one session, or of all but what the session that asks knows; with
-    `before` those before an event, of which it is the time and the id."""
+    `before` those before an event, of which it is the time and the id; with `client` those of its sessions."""
     rows = as_rows(
         connection.execute(
             f"{_LINE} WHERE (?1 IS NULL OR e.session_id = ?1)"
             " AND (?1 IS NOT NULL OR ?3 IS NULL OR e.session_id <> ?3 OR e.ts < ?4)"
             " AND (?5 IS NULL OR (e.ts, e.id) < (?5, ?6))"
+            f" AND (?7 IS NULL OR e.session_id IN ({OF_A_CLIENT.replace('?', '?7')}))"
             " ORDER BY e.ts DESC, e.id DESC LIMIT ?2",
-            (session, limit, asking and asking.session_id, asking and asking.since, *before),
+            (session, limit, asking and asking.session_id, asking and asking.since, *before, client),
         )
     )
-    return _with_branches(rows[::-1])
+    return _with_stamps(rows[::-1])
 
 
 def timeline_since(connection: sqlite3.Connection, event_id: int, limit: int) -> list[dict[str, Any]]:
     """Return the events that were captured after one, in that order."""
     rows = as_rows(connection.execute(f"{_LINE} WHERE e.id > ? ORDER BY e.id LIMIT ?", (event_id, limit)))
-    return _with_branches(rows)
+    return _with_stamps(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +243,15 @@ def list_named(connection: sqlite3.Connection, beginning: str) -> list[str]:
 
 
 def sessions(
-    connection: sqlite3.Connection, limit: int, behind: tuple[int | None, str | None] = (None, None)
+    connection: sqlite3.Connection,
+    limit: int,
+    behind: tuple[int | None, str | None] = (None, None),
+    client: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the sessions, newest first, with what was asked first; `behind` is when one was active, and its id."""
-    return as_rows(connection.execute(_SESSIONS, (*behind, limit)))
+    """Return the sessions, or those of one client, newest first, with what was asked first; `behind` is when one was
+    active, and its id."""
+    rows = as_rows(connection.execute(_SESSIONS, (*behind, limit, client)))
+    return [row | {"client": client_of(row.pop("payloadHead") or "")} for row in rows]
 
 
 def parked(connection: sqlite3.Connection) -> list[dict[str, Any]]:

@@ -68,7 +68,7 @@ class MemoryScope:
     @classmethod
     def of(cls, filters: Filters, now_ms: int) -> MemoryScope | None:
         """Return the scope, or None where the filters ask for what no memory has: a tool, a file, an event's kind."""
-        if filters.tool or filters.file or filters.symbol or filters.kind not in (None, OWNER):
+        if filters.tool or filters.client or filters.file or filters.symbol or filters.kind not in (None, OWNER):
             return None
         moment = now_ms if filters.as_of is None else filters.as_of
         conditions, values = [VALID], [moment, moment]

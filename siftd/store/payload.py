@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
 import msgspec
 
 _BRANCH = '{"_branch":"'
+_CLIENT = re.compile(r'\{(?:"_branch":"(?:[^"\\]|\\.)*",)?"_source":"([^"\\]*)"')
 HEAD_CHARS = 300
 """Of a payload's beginning: enough for the longest name of a branch."""
 
@@ -30,6 +32,12 @@ def branch_of(head: str) -> str | None:
         return str(json.JSONDecoder().raw_decode(head, len(_BRANCH) - 1)[0])
     except ValueError:
         return None
+
+
+def client_of(head: str) -> str | None:
+    """Return whose agent's program an event is of, from the beginning of its payload: only a branch stands before."""
+    found = _CLIENT.match(head)
+    return found[1] if found else None
 
 
 def texts_of(value: Any, left_out: Collection[str] = ()) -> Iterator[str]:

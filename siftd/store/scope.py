@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from siftd.store.clients import OF_A_CLIENT
 from siftd.wire.requests import Filters
 
 _TRUE = "1"
@@ -19,6 +20,7 @@ SELECT f.event_id AS id FROM event_facets f WHERE f.facet = 'file'
 AND (f.value = ? OR f.value LIKE '%/' || ? ESCAPE '\' OR f.value GLOB ? OR f.value GLOB '*/' || ?)
 """
 _SYMBOL = "SELECT f.event_id AS id FROM event_facets f WHERE f.facet = 'symbol' AND f.value = ? COLLATE NOCASE"
+_CLIENT = f"SELECT m.id AS id FROM events m WHERE m.session_id IN ({OF_A_CLIENT})"  # noqa: S608 - constants only
 _FAILED = "SELECT id FROM events WHERE outcome = 'failed'"
 _LIVE = "NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)"
 _LIVE_THEN = """
@@ -93,7 +95,7 @@ class Scope:
     own: Part
     """What is asked of an event's own row, and of whether it has a summary."""
     facets: tuple[Part, ...]
-    """What is asked of files and symbols: each selects the ids of events."""
+    """What is asked of files, symbols and clients: each selects the ids of events."""
     live: str
     """Of a summary `s`: whether nothing hides it, at the time that is asked about."""
     columns: Columns
@@ -144,7 +146,7 @@ class Scope:
 
     @property
     def listed(self) -> Part | None:
-        """The ids of all events that have what no column tells: the files, the symbols, the outcome. None for any."""
+        """The ids of all events that have what no column tells: files, symbols, client, outcome. None for any."""
         parts = [*self.facets, *([Part(_FAILED)] if self.has_failed else [])]
         sql = " INTERSECT ".join(each.sql for each in parts)
         return Part(sql, tuple(value for each in parts for value in each.values)) if parts else None
@@ -185,6 +187,8 @@ def _columns(filters: Filters) -> Columns:
 def _facets(filters: Filters) -> Iterator[Part]:
     if filters.file is not None:
         yield Part(_FILE, (filters.file, _like_escaped(filters.file), filters.file, filters.file))
+    if filters.client is not None:
+        yield Part(_CLIENT, (filters.client,))
     if filters.symbol is not None:
         yield Part(_SYMBOL, (filters.symbol,))
 

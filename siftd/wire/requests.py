@@ -52,6 +52,8 @@ class Filters(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
     tool: str | None = None
     session: str | None = None
+    client: str | None = None
+    """Whose agent's program: "claude-code", "codex". A memory is of none."""
     file: str | None = None
     symbol: str | None = None
     since: Moment | None = None
@@ -70,7 +72,8 @@ class Filters(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class Search(Request, tag="search", frozen=True, kw_only=True):
-    """Find. Answers `hits` and `degraded` (null, or why a leg is missing).
+    """Find. Answers `hits`, `degraded` (null, or why a leg is missing) and `clients` (all that have
+    written here).
 
     `weights` sets single signals of `search.weights`, or w_fts, w_vec, w_recency and half_life
     (`siftd.ranking_config`), for this search; `group` "session" gives one hit for each session. What the session that
@@ -95,14 +98,16 @@ class Show(Request, tag="show", frozen=True, kw_only=True):
 
 
 class Timeline(Request, tag="timeline", frozen=True, kw_only=True):
-    """What happened around an event, or at the end of a session. Answers `events`, and of the latest ones `nextCursor`,
-    for those before.
+    """What happened around an event, or at the end of a session. Answers `events`, `clients` (all that have
+    written here), and of the latest ones `nextCursor`, for those before.
 
     Of the latest ones none is in the context of the session that is `asking`.
     """
 
     around: str | None = None
     session: str | None = None
+    client: str | None = None
+    """Of the latest ones, those of this client's sessions."""
     asking: str | None = None
     before: int = 10
     after: int = 10
@@ -111,9 +116,11 @@ class Timeline(Request, tag="timeline", frozen=True, kw_only=True):
 
 
 class Sessions(Request, tag="sessions", frozen=True, kw_only=True):
-    """The sessions, newest first. Answers `sessions` and `nextCursor`."""
+    """The sessions, newest first. Answers `sessions`, `clients` (all that have written here) and `nextCursor`."""
 
     limit: int = 20
+    client: str | None = None
+    """Those of this client alone."""
     cursor: str | None = None
     """`nextCursor` of the answer before: the list goes on from there (`siftd.wire.cursors`)."""
 

@@ -24,6 +24,7 @@ def search_everywhere(asking: WorkspaceClient, request: dict[str, Any]) -> dict[
     """
     hits: dict[tuple[str, str], dict[str, Any]] = {}
     degraded: list[str] = []
+    clients: set[str] = set()
     for known, root in _iter_askable(asking):
         if not os.path.isdir(root):  # noqa: PTH112 - a text, as everywhere in `mem`
             degraded.append(f"without {root}, which is gone (`mem workspaces adopt {known.key}`)")
@@ -38,13 +39,14 @@ def search_everywhere(asking: WorkspaceClient, request: dict[str, Any]) -> dict[
         finally:
             if not was_running and theirs.paths.key != asking.paths.key:
                 end_borrowed(theirs.paths)
+        clients |= set(answer["clients"])
         for hit in answer["hits"]:
             is_shared = hit["id"].startswith("g")
             hits.setdefault(("" if is_shared else root, hit["id"]), hit | ({} if is_shared else {"workspace": root}))
         if answer["degraded"]:
             degraded.append(f"{root}: {answer['degraded']}")
     best = sorted(hits.values(), key=lambda hit: -hit["score"])[: request["k"]]
-    return {"hits": best, "degraded": "; ".join(degraded) or None}
+    return {"hits": best, "degraded": "; ".join(degraded) or None, "clients": sorted(clients)}
 
 
 def find_workspace_at(asking: WorkspaceClient, folder: str) -> WorkspaceClient:

@@ -33,6 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-k", type=positive, default=10, metavar="N", help="how many hits (default: 10)")
     parser.add_argument("--tool", help="of this tool: Edit, Bash, ...")
     parser.add_argument("--session", help="of this session")
+    parser.add_argument("--client", metavar="NAME", help="of this agent's program: claude-code, codex, ...")
     parser.add_argument("--file", help="about this file, or files that match a glob")
     parser.add_argument("--symbol", help="that touched this function, class or type")
     parser.add_argument("--since", metavar="WHEN", help="not before: 2d, 3h, 1w, a date, milliseconds since 1970")
@@ -61,15 +62,15 @@ def run(context: Context, options: Namespace) -> int:
         answer = search_everywhere(context, request)
     else:
         answer = context.ask(request)
-    hits, degraded = answer["hits"], answer["degraded"]
+    hits, degraded, clients = answer["hits"], answer["degraded"], answer.get("clients", [])
     if options.json:
-        say_json({"hits": hits, "degraded": degraded})
+        say_json({"hits": hits, "degraded": degraded, "clients": clients})
     else:
         if is_terminal() and not (options.oneline or options.explain):
-            say_hits(hits, query, is_full=options.full)
+            say_hits(hits, query, is_full=options.full, names_clients=len(clients) > 1)
         else:
             for hit in hits:
-                _say_hit(hit, options.explain)
+                _say_hit(hit, options.explain, names_client=len(clients) > 1)
         if degraded:
             tell(f"mem: {clean(degraded)}")
     if not hits and options.all:
@@ -80,7 +81,7 @@ def run(context: Context, options: Namespace) -> int:
 
 
 def _filters(options: Namespace) -> dict[str, Any]:
-    names = ("tool", "session", "file", "symbol", "kind", "type", "since", "until", "as_of")
+    names = ("tool", "session", "client", "file", "symbol", "kind", "type", "since", "until", "as_of")
     filters = {name: value for name in names if (value := getattr(options, name)) is not None}
     if moments := [name for name in ("since", "until", "as_of") if name in filters]:
         import time
@@ -94,9 +95,10 @@ def _filters(options: Namespace) -> dict[str, Any]:
     return filters | {"superseded": True} if options.superseded else filters
 
 
-def _say_hit(hit: dict[str, Any], is_explained: bool) -> None:
+def _say_hit(hit: dict[str, Any], is_explained: bool, *, names_client: bool) -> None:
     place = f"  {clean(hit['workspace'])}" if "workspace" in hit else ""
-    head = f"{hit['id']:<6} {format_time(hit['ts'])}{place}  {clean(_what(hit))}"
+    by = f" · {clean(hit['client'])}" if names_client and hit["client"] else ""
+    head = f"{hit['id']:<6}{by} {format_time(hit['ts'])}{place}  {clean(_what(hit))}"
     answer, asked = parts_of(hit)
     text = one_line(f"{answer} ({asked})" if asked else answer, used=len(head) + 2)
     say(f"{paint(hit['id'], 'cyan')}{head[len(hit['id']) :]}  {text}")

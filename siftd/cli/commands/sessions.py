@@ -22,16 +22,18 @@ LINES = 2
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-n", type=positive, default=20, metavar="N", help="how many (default: 20)")
+    parser.add_argument("--client", metavar="NAME", help="of this agent's program: claude-code, codex, ...")
     add_cursor(parser)
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask({"kind": "sessions", "limit": options.n, "cursor": options.cursor})
+    answer = context.ask({"kind": "sessions", "limit": options.n, "client": options.client, "cursor": options.cursor})
     if options.json:
         say_json(answer)
         return 0
     for each in answer["sessions"]:
-        head = f"{clean(each['sessionId'][:8])}  {format_time(each['lastTs'])}  {each['events']:>5}  "
+        by = f" · {clean(each['client'])}" if len(answer.get("clients", ())) > 1 and each["client"] else ""
+        head = f"{clean(each['sessionId'][:8])}{by}  {format_time(each['lastTs'])}  {each['events']:>5}  "
         painted = paint(head[:8], "cyan") + head[8:]
         if each.get("goals") and is_terminal():
             say(painted.rstrip())

@@ -50,7 +50,8 @@ class Finding:
         found = await self._searching.search(request)
         took = round((time.perf_counter() - started) * 1000, 2)
         behind = BEHIND if self._committer.is_behind else None
-        return {"hits": found.hits, "degraded": "; ".join(filter(None, (found.degraded, behind))) or None, "ms": took}
+        degraded = "; ".join(filter(None, (found.degraded, behind))) or None
+        return {"hits": found.hits, "degraded": degraded, "ms": took, "clients": await self._clients()}
 
     @answers(requests.Show)
     async def show(self, request: requests.Show) -> dict[str, Any]:
@@ -82,12 +83,12 @@ class Finding:
 
             def latest(connection: sqlite3.Connection) -> list[dict[str, Any]]:
                 asking = event_views.find_asking(connection, request.asking)
-                return event_views.timeline_latest(connection, session, limit + 1, asking, behind)
+                return event_views.timeline_latest(connection, session, limit + 1, asking, behind, request.client)
 
             short = {} if session is None else await self._store.read(lambda c: in_short(c, session))
             found = (await self._with_lines(latest))[::-1]
             shown, rest = cursors.page(found, limit, lambda each: (each["ts"], each["eventId"]))
-            return {"events": shown[::-1], "nextCursor": rest, **short}
+            return {"events": shown[::-1], "nextCursor": rest, "clients": await self._clients(), **short}
         kind, number = ids.parse(request.around)
         if kind in ("m", "g"):
             raise RequestInvalid("a memory has no place in a session", hint="give an event (e12) or a summary (s7)")
@@ -97,7 +98,7 @@ class Finding:
         events = await self._with_lines(lambda c: event_views.timeline_around(c, number, before, after))
         if not events:
             raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
-        return {"events": events}
+        return {"events": events, "clients": await self._clients()}
 
     @answers(requests.Sessions)
     async def sessions(self, request: requests.Sessions) -> dict[str, Any]:
@@ -106,14 +107,14 @@ class Finding:
         behind = cursors.decode(request.cursor, int, str)
 
         def listed(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], str | None]:
-            found = event_views.sessions(connection, limit + 1, behind)
+            found = event_views.sessions(connection, limit + 1, behind, request.client)
             shown, rest = cursors.page(found, limit, lambda each: (each["lastTs"], each["sessionId"]))
             if limit <= SESSIONS_WITH_GOALS:
                 shown = [each | in_short(connection, each["sessionId"]) for each in shown]
             return shown, rest
 
         shown, rest = await self._store.read(listed)
-        return {"sessions": shown, "nextCursor": rest}
+        return {"sessions": shown, "nextCursor": rest, "clients": await self._clients()}
 
     @answers(requests.Injections)
     async def injections(self, request: requests.Injections) -> dict[str, Any]:
@@ -128,6 +129,10 @@ class Finding:
         )
         shown, rest = cursors.page(found, limit, lambda each: (each["id"],))
         return {"injections": shown, "nextCursor": rest}
+
+    async def _clients(self) -> list[str]:
+        """Return the clients that have written here: where there are several, what is shown says whose it is."""
+        return await self._store.read(self._store.clients.names)
 
     async def _with_lines(self, find: Callable[[sqlite3.Connection], list[dict[str, Any]]]) -> list[dict[str, Any]]:
         """Return events, each with its line of text: one without a summary is summarised on the spot."""
