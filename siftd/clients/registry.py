@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from siftd.clients.antigravity.client import Antigravity
 from siftd.clients.claude_code.client import ClaudeCode
 from siftd.clients.client import Client
 from siftd.clients.codex.client import Codex
@@ -30,6 +31,7 @@ _KNOWN: tuple[Client, ...] = (
     CopilotCli(),
     VsCode(),
     Cursor(),
+    Antigravity(),
     _GENERIC,
 )
 CLIENTS: dict[str, Client] = {each.name: each for each in _KNOWN}

@@ -6,6 +6,7 @@ whose it is. A decoder uses its own client's table.
 
 from __future__ import annotations
 
+from siftd.clients.antigravity.tools import TOOLS as ANTIGRAVITY
 from siftd.clients.claude_code.tools import TOOLS as CLAUDE_CODE
 from siftd.clients.codex.tools import TOOLS as CODEX
 from siftd.clients.copilot_cli.tools import TOOLS as COPILOT_CLI
@@ -23,6 +24,7 @@ KNOWN = {
     **CURSOR,
     **COPILOT_CLI,
     **PI,
+    **ANTIGRAVITY,
     **OPENCODE,
     **GENERIC,
     **GEMINI_CLI,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +32,7 @@ def recording_of(client: str, folder: Path, injected: dict[str, str] | None = No
     for file in home.rglob("*"):
         if file.is_file():
             file.write_text(_changed(file.read_text(), changes, is_json=file.suffix != ".project_root"))
+            os.utime(file, (1, 1))  # it grows no more
     lines = [json.loads(line) for line in (DATA / client / "hooks.jsonl").read_text().splitlines()]
     inputs = [_changed(json.dumps(each["stdin"], ensure_ascii=False), changes, is_json=True).encode() for each in lines]
     return Recording(str(root), home, inputs, [each["at"] for each in lines])

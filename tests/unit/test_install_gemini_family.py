@@ -82,3 +82,33 @@ def test_a_project_of_its_own_can_be_wired_where_the_client_reads_one(tmp_path: 
     settings = json.loads((tmp_path / "work/.gemini/settings.json").read_bytes())
     assert settings.keys() == {"hooks"}
     assert not (tmp_path / ".gemini").exists()
+
+
+def test_antigravity_is_given_a_named_set_of_hooks_and_nothing_that_decides(tmp_path: Path) -> None:
+    config = tmp_path / ".gemini" / "config"
+    config.mkdir(parents=True)
+    (config / "hooks.json").write_text('{"mine": {"Stop": [{"type": "command", "command": "true"}]}}')
+    before, (_, installer) = tree(tmp_path), INSTALLABLE["antigravity"]
+    installer.install(where_of(tmp_path), is_project=False, server=SERVER)
+    hooks = json.loads((config / "hooks.json").read_bytes())
+    assert hooks.keys() == {"mine", "siftd"}
+    assert hooks["siftd"].keys() == {"PreInvocation", "PostToolUse", "Stop"}
+    assert "quiet" not in hooks["siftd"]["PreInvocation"][0]["command"]
+    assert hooks["siftd"]["PostToolUse"][0]["matcher"] == "*"
+    assert json.loads((config / "mcp_config.json").read_bytes())["mcpServers"]["siftd"] == SERVER
+    installer.uninstall(where_of(tmp_path), is_project=False)
+    assert tree(tmp_path) == before
+
+
+def test_a_link_to_the_file_of_hooks_stays_a_link(tmp_path: Path) -> None:
+    config, old = tmp_path / ".gemini" / "config", tmp_path / ".gemini" / "antigravity-cli"
+    for folder in (config, old):
+        folder.mkdir(parents=True)
+    (old / "hooks.json").write_text("{}")
+    (config / "hooks.json").symlink_to(old / "hooks.json")
+    before, (_, installer) = tree(tmp_path), INSTALLABLE["antigravity"]
+    installer.install(where_of(tmp_path), is_project=False, server=None)
+    assert (config / "hooks.json").is_symlink()
+    assert "siftd" in json.loads((old / "hooks.json").read_bytes())
+    installer.uninstall(where_of(tmp_path), is_project=False)
+    assert tree(tmp_path) == before

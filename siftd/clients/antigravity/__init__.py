@@ -1,0 +1,1 @@
+"""Google's Antigravity, by the shapes that others have published: nothing of it ran here."""
