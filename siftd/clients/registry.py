@@ -8,6 +8,7 @@ from siftd.clients.client import Client
 from siftd.clients.codex.client import Codex
 from siftd.clients.copilot_cli.client import CopilotCli, VsCode
 from siftd.clients.cursor.client import Cursor
+from siftd.clients.droid.client import Droid
 from siftd.clients.gemini_cli.client import GeminiCli
 from siftd.clients.generic.client import Generic
 from siftd.clients.goose.client import Goose
@@ -32,6 +33,7 @@ _KNOWN: tuple[Client, ...] = (
     VsCode(),
     Cursor(),
     Antigravity(),
+    Droid(),
     _GENERIC,
 )
 CLIENTS: dict[str, Client] = {each.name: each for each in _KNOWN}

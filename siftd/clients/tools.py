@@ -11,6 +11,7 @@ from siftd.clients.claude_code.tools import TOOLS as CLAUDE_CODE
 from siftd.clients.codex.tools import TOOLS as CODEX
 from siftd.clients.copilot_cli.tools import TOOLS as COPILOT_CLI
 from siftd.clients.cursor.tools import TOOLS as CURSOR
+from siftd.clients.droid.tools import TOOLS as DROID
 from siftd.clients.gemini_cli.tools import TOOLS as GEMINI_CLI
 from siftd.clients.generic.tools import TOOLS as GENERIC
 from siftd.clients.goose.tools import TOOLS as GOOSE
@@ -26,6 +27,7 @@ KNOWN = {
     **PI,
     **ANTIGRAVITY,
     **OPENCODE,
+    **DROID,
     **GENERIC,
     **GEMINI_CLI,
     **QWEN_CODE,

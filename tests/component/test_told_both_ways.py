@@ -16,13 +16,13 @@ from siftd.clients.kimi_code import files as kimi_files
 from siftd.clients.registry import CLIENTS
 from siftd.model import Event
 
-RECORDED = ("gemini-cli", "qwen-code", "kimi-code")
-CALLS = {"gemini-cli": 15, "qwen-code": 14, "kimi-code": 13}
-FAILED = {"gemini-cli": 5, "qwen-code": 5, "kimi-code": 5}
+RECORDED = ("gemini-cli", "qwen-code", "kimi-code", "droid")
+CALLS = {"gemini-cli": 15, "qwen-code": 14, "kimi-code": 13, "droid": 13}
+FAILED = {"gemini-cli": 5, "qwen-code": 5, "kimi-code": 5, "droid": 5}
 """A command that exits with 1, an edit that does not apply, a server's tool, a file that is not there, and a tool that
 does not exist."""
-PROMPTS = {"gemini-cli": 4, "qwen-code": 4, "kimi-code": 3}
-ENDS = {"gemini-cli": 4, "qwen-code": 4, "kimi-code": 2}
+PROMPTS = {"gemini-cli": 4, "qwen-code": 4, "kimi-code": 3, "droid": 3}
+ENDS = {"gemini-cli": 4, "qwen-code": 4, "kimi-code": 2, "droid": 2}
 FILES_ONLY = {
     "gemini-cli": {("tool", "no_such_tool"), ("subagent_end", "SubagentStop")},
     "qwen-code": {("tool", "no_such_tool"), ("assistant_text", "AssistantText")},
@@ -33,8 +33,19 @@ FILES_ONLY = {
         ("subagent_end", "SubagentStop"),
         ("assistant_text", "AssistantText"),
     },
+    "droid": {
+        ("tool", "Execute"),
+        ("tool", "Edit"),
+        ("tool", "Read"),
+        ("tool", "mcp__mem__broken"),
+        ("tool", "no_such_tool"),
+        ("prompt", "UserPromptSubmit"),
+        ("turn_end", "Stop"),
+        ("assistant_text", "AssistantText"),
+    },
 }
-"""What no hook told, by kind and tool. Two of Kimi Code's calls fired none that told of their end."""
+"""What no hook told, by kind and tool. Two of Kimi Code's calls fired none that told of their end; droid has
+none for a call that failed, for the prompt of `droid exec`, and for a turn's words."""
 
 
 async def block_of(home: Path) -> str:

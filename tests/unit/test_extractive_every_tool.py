@@ -162,6 +162,16 @@ CASES: list[tuple[str, dict[str, Any], Any, list[str]]] = [
     ("activate_skill", {"name": "memory"}, "ok", ["memory"]),
     ("tool_search", {"query": "memory tools"}, "search", ["memory tools"]),
     ("notebook_edit", {"notebook_path": "/w/n.ipynb", "new_source": "plot(x)", "cell_id": "c1"}, "ok", ["n.ipynb"]),
+    ("Execute", {"command": "pytest -q"}, "2 passed in 0.1s\n", ["pytest -q", "2 passed"]),
+    ("Create", {"file_path": "/w/new.md", "content": "# Tokens\n"}, {"success": True}, ["new.md"]),
+    (
+        "ApplyPatch",
+        {"input": "*** Begin Patch\n*** Update File: src/x.py\n@@\n-a\n+b\n*** End Patch"},
+        "ok",
+        ["src/x.py"],
+    ),
+    ("AskUser", {"question": "Which database?"}, "Postgres", ["Which database?"]),
+    ("ExitSpecMode", {"plan": "# Move to Postgres"}, "ok", ["Postgres"]),
     ("view_image", {"path": "/w/a/page.png"}, "attached local image path", ["a/page.png"]),
     ("request_user_input", {"questions": [{"question": "Which database?"}]}, "Postgres", ["Which database?"]),
     (
