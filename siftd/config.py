@@ -30,7 +30,7 @@ class Key:
     """Its field of `Settings`."""
     default: Any
     kind: str
-    """"int", "float", "bool", "text", "list" (of texts), "rules" or "days" (int, or null for ever)."""
+    """"int", "float", "bool", "text", "list" (of texts), "lists" (by name), "rules" or "days" (int; null: for ever)."""
     meaning: str
     low: float | None = None
     high: float | None = None
@@ -138,6 +138,12 @@ class Settings:
         "recall.briefTokens", 600, "maximum tokens of the brief at a session's start; 0: none", 0, 2_400
     )
 
+    backfill_sources: dict[str, list[str]] = _key(
+        "backfill.sources",
+        {},
+        "by workspace: more session files of yours, as globs; CLIENT:GLOB of a client's",
+    )
+
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Settings:
         """Return what checked values say, by key name; where they say nothing, the defaults hold."""
@@ -155,6 +161,7 @@ _KINDS = {
     "str": "text",
     "list[str]": "list",
     "list[Any]": "rules",
+    "dict[str, list[str]]": "lists",
     "int | None": "days",
 }
 KEYS = tuple(Key(field=each.name, kind=_KINDS[str(each.type)], **each.metadata) for each in fields(Settings))
@@ -224,6 +231,7 @@ _KIND_WORDS = {
     "text": "a text",
     "list": "a list of texts",
     "rules": "a list of rules",
+    "lists": "an object whose values are lists of texts",
     "days": "a whole number of days or null",
 }
 
@@ -237,11 +245,17 @@ def _has_kind(key: Key, value: Any) -> bool:
         case "bool":
             return isinstance(value, bool)
         case "list":
-            return isinstance(value, list) and all(isinstance(item, str) for item in value)
+            return _is_list_of_texts(value)
+        case "lists":
+            return isinstance(value, dict) and all(_is_list_of_texts(item) for item in value.values())
         case "rules":
             return isinstance(value, list)
         case _:
             return isinstance(value, str)
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _from_text(key: Key, text: str) -> Any:
@@ -264,7 +278,8 @@ def find_key(name: str) -> Key:
 def _flatten(document: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for name, value in document.items():
         path = f"{prefix}{name}"
-        if isinstance(value, dict):
+        is_value = path in _BY_NAME and _BY_NAME[path].kind == "lists"
+        if isinstance(value, dict) and not is_value:
             yield from _flatten(value, f"{path}.")
         else:
             yield path, value

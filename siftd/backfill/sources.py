@@ -91,12 +91,19 @@ def list_roots(client: Client, folder: str | None) -> tuple[list[str], list[str]
     return sorted(here), sorted(each for each in folders if not Path(each).is_dir())
 
 
+def list_sessions(
+    client: Client, folder: str | None, workspace: Workspace, *, any_workspace: bool = False
+) -> list[Transcript]:
+    """Return the conversations of a workspace, or of any, that lie in the client's folder; the oldest first."""
+    found = find_sources(
+        client, [], folder=folder, workspace=workspace, any_workspace=any_workspace, is_excluded=lambda _: False
+    )
+    return [each for each in found.transcripts if not each.head.agent_id]
+
+
 def count_sessions(client: Client, folder: str | None, workspace: Workspace) -> int:
     """Return how many conversations of a workspace lie in the client's folder."""
-    found = find_sources(
-        client, [], folder=folder, workspace=workspace, any_workspace=False, is_excluded=lambda _: False
-    )
-    return sum(not each.head.agent_id for each in found.transcripts)
+    return len(list_sessions(client, folder, workspace))
 
 
 class _Belonging:

@@ -441,6 +441,15 @@ def test_each_weight_is_what_its_signal_counts(desk: Callable[..., Desk]) -> Non
     assert piece["why"]["own"] >= 4.0 * piece["why"]["trigram"]["score"] > 0
 
 
+def test_backfill_sources_are_more_files_that_are_read(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    """`"backfill.sources"`: more of it in tests/integration/test_backfill_clients.py."""
+    file = tmp_path / "old.jsonl"
+    file.write_text('{"session":"s","ts":1760000000000,"kind":"prompt","text":"Why is the kiln cold?"}\n')
+    named = {str(tmp_path / "workspace"): [f"generic:{tmp_path}/*.jsonl"]}
+    read = desk(backfill__sources=named).mem("backfill", "--client", "generic")
+    assert read["captured"] == 1, read
+
+
 def test_every_key_has_a_test_here() -> None:
     source = Path(__file__).read_text(encoding="utf-8")
     for key in KEYS:

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import clean, count, format_day, say, say_json, tell
 from siftd.cli.progress import progress_bar
-from siftd.clients.registry import DEFAULT, client_asked_for
+from siftd.clients.registry import CLIENTS, DEFAULT, client_asked_for
 from siftd.errors import RequestInvalid
 
 TYPE_CHECKING = False
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from siftd.clients.client import Client
 
+EVERY = "all"
+"""Of the clients: each that keeps sessions."""
+CONFIGURED_MAX = 100_000
+"""Files that one glob of the configuration may name. Arbitrary."""
 _REASONS = {
     "malformed_line": "a line is not JSON",
     "line_too_long": "a line is longer than any record",
@@ -38,7 +42,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="PATH",
         help="transcripts, or folders of them (default: this workspace's own)",
     )
-    parser.add_argument("--client", default=DEFAULT, help="whose files they are (default: %(default)s)")
+    parser.add_argument("--client", metavar="NAME", help=f"whose files they are, or all (default: {DEFAULT})")
+    parser.add_argument(
+        "--list", action="store_true", help="say what is there, of every client if none is named, and read nothing"
+    )
     parser.add_argument(
         "--own", action="store_true", help="the files at PATH are an agent's of mine: believe its words"
     )
@@ -48,33 +55,113 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    client = client_asked_for(options.client)
-    if options.all:
-        if options.paths:
-            raise RequestInvalid("--all reads the client's own files", hint="leave the paths out")
-        return _run_all(context, options, client)
-    folder = client.files.folder(context.environ, context.user_home)
-    if folder is None and not options.paths:
+    if options.client == EVERY and options.paths:
+        raise RequestInvalid("a file is of one client", hint="name it by --client")
+    if options.all and options.paths:
+        raise RequestInvalid("--all reads the clients' own files", hint="leave the paths out")
+    is_every = options.client == EVERY or (options.list and options.client is None)
+    named = [] if is_every else [client_asked_for(options.client)]
+    clients = named or [each for each in CLIENTS.values() if _folder(context, each) is not None]
+    if options.list:
+        return _list(context, options, clients)
+    read = _run_all if options.all else _run_one
+    answers, statuses = {}, []
+    for client in clients:
+        if len(clients) > 1 and not options.json:
+            say(client.title)
+        answers[client.name], status = read(context, options, client, is_one=bool(named))
+        statuses.append(status)
+    if options.json:
+        say_json(answers[clients[0].name] if named else {"clients": answers})
+    return max(statuses, default=0)
+
+
+def _folder(context: Context, client: Client) -> str | None:
+    return client.files.folder(context.environ, context.user_home)
+
+
+def _list(context: Context, options: Namespace, clients: list[Client]) -> int:
+    """Say of each client how many sessions are there, and when they were written."""
+    from siftd.backfill.sources import list_sessions
+
+    listed = {}
+    for client in clients:
+        found = list_sessions(
+            client, _folder(context, client), context.workspace, any_workspace=options.all or options.any_workspace
+        )
+        times = [each.modified_ns // 1_000_000 for each in found]
+        listed[client.name] = {
+            "sessions": len(found),
+            "firstTs": min(times, default=None),
+            "lastTs": max(times, default=None),
+        }
+        if not options.json and (found or len(clients) == 1):
+            when = _days(listed[client.name])
+            say(f"{client.title} ({client.name}): {count(len(found), 'session')}{when}")
+    if options.json:
+        say_json({"clients": listed})
+    elif not any(each["sessions"] for each in listed.values()):
+        tell("mem: no session is here")
+    return 0
+
+
+def _run_one(context: Context, options: Namespace, client: Client, *, is_one: bool) -> tuple[dict[str, Any], int]:
+    """Read this workspace's sessions of one client, and those that the configuration names besides."""
+    more = [] if options.paths else _configured(context, client, is_one=is_one)
+    if _folder(context, client) is None and not options.paths and not more:
         raise RequestInvalid(f"{client.title} keeps no sessions of its own", hint="name the files to read")
     result = _fill(context, client, options.paths, any_workspace=options.any_workspace, own=options.own)
-    if options.json:
-        say_json(result)
-    else:
+    if more:
+        besides = _fill(context, client, more, any_workspace=True, own=True)
+        result = _sum(result, besides)
+    if not options.json:
         _say(result)
-        if not result["scanned"] and not result["errors"]:
+        if not result["scanned"] and not result["errors"] and is_one:
             whose = "none of it is this workspace's: --any-workspace takes all" if options.paths else "none is here"
             tell(f"mem: no session of {client.title} was read; {whose}")
-    return _status(result)
+    return result, _status(result)
 
 
-def _run_all(context: Context, options: Namespace, client: Client) -> int:
+def _configured(context: Context, client: Client, *, is_one: bool) -> list[str]:
+    """Return the files that `backfill.sources` names for this workspace: a person's own word, in their own home."""
+    from glob import iglob
+    from itertools import islice
+
+    from siftd.workspace.home import load_settings
+
+    globs = load_settings(context.home).settings.backfill_sources.get(context.workspace.root, [])
+    found: dict[str, None] = {}
+    for each in globs:
+        name, colon, pattern = each.partition(":")
+        if name not in CLIENTS or not colon:
+            name, pattern = client.name if is_one else DEFAULT, each
+        if name == client.name:
+            matches = iglob(os.path.expanduser(pattern), recursive=True)  # noqa: PTH111, PTH207 - a text
+            found |= dict.fromkeys(islice(matches, CONFIGURED_MAX))
+    return sorted(found)
+
+
+def _sum(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return both results as one."""
+    both = {
+        name: value + other[name] if isinstance(value, int) and not name.endswith("Ts") else value
+        for name, value in one.items()
+    }
+    both["firstError"] = one["firstError"] or other["firstError"]
+    for name, pick in (("firstTs", min), ("lastTs", max)):
+        both[name] = pick((each[name] for each in (one, other) if each[name] is not None), default=None)
+    return both
+
+
+def _run_all(context: Context, options: Namespace, client: Client, *, is_one: bool) -> tuple[dict[str, Any], int]:
+    """Read every workspace's sessions of one client, each into its own memory."""
     from siftd.backfill.sources import list_roots
     from siftd.config import is_excluded
     from siftd.workspace.home import load_settings
     from siftd.workspaces.stopping import end_borrowed
 
     settings = load_settings(context.home).settings
-    roots, gone = list_roots(client, client.files.folder(context.environ, context.user_home))
+    roots, gone = list_roots(client, _folder(context, client))
     results: dict[str, dict[str, Any]] = {}
     for root in roots:
         if is_excluded(root, settings):
@@ -87,15 +174,13 @@ def _run_all(context: Context, options: Namespace, client: Client) -> int:
         if not options.json:
             say(clean(root))
             _say(results[root], indent="  ")
-    if options.json:
-        say_json({"workspaces": results, "gone": gone})
-    elif gone:
+    if gone and not options.json:
         tell(
             f"mem: {count(len(gone), 'folder')} of earlier sessions are gone; --any-workspace PATH reads such a session"
         )
-    if not results:
+    if not results and is_one:
         tell(f"mem: no session of {client.title} is here")
-    return max(map(_status, results.values()), default=0)
+    return {"workspaces": results, "gone": gone}, max(map(_status, results.values()), default=0)
 
 
 def _fill(
@@ -105,7 +190,7 @@ def _fill(
         "kind": "backfill",
         "client": client.name,
         "paths": [os.path.abspath(os.path.expanduser(path)) for path in paths],  # noqa: PTH100, PTH111 - texts
-        "folder": client.files.folder(context.environ, context.user_home),
+        "folder": _folder(context, client),
         "anyWorkspace": any_workspace,
         "own": own,
     }
@@ -114,13 +199,8 @@ def _fill(
 
 
 def _say(result: dict[str, Any], indent: str = "") -> None:
-    if result["firstTs"] is None:
-        when = ""
-    else:
-        first, last = format_day(result["firstTs"]), format_day(result["lastTs"])
-        when = f" of {first}" if first == last else f", {first} to {last}"
     say(
-        f"{indent}{count(result['sessions'], 'session')}{when}: {result['scanned']:,} scanned,"
+        f"{indent}{count(result['sessions'], 'session')}{_days(result)}: {result['scanned']:,} scanned,"
         f" {result['captured']:,} captured, {result['skippedDuplicate']:,} known already"
     )
     if result["growing"]:
@@ -130,6 +210,13 @@ def _say(result: dict[str, Any], indent: str = "") -> None:
         file, _, reason = (result["firstError"] or "unknown").rpartition(": ")
         first = f"{file}: {_REASONS.get(reason, reason)}" if file else reason
         tell(f"mem: {count(result['errors'], 'error')}, the first: {clean(first)}")
+
+
+def _days(result: dict[str, Any]) -> str:
+    if result["firstTs"] is None:
+        return ""
+    first, last = format_day(result["firstTs"]), format_day(result["lastTs"])
+    return f" of {first}" if first == last else f", {first} to {last}"
 
 
 def _status(result: dict[str, Any]) -> int:
