@@ -85,10 +85,13 @@ def list_rows() -> list[dict[str, Any]]:
 
 def format_page() -> str:
     """Return the table of docs/clients.md, and what is to be said of single clients below it."""
+    from textwrap import fill
+
     rows = list_rows()
     lines = [f"| {' | '.join(COLUMNS.values())} |", f"|{'---|' * len(COLUMNS)}"]
     lines += [f"| {' | '.join(_cell(row[name]) for name in COLUMNS)} |" for row in rows]
-    notes = [f"- {row['client']}: {row['note']}" for row in rows if row["note"]]
+    told = [f"- {row['client']}: {row['note']}" for row in rows if row["note"]]
+    notes = [fill(each, 118, subsequent_indent="  ", break_on_hyphens=False) for each in told]
     return "\n".join([*lines, "", *notes, ""])
 
 
