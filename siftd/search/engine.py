@@ -20,10 +20,11 @@ from siftd import ranking_config
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.ranking_config import Scoring
 from siftd.search import memories as memory_search
+from siftd.search.answers_first import depth, looked_at, put_answers_first
 from siftd.search.boosts import lifted, lifts
 from siftd.search.candidate_pool import NEAREST, Pool, with_neighbours
 from siftd.search.memories import MemoryCollection, MemoryCollections
-from siftd.search.passages import Wanted, answer_of, opening, passage
+from siftd.search.passages import Wanted, opening, passage
 from siftd.search.query import Question
 from siftd.search.retrievers import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
 from siftd.search.row_cache import Rows
@@ -36,7 +37,6 @@ from siftd.store.memories import MemoryScope
 from siftd.store.payload import find_object
 from siftd.store.scope import KINDS, Scope
 from siftd.summarise.extractive.text import THIN
-from siftd.summarise.extractive.words import is_reason
 from siftd.wire.requests import Filters
 
 if TYPE_CHECKING:
@@ -58,14 +58,9 @@ _NEIGHBOURLY = 100
 """Sessions, the best ones, that get a share of their neighbours."""
 _PLACES_MAX = 5
 """From the fifth better one of its session on a hit loses no more."""
-PASSAGES_MAX = 10
-"""Hits whose events are read for the passage that answers, and that are put in order by it."""
 SAME_QUESTION = 0.6
 """Of a question's weight, that an earlier prompt holds which asked the same. Where yes or no answers it, that is how
 the turn's closing words begin, wherever the question's words stand in them. Arbitrary; 0.4 to 0.75 do the same."""
-REASON = 0.5
-"""By how much a reason lifts a hit of those, where one is asked for. With it, and with what of the question the shown
-text holds, an answering text is among three for 0.63 of the questions instead of 0.54, of those never looked at too."""
 _MANY_SESSIONS = 10
 """Where fewer hold anything of the question a hit loses less: the first ten must come from the same ones anyway."""
 
@@ -172,10 +167,10 @@ class SearchEngine:
         pool = Pool(self._rows, found, weighed)
         moment = self._moment(filters)
         ranked = self._ranked(pool, weighed, group, moment)
-        best = self._answers(pool, ranked, max(k, PASSAGES_MAX), filters, group, asking)
+        best = self._answers(pool, ranked, max(k, depth(question)), filters, group, asking)
         hits = self._hits(pool, best, weighed, filters, moment)
         wanted = Wanted(legs.rarity())
-        self._add_passages(hits, wanted, is_closed=question.is_closed)
+        self._add_passages(looked_at(hits, question), wanted, is_closed=question.is_closed)
         if memory_collections and vector is not None and is_built_in(self._index().embedder):
             vector = self._embed_question(question.text, None)  # of memories nobody knows which words are rare
         for collection in memory_collections:
@@ -189,7 +184,7 @@ class SearchEngine:
                 degraded = degraded or "without the memories of every project: their store cannot be read"
         hits.sort(key=lambda hit: -hit["score"])
         if group is None:
-            _put_answers_first(hits, wanted, asks_why=question.asks_why)
+            put_answers_first(hits, question, wanted)
         return Answer(hits[:k], degraded)
 
     def read_ahead(self) -> bool:
@@ -357,8 +352,8 @@ class SearchEngine:
         return shown
 
     def _add_passages(self, hits: Sequence[dict[str, Any]], wanted: Wanted, *, is_closed: bool) -> None:
-        """Put to the first hits what of their events answers better than the summary, where anything does."""
-        for hit in hits[:PASSAGES_MAX] if wanted else ():
+        """Put to these hits what of their events answers better than the summary, where anything does."""
+        for hit in hits if wanted else ():
             payload = find_object(event_views.find_payload(self._connection, hit["eventId"]) or "")
             hit["passage"] = passage(payload, hit["text"], wanted) if payload else None
             if (asked := hit["asked"]) is not None:
@@ -401,19 +396,6 @@ class SearchEngine:
         best = sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
         _put_newer_first(best, collection)
         return best
-
-
-def _put_answers_first(hits: list[dict[str, Any]], wanted: Wanted, *, asks_why: bool) -> None:
-    """Lift the first hits by how much of the question the very text holds that is shown of them, and by a reason."""
-    if not wanted:
-        return
-    for hit in hits[:PASSAGES_MAX]:
-        asked = (hit["asked"] or {}).get("text") or ""
-        text = f"{hit['passage'] or answer_of(hit['text'])} {asked}"
-        answer = wanted.share(text) + (REASON if asks_why and is_reason(text) else 0.0)
-        hit["why"]["answer"] = round(answer, 6)
-        hit["score"] = round(hit["score"] * (1 + answer), 6)
-    hits.sort(key=lambda hit: -hit["score"])
 
 
 def _put_newer_first(hits: list[dict[str, Any]], collection: MemoryCollection) -> None:

@@ -8,13 +8,14 @@ The windows that are compared are sentences of what was said, lines of what was 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from siftd.embed.words import split_words
 from siftd.search.relevance import inflections
 from siftd.store.payload import texts_of
 from siftd.summarise.extractive.text import clip, sentences
-from siftd.summarise.extractive.words import is_filler, is_reason, unmarked
+from siftd.summarise.extractive.words import is_filler, is_reason, without_marks
 
 PASSAGE_CHARS = 280
 WINDOW_MAX = 3
@@ -29,7 +30,6 @@ _ASKING_LESS = 0.5
 """A question, or what announces a list, answers nothing by itself."""
 _LINES_LESS = 0.4
 """A line of code or of output says less to a reader than the summary of its call: it has to hold so much more."""
-_START_CHARS = 4
 _LEFT_OUT = ("_source", "_branch", "symbols", "_unhooked", "originalFile", "structuredPatch", "old_string", "oldString")
 _SAID = frozenset(("prompt", "last_assistant_message", "text", "summary"))
 
@@ -43,7 +43,7 @@ class Wanted:
         for term in weights:
             for form in (term, *inflections(term)):
                 self._forms.setdefault(form, []).append(term)
-        self._starts = tuple({form[:_START_CHARS] for form in self._forms})
+        self._starts = tuple({_beginning([term, *inflections(term)]) for term in weights})
         """What a text without any of them need not be split into words for."""
 
     def __bool__(self) -> bool:
@@ -56,7 +56,7 @@ class Wanted:
     def found(self, text: str) -> frozenset[str]:
         """Return the words of the question that a text holds."""
         folded = text.casefold()
-        if folded.isascii() and not any(start in folded for start in self._starts):
+        if folded.isascii() and not any(map(folded.__contains__, self._starts)):
             return frozenset()
         return frozenset(term for word in split_words(text) for term in self._forms.get(word, ()))
 
@@ -66,6 +66,14 @@ class Wanted:
     def share(self, text: str) -> float:
         """Return how much of the question a text holds, from 0 to 1."""
         return self.weight(self.found(text)) / self.total if self._weights else 0.0
+
+
+def _beginning(forms: Sequence[str]) -> str:
+    """Return what all forms of a word begin with."""
+    first, last = min(forms), max(forms)
+    return first[
+        : next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    ]
 
 
 def passage(payload: Mapping[str, Any], summary: str, wanted: Wanted) -> str | None:
@@ -98,6 +106,7 @@ def _best_window(
     """Return from where to where a few pieces hold most of the question, and more than `told`."""
     best = 0.0
     chosen: tuple[int, int] | None = None
+    says_nothing = cache(lambda at: is_said and is_filler(pieces[at]))
     for start, first in enumerate(held):
         if not first:
             continue
@@ -105,7 +114,7 @@ def _best_window(
         length = 0
         for end in range(start, min(start + WINDOW_MAX, len(pieces))):
             length += len(pieces[end]) + 1
-            if (end > start and length > PASSAGE_CHARS) or (is_said and is_filler(pieces[end])):
+            if (end > start and length > PASSAGE_CHARS) or says_nothing(end):
                 break
             terms |= held[end]
             weight = wanted.weight(terms)
@@ -149,7 +158,7 @@ def _pieces(payload: Mapping[str, Any]) -> Iterator[str]:
     room, count = LOOKED_AT, 0
     for key in sorted(payload, key=lambda key: (key not in _SAID, key)):
         for text in texts_of(payload[key], _LEFT_OUT) if key not in _LEFT_OUT else ():
-            shown = unmarked(text[:room], keep_lines=True) if key in _SAID else text[:room]
+            shown = without_marks(text[:room]) if key in _SAID else text[:room]
             room -= len(shown)
             for line in shown.split("\n"):
                 for piece in sentences(line.strip()) if key in _SAID else [line.strip()]:

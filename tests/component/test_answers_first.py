@@ -11,7 +11,7 @@ import pytest_asyncio
 from opened_memory import NOW, Memory, opened
 
 from siftd.model import SessionChange
-from siftd.search.engine import REASON
+from siftd.search.answers_first import REASON
 from siftd.search.query import Question
 
 QUESTION = "Why do we retry seven times in the queue?"
@@ -106,6 +106,27 @@ async def test_a_reason_lifts_what_was_said_where_one_is_asked_for(memory: Memor
     of_which = {hit["text"]: hit["why"]["answer"] for hit in await search(memory, "which parser loses the last line")}
     assert of_why[said[1]] == pytest.approx(of_why[said[0]] + REASON)
     assert of_which[said[1]] == pytest.approx(of_which[said[0]])
+
+
+async def test_how_a_turn_ended_stands_before_what_was_announced_with_the_same_words(memory: Memory) -> None:
+    announced = {"text": "Now the limit of pending approval requests for each user is added to the service."}
+    await memory.capture(1, tool="AssistantText", sessionId="first", payload=announced)
+    ended = "All six findings are fixed. The limit is five pending approval requests for a user."
+    await turn(memory, 2, "Fix what the review found.", ended, "second")
+    await memory.ask("drain")
+    for query, tool in (
+        ("what is the limit of pending approval requests", "Stop"),
+        ("limit of pending approval requests", "AssistantText"),
+    ):
+        assert (await search(memory, query))[0]["tool"] == tool, query
+
+
+async def test_a_memory_stands_before_the_end_of_a_turn_that_says_the_same_to_a_question_too(memory: Memory) -> None:
+    text = "HTTP timeouts are five seconds, because the balancer cuts at six."
+    await turn(memory, 1, "What did you find?", text)
+    kept = await memory.ask("remember", text=text, type="decision")
+    await memory.ask("drain")
+    assert (await search(memory, "why are the timeouts of the balancer five seconds"))[0]["id"] == kept["id"]
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,11 @@ def test_what_a_file_was_before_a_change_is_no_passage() -> None:
     assert passage(payload, "Edited a.py", RETRIES) is None
 
 
+def test_the_middle_of_a_long_message_is_looked_at_too() -> None:
+    around = "Nothing else was changed. " * 110
+    assert said(f"{around}We retry seven times. {around}", wanted=Wanted({"retry": 0.6, "seven": 0.8})) is not None
+
+
 def test_only_so_much_of_an_event_is_looked_at() -> None:
     assert said("x. " * LOOKED_AT + "We retry seven times.") is None
 

@@ -156,16 +156,20 @@ def _spoken(text: str) -> list[str]:
 
 
 def unmarked(text: str, *, keep_lines: bool = False) -> str:
-    """Return a text without fences, links and marks of Markdown, a table as lines."""
-    text = ends(text, _LOOKED_AT, _LOOKED_AT)
+    """Return the ends of a text without fences, links and marks of Markdown, a table as lines."""
+    text = without_marks(ends(text, _LOOKED_AT, _LOOKED_AT))
+    return text if keep_lines else one_line(text)
+
+
+def without_marks(text: str) -> str:
+    """Return the lines of a whole text without fences, links and marks of Markdown, a table as lines."""
     if "```" in text:
         text = _FENCE.sub("\n", text)
     if "|" in text:
         text = _TABLE_ROW.sub(_row, text)
     if "](" in text:
         text = _LINK.sub(r"\1", text)
-    text = _MARKS.sub("", text)
-    return text if keep_lines else one_line(text)
+    return _MARKS.sub("", text)
 
 
 def _row(match: re.Match[str]) -> str:
