@@ -15,7 +15,9 @@ from siftd.ids import is_id
 USAGE = "/mem drain [N] | info | backfill [PATH…] | search WORDS | brief | remember WORDS | forget ID… [--yes]"
 
 _WORD = re.compile(r'"[^"]*"|\S+')
-_SEARCH_OPTIONS = frozenset({"-k", "--tool", "--session", "--file", "--since", "--until", "--kind", "--symbol"})
+_SEARCH_OPTIONS = frozenset(
+    {"-k", "--tool", "--session", "--client", "--file", "--since", "--until", "--kind", "--symbol"}
+)
 _REMEMBER_OPTIONS = frozenset({"--type", "--tag", "--importance", "--supersedes"})
 _REMEMBER_FLAGS = frozenset({"--pin"})
 _FORGET_OPTIONS = frozenset({"--file", "--session"})

@@ -151,6 +151,19 @@ def test_a_client_that_cannot_be_wired_keeps_no_other_from_it(person: Person) ->
     assert list(person.kiro.parent.parent.iterdir()) == [person.kiro.parent]
 
 
+def test_a_client_that_cannot_be_taken_out_keeps_no_other_in(person: Person) -> None:
+    person.has(".claude", ".kiro/settings")
+    person.mem("install")
+    person.kiro.write_text("{")
+    status, _, err = person.mem("uninstall")
+
+    assert status != DONE
+    assert "Kiro: " in err
+    assert person.wired() == {"kiro"}
+    assert not person.claude.exists()
+    assert person.kiro.read_text() == "{"
+
+
 def test_for_one_project_those_are_wired_that_can_be(person: Person) -> None:
     person.has(".kiro", ".claude", ".config/amp")
     before = person.tree()

@@ -60,12 +60,9 @@ def run(context: Context, options: Namespace) -> int:
                 raise
             refused[name] = error
     say_changes(changes, options.json)
-    for name, why in refused.items():
-        hint = f"; {clean(why.hint)}" if why.hint else ""
-        tell(f"mem: {INSTALLABLE[name][0].title}: {clean(why.message)}{hint}")
     if not options.json:
         _say_what_comes(context, changes)
-    return 1 if refused else 0
+    return say_refused(refused)
 
 
 def _chosen(context: Context, options: Namespace) -> list[str]:
@@ -110,6 +107,14 @@ def say_changes(changes: dict[str, Sequence[Change]], is_json: bool) -> None:
             say(INSTALLABLE[name][0].title)
         for change in made:
             say(f"{change.what:<9}  {clean(change.path)}")
+
+
+def say_refused(refused: dict[str, SiftdError]) -> int:
+    """Tell which clients could not be edited, and why; return the exit status."""
+    for name, why in refused.items():
+        hint = f"; {clean(why.hint)}" if why.hint else ""
+        tell(f"mem: {INSTALLABLE[name][0].title}: {clean(why.message)}{hint}")
+    return 1 if refused else 0
 
 
 def _say_what_comes(context: Context, changes: dict[str, Sequence[Change]]) -> None:

@@ -10,11 +10,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from siftd.cli.commands.install import say_changes
+from siftd.cli.commands.install import say_changes, say_refused
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, tell
 from siftd.clients.installable import INSTALLABLE, names_asked_for
-from siftd.errors import RequestInvalid
+from siftd.errors import RequestInvalid, SiftdError
 from siftd.install.change import Change
 from siftd.install.launcher import remove_launcher
 from siftd.install.manifest import read_manifest
@@ -42,7 +42,9 @@ def run(context: Context, options: Namespace) -> int:
     if options.purge and not options.yes and not _is_confirmed(home, len(keys)):
         tell("mem: nothing was changed")
         return 1
-    changes = _take_out(context, names, is_project=False)
+    changes, refused = _take_out(context, names, is_project=False)
+    if refused and options.purge:
+        raise next(iter(refused.values()))
     if not read_manifest(home.manifest).files:
         Path(home.installation).unlink(missing_ok=True)
         remove_launcher(home)
@@ -55,26 +57,40 @@ def run(context: Context, options: Namespace) -> int:
         tell(f"mem: {count(len(keys), 'memory') if len(keys) == 1 else f'{len(keys)} memories'} removed")
     elif not changes:
         tell("mem: siftd was not installed")
-    return 0
+    return say_refused(refused)
 
 
 def _of_project(context: Context, names: list[str], is_json: bool) -> int:
-    made = _take_out(context, names, is_project=True)
+    made, refused = _take_out(context, names, is_project=True)
     changes = {name: [each for each in made[name] if each.what != "unchanged"] for name in made}
     say_changes({name: each for name, each in changes.items() if each}, is_json)
     if not any(changes.values()):
         tell("mem: siftd was not installed for this workspace alone")
-    return 0
+    return say_refused(refused)
 
 
-def _take_out(context: Context, names: list[str], *, is_project: bool) -> dict[str, Sequence[Change]]:
-    """Take siftd out of each; a client that was not wired has no changes, and is not in the answer."""
-    taken = {
-        name: INSTALLABLE[name][1].uninstall(context.where(), is_project=is_project)
-        for name in names
-        if INSTALLABLE[name][1].takes_project or not is_project
-    }
-    return {name: changes for name, changes in taken.items() if changes}
+def _take_out(
+    context: Context, names: list[str], *, is_project: bool
+) -> tuple[dict[str, Sequence[Change]], dict[str, SiftdError]]:
+    """Take siftd out of each; return what was changed of those that were wired, and which could not be, untouched.
+
+    One that is named alone, and cannot be, is raised.
+    """
+    taken: dict[str, Sequence[Change]] = {}
+    refused: dict[str, SiftdError] = {}
+    for name in names:
+        _, installer = INSTALLABLE[name]
+        if is_project and not installer.takes_project:
+            continue
+        try:
+            changes = installer.uninstall(context.where(), is_project=is_project)
+        except SiftdError as error:
+            if len(names) == 1:
+                raise
+            refused[name] = error
+        else:
+            taken |= {name: changes} if changes else {}
+    return taken, refused
 
 
 def purge(home: Home) -> None:
