@@ -31,7 +31,7 @@ SLOW_SECONDS = 30.0
 ANSWER_BYTES = 29  # the length, and as much of an answer as tells a refusal for good from one to be repeated
 LARGE_BYTES = 256 * 1024
 STARTS = b'"SessionStart"', b'"sessionStart"', b'"TaskStart"'
-ASKING = (*STARTS, b'"UserPromptSubmit"', b'UseFailure"', b'"BeforeAgent"', b'"PreInvocation"', b'"chat.message"')
+ASKING = (*STARTS, b'"UserPromptSubmit"', b'UseFailure"', b'"BeforeAgent"', b'"PreInvocation"', b'"prompt_submit"')
 HEAD_BYTES = 16 * 1024  # the event's name stands behind two paths
 RAW_BYTES_MAX = 16 * 1024 * 1024 - 0x10003  # beside the longest header this just fits a frame
 

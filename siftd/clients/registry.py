@@ -5,6 +5,7 @@ from __future__ import annotations
 from siftd.clients.antigravity.client import Antigravity
 from siftd.clients.claude_code.client import ClaudeCode
 from siftd.clients.client import Client
+from siftd.clients.cline.client import Cline
 from siftd.clients.codex.client import Codex
 from siftd.clients.copilot_cli.client import CopilotCli, VsCode
 from siftd.clients.cursor.client import Cursor
@@ -27,6 +28,7 @@ _KNOWN: tuple[Client, ...] = (
     GeminiCli(),
     QwenCode(),
     KimiCode(),
+    Cline(),
     Pi(),
     Goose(),
     CopilotCli(),

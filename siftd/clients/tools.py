@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from siftd.clients.antigravity.tools import TOOLS as ANTIGRAVITY
 from siftd.clients.claude_code.tools import TOOLS as CLAUDE_CODE
+from siftd.clients.cline.tools import TOOLS as CLINE
 from siftd.clients.codex.tools import TOOLS as CODEX
 from siftd.clients.copilot_cli.tools import TOOLS as COPILOT_CLI
 from siftd.clients.cursor.tools import TOOLS as CURSOR
@@ -26,6 +27,7 @@ KNOWN = {
     **COPILOT_CLI,
     **PI,
     **ANTIGRAVITY,
+    **CLINE,
     **OPENCODE,
     **DROID,
     **GENERIC,

@@ -42,6 +42,7 @@ def environment(home: Path, path: str) -> dict[str, str]:
         "no_proxy": "127.0.0.1,localhost",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "npm_config_fetch_retries": "0",
         **proxies,
     }
 

@@ -1,13 +1,16 @@
-"""Wiring agents that take a plugin: its one file, our tools where they take any, and every byte given back."""
+"""Wiring agents that read a folder: files of our own, our tools where they take any, and every byte given back."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from siftd.clients.client import Where
+from siftd.clients.cline.wiring import ClineInstaller
 from siftd.clients.opencode.wiring import OpenCodeInstaller
 from siftd.clients.pi.wiring import PiInstaller
 from siftd.errors import SettingsUnreadable
@@ -93,3 +96,31 @@ def test_a_file_of_a_person_s_own_by_our_name_is_left_alone(where: Where, tmp_pa
     with pytest.raises(SettingsUnreadable):
         PiInstaller().install(where, is_project=False, server=None)
     assert file.read_text() == "// mine\n"
+
+
+def test_cline_gets_an_executable_for_each_event_and_our_tools(where: Where, tmp_path: Path) -> None:
+    installer = ClineInstaller()
+    installer.install(where, is_project=False, server=SERVER)
+    hooks = tmp_path / ".cline" / "hooks"
+    names = {"TaskStart.sh", "UserPromptSubmit.sh", "PostToolUse.sh", "TaskComplete.sh", "SessionShutdown.sh"}
+    assert {each.name for each in hooks.iterdir()} == names
+    assert all(os.access(each, os.X_OK) for each in hooks.iterdir())
+    assert installer.command(where) in (hooks / "UserPromptSubmit.sh").read_text()
+    assert installer.command(where, "quiet") in (hooks / "PostToolUse.sh").read_text()
+    servers = json.loads((tmp_path / ".cline" / "data" / "settings" / "cline_mcp_settings.json").read_text())
+    assert servers == {"mcpServers": {"siftd": {"transport": {"type": "stdio", **SERVER}}}}
+    assert [each.message for each in installer.check(where) if each.state != "ok"] == []
+    done = subprocess.run([hooks / "PostToolUse.sh"], input=b"{}", capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"")
+    installer.uninstall(where, is_project=False)
+    assert not (tmp_path / ".cline").exists() or [*hooks.iterdir()] == []
+
+
+def test_a_hook_of_a_person_s_own_is_left_alone_and_nothing_else_is_written(where: Where, tmp_path: Path) -> None:
+    mine = tmp_path / ".cline" / "hooks" / "PostToolUse.sh"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("#!/bin/sh\n")
+    with pytest.raises(SettingsUnreadable):
+        ClineInstaller().install(where, is_project=False, server=SERVER)
+    assert [each.name for each in mine.parent.iterdir()] == ["PostToolUse.sh"]
+    assert mine.read_text() == "#!/bin/sh\n"

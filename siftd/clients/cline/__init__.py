@@ -1,0 +1,1 @@
+"""Cline: executables in its folder of hooks, and a document for each session."""
