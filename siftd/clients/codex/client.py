@@ -21,7 +21,7 @@ class Rollouts:
 
     suffix = ".jsonl"
     tells_outcomes = True
-    tells_all = False
+    tells_all = True
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> str:
         return f"{codex_home(environ, user_home)}/sessions"

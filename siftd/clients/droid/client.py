@@ -57,7 +57,7 @@ class Droid:
         ends="later",
         backfill=True,
         mcp="yes",
-        evidence="recordings",
+        evidence="real program",
         note="a subagent is a session of its own; `droid exec` tells its prompt in the session's file alone",
     )
     moments: frozenset[Moment] = frozenset(("start", "prompt"))
