@@ -15,7 +15,7 @@ What is ours is known by what it runs (`siftd.install.ours`), wherever it stands
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from siftd.errors import SettingsUnreadable
@@ -98,20 +98,27 @@ def find_member(text: str, path: Path, key: str = NAME) -> Any:
 
 
 def _places(text: str) -> Iterator[Place]:
-    return _walk([], scan_entries(text))
-
-
-def _walk(above: Place, node: Node) -> Iterator[Place]:
-    for child in node.children:
-        place = [*above, (node, child)]
-        if is_our_handler(child.node.value) or (child.key == NAME and is_ours(child.node.value)):
-            yield place
-        else:
-            yield from _walk(place, child.node)
+    """Yield where anything of ours stands, a member of ours as a whole."""
+    return _walk([], scan_entries(text), lambda each: is_our_handler(each.node.value) or _is_our_member(each))
 
 
 def _handlers(text: str) -> Iterator[Place]:
-    return (place for place in _places(text) if place[-1][1].key is None)
+    """Yield where handlers of ours stand, also within a member of ours."""
+    handlers = _walk([], scan_entries(text), lambda each: is_our_handler(each.node.value))
+    return (place for place in handlers if place[-1][1].key is None)
+
+
+def _is_our_member(child: Child) -> bool:
+    return child.key == NAME and is_ours(child.node.value)
+
+
+def _walk(above: Place, node: Node, is_wanted: Callable[[Child], bool]) -> Iterator[Place]:
+    for child in node.children:
+        place = [*above, (node, child)]
+        if is_wanted(child):
+            yield place
+        else:
+            yield from _walk(place, child.node, is_wanted)
 
 
 def _event_of(place: Place, under: Path) -> str | None:

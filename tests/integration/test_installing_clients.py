@@ -178,6 +178,21 @@ def test_for_one_project_those_are_wired_that_can_be(person: Person) -> None:
     assert person.tree() == before
 
 
+@pytest.mark.parametrize("name", sorted(INSTALLABLE.keys() - {"aider"}))
+def test_a_second_install_of_any_client_changes_nothing_and_the_doctor_finds_nothing(person: Person, name: str) -> None:
+    before = person.tree()
+    person.mem("install", "--client", name)
+    wired = person.tree()
+    changes = json.loads(person.mem("install", "--client", name, "--json")[1])["changes"]
+
+    assert {each["what"] for each in changes} == {"unchanged"}
+    assert person.tree() == wired
+    checks = json.loads(person.mem("doctor", "--json")[1])["checks"]
+    assert [each for each in checks if each["link"] in ("hooks", "tools") and each["state"] == "problem"] == []
+    person.mem("uninstall", "--client", name)
+    assert person.tree() == before
+
+
 @pytest.mark.parametrize("client", [each for each in TOOLS_ONLY if each.name != "aider"], ids=lambda each: each.name)
 def test_a_client_that_takes_tools_only_is_given_them_and_loses_them_without_a_trace(
     person: Person, client: Any

@@ -30,6 +30,7 @@ def handler(command: str = COMMAND) -> dict[str, Any]:
 GROUPS = JsonFile("f", hooks={"Stop": group(), "PostToolUse": group()})
 FLAT = JsonFile("f", hooks={"agentStop": handler(), "postToolUse": handler()}, base={"version": 1})
 AT_THE_TOP = JsonFile("f", hooks={"Stop": group()}, under=())
+UNDER_A_NAME = JsonFile("f", hooks={"PostToolUse": group(), "Stop": handler()}, under=("siftd",))
 NAMED = JsonFile("f", members={("siftd",): {"PostToolUse": [group()], "Stop": [handler()]}})
 MCP = JsonFile("f", members={("mcpServers", "siftd"): SERVER}, holds_keys=True)
 NESTED = JsonFile("f", members={("mcpServers", "siftd"): {"transport": {"type": "stdio", **SERVER}}})
@@ -37,7 +38,7 @@ IN_ONE = JsonFile(
     "f", members={("mcp", "siftd"): {"type": "local", "command": [SERVER["command"], *SERVER["args"]], "enabled": True}}
 )
 BOTH = JsonFile("f", hooks={"AfterTool": group()}, members={("mcpServers", "siftd"): SERVER}, holds_keys=True)
-JSON_EDITS = [GROUPS, FLAT, AT_THE_TOP, NAMED, MCP, NESTED, IN_ONE, BOTH]
+JSON_EDITS = [GROUPS, FLAT, AT_THE_TOP, UNDER_A_NAME, NAMED, MCP, NESTED, IN_ONE, BOTH]
 
 TABLE = TomlFile("f", tables={("mcp_servers", "siftd"): SERVER})
 ROWS = TomlFile(
