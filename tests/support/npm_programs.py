@@ -42,6 +42,9 @@ PROGRAMS = {
     "copilot-cli": Program("@github/copilot@1.0.102", "@github/copilot-*/copilot"),
     "droid": Program("droid@0.215.0", "@factory/cli-*/bin/droid"),
     "gemini-cli": Program("@google/gemini-cli@0.61.0", ".bin/gemini"),
+    "kimi-code": Program(
+        "@moonshot-ai/kimi-code@2.1.0", "@moonshot-ai/kimi-code/dist/main.mjs", "node/bin/node", (NODE_22,)
+    ),
     "opencode": Program("opencode-ai@1.18.33", "opencode-ai/bin/opencode.exe"),
     "qwen-code": Program("@qwen-code/qwen-code@0.24.4", ".bin/qwen", "node/bin/node", (NODE_22,)),
 }

@@ -59,7 +59,7 @@ class GeminiCli:
         ends="yes",
         backfill=True,
         mcp="yes",
-        evidence="recordings",
+        evidence="real program",
         note="its hooks give calls no id; a call of a subagent is told as the session's own",
     )
     moments: frozenset[Moment] = frozenset(("start", "prompt"))

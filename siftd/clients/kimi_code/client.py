@@ -58,7 +58,7 @@ class KimiCode:
         ends="yes",
         backfill=True,
         mcp="yes",
-        evidence="recordings",
+        evidence="real program",
         note="its hooks run beside the turn and a few are lost; the session's file has what they told",
     )
     moments: frozenset[Moment] = frozenset(("prompt",))

@@ -59,7 +59,7 @@ class QwenCode:
         ends="yes",
         backfill=True,
         mcp="yes",
-        evidence="recordings",
+        evidence="real program",
         note="with `-p` it ends without telling so",
     )
     moments: frozenset[Moment] = frozenset(("start", "prompt", "failure"))
