@@ -1,6 +1,7 @@
 """What is kept when a session's file says that a call failed which its hook had told as ended well.
 
-Not a word of anybody's is in it: which event, how it ended, and a command's exit code. What it printed is in the event.
+Not a word of anybody's is in it, nor the session's name: which event, how it ended, and a command's exit code. What it
+printed is in the event.
 """
 
 from __future__ import annotations
@@ -42,4 +43,4 @@ def correction_of(event: RedactedEvent, event_id: int, uid: str) -> RedactedInte
     told = {"event": event_id, "uid": uid, "eventTs": event.ts, "outcome": event.outcome}
     code = exit_code_of(msgspec.json.decode(event.payload_json).get("error"))
     payload = msgspec.json.encode(told if code is None else told | {"exit": code}, order="sorted")
-    return RedactedIntent(door=Pass(payload), kind=KIND, ts=event.ts, payload_json=payload, session_id=event.session_id)
+    return RedactedIntent(door=Pass(payload), kind=KIND, ts=event.ts, payload_json=payload)

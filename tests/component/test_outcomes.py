@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,23 @@ async def test_what_was_told_of_the_turn_is_told_anew(store: OpenedStore) -> Non
     assert store.rows("SELECT count(*) FROM summaries") == [(0,)]
 
 
+STEPS = sorted(set(permutations(("hook", "file", "file", "replay"))))
+
+
+@pytest.mark.parametrize("steps", STEPS, ids="-".join)
+async def test_in_whatever_order_it_is_one_event_that_failed(tmp_path: Path, steps: tuple[str, ...]) -> None:
+    """`replay`: the store is opened anew, and applies the log from its beginning."""
+    cut = steps.index("replay")
+    for part in (steps[:cut], steps[cut + 1 :]):
+        async with OpenedStore(tmp_path) as store:
+            for step in part:
+                await store.keep(by_hook() if step == "hook" else told("failed"))
+            await store.write(lambda c: c.execute("UPDATE meta SET value = '0' WHERE key = 'applied_seq'"))
+    async with OpenedStore(tmp_path) as store:
+        assert [(row[1], json.loads(row[5])["error"]) for row in store.rows(ROW)] == [("failed", as_error(OUTPUT, 1))]
+        assert kinds(store).count("outcome") == (steps.index("hook") < steps.index("file"))
+
+
 @pytest.mark.parametrize("replays", [1, 2])
 async def test_news_that_the_log_alone_has_is_applied_by_the_replay(tmp_path: Path, replays: int) -> None:
     """As after a crash between the record and the row."""
@@ -182,11 +200,13 @@ async def keep(memory: Memory, *events: Event) -> None:
         assert receipt.error is None
 
 
-async def test_a_forgotten_call_is_not_corrected_and_its_news_goes_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("wish", [{"ids": ["e1", "e3"]}, {"session": "s1"}, {"since": 1, "until": NOW}])
+async def test_a_forgotten_call_is_not_corrected_and_its_news_goes_with_it(
+    tmp_path: Path, wish: dict[str, Any]
+) -> None:
     async with opened(tmp_path) as memory:
         await keep(memory, by_hook(), told("failed"), by_hook(2))
-        await memory.ask("forget", ids=["e1"], dryRun=False)
-        await memory.ask("forget", ids=["e3"], dryRun=False)
+        await memory.ask("forget", **wish, dryRun=False)
         await keep(memory, told("failed", number=2))
         assert await memory.rows("SELECT count(*) FROM events") == [(0,)]
         left = [each.kind for each in iter_records(memory.services.storage.paths.wal)]
