@@ -28,6 +28,8 @@ _OPEN = re.compile(
     r"\b(?:not yet|deferred|still (?:open|to do|failing|missing)|remains? (?:open|to)|left to do|follow-?up)\b",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"[^.:]{1,40}:")
+"""What names a case ("Not yet configured: …") says nothing of what is left."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _MARKS = " \t-*#>`_"
 
@@ -63,7 +65,7 @@ def choose_goals(goals: list[Goal]) -> list[Goal]:
 def _find_open(closing: str) -> str:
     """Return the last sentence that says what is left open; empty where none does."""
     said = (each.strip(_MARKS) for each in _SENTENCE.split(closing[-_CLOSING_CHARS:]) if "|" not in each)
-    found = [each for each in said if _OPEN.search(each) and not each.endswith("?")]
+    found = [each for each in said if _OPEN.search(each) and not each.endswith("?") and not _LABEL.match(each)]
     return _clipped(" ".join(found[-1].split()), _OUTCOME_CHARS) if found else ""
 
 

@@ -20,7 +20,7 @@ from siftd.summarise.extractive.account import account
 from siftd.summarise.extractive.other import failed, generic, is_rejection
 from siftd.summarise.extractive.text import Call, Line, call_of, finished
 
-VERSION = 5
+VERSION = 6
 NAME = f"extractive:{VERSION}"
 
 RENDERERS: dict[Operation, Callable[[Call], Line]] = {

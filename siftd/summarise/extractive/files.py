@@ -49,6 +49,8 @@ def read(call: Call) -> Line:
     if kind == "file_unchanged":
         return Line(f"Read {path} again, unchanged", SEEN)
     content = string(file.get("content")) or printed(call.response)
+    if not content and count_of(file.get("numLines")) == 0 and (total := count_of(file.get("totalLines"))):
+        return Line(f"Read nothing of {path}: it ends at line {total}", SEEN)
     return _with(f"Read {path}{_extent(file, content)}", opening(path, content, 220))
 
 

@@ -115,7 +115,10 @@ def _nested(value: Any, limit: int) -> str:
 def _fields(value: Any, limit: int) -> str:
     if not isinstance(value, dict):
         return _scalar(value, limit)
-    chosen = [key for key in _TELLING_KEYS if key in value][:5] or [
+    said_in = [
+        key for key in list(value)[:40] if isinstance(key, str) and key.endswith(("_body", "_message", "_title"))
+    ]
+    chosen = [*said_in[:2], *(key for key in _TELLING_KEYS if key in value)][:5] or [
         key for key in list(value)[:4] if isinstance(key, str)
     ]
     said = (f"{one_line(key[:60])}: {text}" for key in chosen if (text := _scalar(value[key], 110)))

@@ -130,6 +130,7 @@ _ERRORS = (
     ("npm ", r"^npm (?:ERR!|error) ((?!code|errno|syscall|path|A complete)[^\n]{4,160})"),
     (": ", r"^((?!https?:)[^\s:()]{1,160}\.\w{1,8}:\d+(?::\d+)?: [^\n]{1,200})"),
     ("rror", r"^[ \t]*\d+:\d+ +(error +[^\n]{1,160})"),
+    ("import cycle", r"(import cycle not allowed[^\n]{0,120})"),
     ("***", r"^(make(?:\[\d+\])?: \*\*\* [^\n]{1,140})"),
     ("rror", r"(?i)^[ \t]*((?:error|err)\b[: !][^\n]{3,200})"),
     ("ERROR: ", r"^(ERROR: [^\n]{3,200})"),

@@ -52,10 +52,15 @@ _PLACES = ("-C", "--git-dir", "--work-tree")
 _PULL_REQUEST = re.compile(
     r"""\bgh pr create\b[^\n]{0,200}?(?:--title|-t)[ =]+(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')"""
 )
+_POSTED = re.compile(
+    r"""\bgh (?:api|pr (?:comment|review)|issue comment)\b[^"']{0,300}?(?:-[fF] body=|--body[ =]|-b )"""
+    r"""(?:"((?:[^"\\]|\\.){1,900})|'([^']{1,900}))"""
+)
+"""What somebody is answered; what comes back only says it again among addresses."""
 _FILE_CHANGES = re.compile(r"^ ?(\d+ files? changed[^\n]{0,60})", re.MULTILINE)
 _NO_SEMICOLON = re.compile(r"(&&|\||\bdo|\bthen|\belse|[({]); ")
 _IS_WELL = re.compile(
-    r"\bpass|\bok\b|\bOK\b|Ran \d|SUCCESS|no issues|checks passed|ompiled|Finished|built in|examples?,"
+    r"\bpass|\bok\b|\bOK\b|Ran \d|SUCCESS|no issues|\b0 issues|checks passed|ompiled|Finished|built in|examples?,"
 )
 COMMAND_CHARS = 130
 RUNNING, TIMED_OUT, INTERRUPTED = "running in the background", "timed out", "interrupted"
@@ -76,7 +81,7 @@ def shell(call: Call) -> Line:
     """ "`pytest -q` failed (exit 1): 2 failed: test_login, test_refresh"."""
     command = command_of(call)
     ended = _ended(call)
-    said = _committed(command, call.cwd, ended) or _opened_pull_request(command, ended)
+    said = _committed(command, call.cwd, ended) or _opened_pull_request(command, ended) or _posted(command, ended)
     finding = understand(ended.output) if ended.output else Finding([], [], "", False)
     line = said or _result(bare(command), ended, finding)
     return Line(_with_purpose(line, call), _confidence(call, ended, finding, is_told=said is not None))
@@ -276,6 +281,15 @@ def _opened_pull_request(command: str, ended: Ended) -> str | None:
         return None
     url = re.search(r"https://\S{1,160}/pull/\d+", ended.output)
     return f"Opened pull request: {match[1] or match[2]}" + (f" ({url[0]})" if url else "")
+
+
+def _posted(command: str, ended: Ended) -> str | None:
+    """ "Posted by `gh api repos/…/comments/7/replies`: Fixed in 378b6b7 …"."""
+    match = _POSTED.search(command[:_COMMAND_LOOKED_AT])
+    if match is None or ended.has_failed:
+        return None
+    said = (match[1] or match[2]).replace("\\", "")
+    return f"Posted by `{clip(match[0].partition(' -')[0], 80)}`: {clip(said, 290)}"
 
 
 def _with_purpose(said: str, call: Call) -> str:

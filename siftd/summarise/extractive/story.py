@@ -29,7 +29,7 @@ from siftd.summarise.extractive.text import (
 from siftd.summarise.extractive.words import asked, telling, why
 
 _ASKED_CHARS = 110
-_DEEDS_CHARS = 190
+_DEEDS_CHARS = 150
 _DEEDS_BESIDE_REASON_CHARS = 100
 """What deeds get at first where the closing tells why: they may have what it leaves. Arbitrary."""
 _REASON_CHARS = 140
@@ -55,7 +55,7 @@ class _Deeds(NamedTuple):
         parts = [
             f"committed: {_fitting(commits, 110)}" if commits else "",
             f"changed {join_within(changed, 90)}" if changed else "",
-            clip(self.verdict, 90),
+            clip(self.verdict, 60),
             f"before: {clip(self.failure, 110)}" if self.failure and self.verdict else clip(self.failure, 130),
             f"the user chose {join_within(self.answers, 90, ' and ')}" if self.answers else "",
         ]
@@ -105,8 +105,10 @@ def _reason(story: Sequence[Item], closing: str) -> str:
     if why(closing):
         return ""
     for item in reversed(story):
-        if item.kind == "assistant_text" and (found := why(string(mapping(item.payload).get("text")))):
-            return clip(found[-1], _REASON_CHARS)
+        if item.kind == "assistant_text":
+            text = string(mapping(item.payload).get("text"))
+            if found := [each for each in why(text) if not each.endswith(":")]:  # that tells what is done next
+                return clip(found[-1], _REASON_CHARS)
     return ""
 
 
@@ -132,6 +134,8 @@ def _deeds(story: Sequence[Item]) -> _Deeds:
                 verdict = ran.text
         elif item.action == "ask":
             answers += planning.answers(call_of(item))
+    refused = {f"not to edit {name}" for name in changed}  # and done after all
+    answers = [each for each in answers if each not in refused]
     return _Deeds(unique(changed, 12), unique(commits, 4), verdict, failure, unique(answers, 3))
 
 

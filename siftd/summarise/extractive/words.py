@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from siftd.summarise.contract import Item
+from siftd.summarise.extractive.spoken import Said, said_in
 from siftd.summarise.extractive.text import (
     SEEN,
     THIN,
@@ -47,10 +48,27 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 """What a sentence says that tells why."""
+_CONCLUDES = re.compile(
+    r"\b(?:recommend(?:ation|ed)?|i(?:'d| would) (?:suggest|go with|call|keep|use)|i suggest|basically|in short"
+    r"|(?:short|quick) answer|bottom line|verdict|conclusion|in other words|key (?:insight|change|point|finding)s?"
+    r"|root cause|the (?:real |actual |main )?(?:problem|issue|bug|cause|fix|answer|reason|change)\b|to answer your"
+    r"|which means|this means|so (?:the|we|you|it|this)\b|turns out|found (?:it|the)|i was wrong|misdiagnos)",
+    re.IGNORECASE,
+)
+"""What a sentence says that concludes."""
+_PASSES = re.compile(
+    r"(?:all |the )?(?:\d+ )?(?:unit |integration )?(?:tests?|checks|lint(?:ing)?|build)\b.{0,30}\b"
+    r"(?:pass(?:es|ed|ing)?|succeed(?:s|ed)|clean|green)\b.{0,40}$",
+    re.IGNORECASE,
+)
+"""A sentence that says what the commands beside it prove."""
+_ROOM_MIN = 40
 _CONCRETE = "`_/#("
 _FILLER = re.compile(
-    r"^(?:(?:perfect|great|excellent|done|good question|sure|ok(?:ay)?|yes|no|absolutely|got it|right|alright|success"
-    r"|you're (?:absolutely )?right)[!.,: ]*$"
+    r"^(?:(?:perfect|great|excellent|done|(?:good|great) (?:question|point|idea)|sure|ok(?:ay)?|yes|no|absolutely"
+    r"|exactly|got it|right|alright|success|updated|fixed|you're (?:absolutely )?right)[!.,: ]*$"
+    r"|(?:perfect|excellent|great)!? here(?:'s| is| are)\b.{0,80}:$|(?:looking at|let me)\b.{0,90}:$"
+    r"|(?:does (?:this|that)|how does (?:this|that))\b.{0,60}\?$|thoughts\?|ready for\b.{0,40}$"
     r"|(?:now,? )?(?:let me|let's|i'll|i will|i can (?:now )?give|i have (?:all|everything|enough)|i need to)\b"
     r"|now i(?: can| have| understand| see|'ll|'ve)\b.{0,80}[.:!]?$|here(?:'s| is| are)\b.{0,60}:$"
     r"|(?:all )?(?:done|set)[.!]$|no response requested"
@@ -114,32 +132,42 @@ def why(text: str) -> list[str]:
 
 
 def telling(text: str, limit: int) -> str:
-    """Return the sentences that say why, and what was done, found or decided, in their order, within the limit."""
-    said = [sentence for sentence in _spoken(text) if not _FILLER.match(sentence)]
-    if not said:
-        return clip(unmarked(text) or text, limit)
+    """Return what says why, and what was done, found or decided, in its order, within the limit."""
+    said = [each for each in said_in(text) if each.items or not _FILLER.match(each.text)]
+    for each in said:
+        if each.items and _FILLER.match(each.text):
+            each.text = ""
     ranked = sorted(range(len(said)), key=lambda index: (-_weight(said[index], index), index))
-    chosen: list[int] = []
+    chosen: dict[int, str] = {}
     left = limit
     for index in ranked:
-        size = len(said[index]) + 2
-        if size <= left:
-            chosen.append(index)
-            left -= size
-        elif not chosen:
-            return clip(said[index], limit)
-        if left < 40:
+        if chosen and _weight(said[index], index) < 0:
             break
-    return clip(prose(said[index] for index in sorted(chosen)), limit)
+        if told := said[index].told(left - 2 if chosen else limit):
+            chosen[index] = told
+            left -= len(told) + 2
+        elif not chosen:
+            chosen[index] = clip(said[index].text or said[index].items[0], limit)
+            break
+        if left < _ROOM_MIN:
+            break
+    if not chosen:
+        return clip(unmarked(text) or text, limit)
+    return clip(prose(chosen[index] for index in sorted(chosen)), limit)
 
 
-def _weight(sentence: str, index: int) -> float:
-    """Rank by reasons, by verbs of doing and deciding, by concrete names, by place: what opens tells most."""
-    weight = 2.0 * (not _DECIDING.isdisjoint(_WORD.findall(sentence[:400].lower())))
-    weight += 1.5 * (_REASON.search(sentence[:400]) is not None)
+def _weight(said: Said, index: int) -> float:
+    """Rank by conclusions, reasons, verbs of doing and deciding, concrete names, and place: what opens tells most."""
+    sentence = f"{said.text} {said.items[0]}" if said.items else said.text
+    sentence = sentence[:400]
+    weight = 2.0 * (not _DECIDING.isdisjoint(_WORD.findall(sentence.lower())))
+    weight += 1.5 * (_REASON.search(sentence) is not None)
+    weight += 2.0 * (_CONCLUDES.search(said.text[:400]) is not None)
     weight += 0.75 * min(2, sum(mark in sentence for mark in _CONCRETE))
     weight += 1.5 if index == 0 else 0.5 if index < 3 else 0.0
-    return weight - (1.5 if sentence.endswith(("?", ":")) else 0.0) - (0.5 if len(sentence) < 12 else 0.0)
+    weight -= 2.5 if said.leads_to_code else 1.5 if not said.items and sentence.endswith(("?", ":")) else 0.0
+    weight -= 0.5 * (said.text == "")  # a list that nothing leads to
+    return weight - 2.0 * (_PASSES.match(sentence) is not None) - (0.5 if len(sentence) < 12 else 0.0)
 
 
 def _spoken(text: str) -> list[str]:
