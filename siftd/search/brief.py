@@ -1,7 +1,8 @@
 """The brief: what a session is given at its start, or nothing at all.
 
-What a person pinned comes first, then what the last sessions did that did anything, then what fails again as it did
-before it was mended, within the budget; of what waits for a person, how much it is. But for the pins these are facts in
+What a person pinned comes first, then what the last sessions on the same line of work did and left open
+(`siftd.search.line_of_work`), then what fails again there as it did before it was mended, within the budget; of what
+waits for a person, how much it is. But for the pins these are facts in
 our own words: a session has not asked for anything yet, so nobody else speaks in it. After a compaction the session
 itself is the last session: what it did is lost to its context.
 """
@@ -14,15 +15,17 @@ from collections.abc import Iterator
 
 from siftd.harmless import harmless
 from siftd.search.context_block import Block, Given, Piece
+from siftd.search.line_of_work import line_of_work
 from siftd.search.memories import EVERYWHERE, OWN
 from siftd.search.quoting import deeds, on_branch, ran
 from siftd.store import briefs, memories, summaries
+from siftd.store.briefs import Ending
 from siftd.store.injection_ledger import SessionState
 
 FAILURES_MAX = 3
-ENDINGS_MAX = 8
-"""Sessions that are looked through for those that did something. Arbitrary."""
-ENDINGS_TOLD = 2
+ENDINGS_MAX = 24
+"""Sessions that are looked through for those on the same line of work. Arbitrary."""
+_ENDING = {"section": "ending"}
 FRESH = SessionState(0, frozenset())
 
 
@@ -46,10 +49,11 @@ def brief(
     block = Block(max_tokens)
     stores = {OWN: connection} | ({} if everywhere is None else {EVERYWHERE: everywhere})
     others = None if state.compacted_ts else session_id
+    told = line_of_work(connection, briefs.list_endings(connection, others, ENDINGS_MAX), now_ms, branch)
     sections = (
         ("Pinned by the person, for every session", _standing(stores, now_ms)),
-        ("The last sessions that did something", _endings(connection, others, branch, names_clients)),
-        ("Fails again", _failures(connection, now_ms, others)),
+        ("The last sessions on this line of work", _endings(connection, told, branch, names_clients)),
+        ("Fails again", _failures(connection, now_ms, others, {each.session_id for each in told})),
     )
     given: set[str] = set()
     for heading, pieces in sections:
@@ -73,31 +77,32 @@ def _standing(stores: dict[str, sqlite3.Connection], now_ms: int) -> Iterator[Pi
 
 
 def _endings(
-    connection: sqlite3.Connection, except_session: str | None, branch: str | None, names_clients: bool
+    connection: sqlite3.Connection, told: list[Ending], branch: str | None, names_clients: bool
 ) -> Iterator[Piece]:
-    """Yield what the latest sessions did that did anything: a question in passing hides no work, and is none.
-
-    Sessions on the same branch come first; of another one the branch is said.
-    """
-    told = 0
-    endings = briefs.list_endings(connection, except_session, ENDINGS_MAX)
-    for ending in sorted(endings, key=lambda ending: branch is not None and ending.branch not in (branch, None)):
+    """Yield what sessions did and left open; of another branch than `branch` it is said."""
+    for ending in told:
         upto = summaries.last_event(connection, ending.session_id)
-        if done := deeds(connection, ending.session_id, 0, upto, ending.cwd):
-            asked = f"{ending.prompts} prompt{'s' * (ending.prompts != 1)}, " if ending.prompts else ""
-            when = f"until {_hour(ending.ts)}{on_branch(ending.branch, branch)}"
-            by = f"{ending.client}, " if names_clients and ending.client else ""
-            text = f"{by}{asked}{when}; {done}: `show {ending.id}` for how it ended"
-            yield Piece(ending.id, ending.ts, text, ending.event_id, why={"section": "ending"})
-            told += 1
-        if told == ENDINGS_TOLD:
-            return
+        done = deeds(connection, ending.session_id, 0, upto, ending.cwd)
+        by = f"{ending.client}, " if names_clients and ending.client else ""
+        asked = f"{ending.prompts} prompt{'s' * (ending.prompts != 1)}, " if ending.prompts else ""
+        when = f"until {_hour(ending.ts)}{on_branch(ending.branch, branch)}"
+        facts = "; ".join(filter(None, (f"{by}{asked}{when}", done, _open(connection, ending))))
+        yield Piece(ending.id, ending.ts, f"{facts}: `show {ending.id}` for how it ended", ending.event_id, why=_ENDING)
 
 
-def _failures(connection: sqlite3.Connection, now_ms: int, except_session: str | None) -> Iterator[Piece]:
+def _open(connection: sqlite3.Connection, ending: Ending) -> str:
+    """Return how many of a session's own tasks it left undone."""
+    left, every = briefs.count_tasks_left(connection, ending.session_id)
+    return f"{left} of its {every} tasks left open" if left else ""
+
+
+def _failures(
+    connection: sqlite3.Connection, now_ms: int, except_session: str | None, sessions: set[str]
+) -> Iterator[Piece]:
+    """Yield what fails again in these sessions: on another line of work it helps nobody."""
     for failed, mended in briefs.list_returned(connection, now_ms, except_session, FAILURES_MAX):
         event = summaries.find_event(connection, failed)
-        if event is not None:
+        if event is not None and event.session_id in sessions:
             text = f"{ran(event)} at {_hour(event.ts)}: `timeline e{mended}` for what mended it before"
             yield Piece(f"e{failed}", event.ts, text, failed, why={"section": "failure"})
 

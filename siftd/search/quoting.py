@@ -8,12 +8,12 @@ read something of this machine, is quoted where the words are its own (`siftd.se
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
+from typing import Any, NamedTuple
 
 from siftd.capture.truncate import LEFT_OUT
 from siftd.harmless import harmless
 from siftd.search.own_words import changed_files, command_words, fact_of, name_of
-from siftd.search.wording import is_own_wording
+from siftd.search.wording import is_own_wording, own_sentences
 from siftd.store import summaries, turn_summaries
 from siftd.store.commands import command_key
 from siftd.store.memories import OWNER
@@ -24,42 +24,57 @@ from siftd.summarise.extractive.text import call_of
 from siftd.summarise.extractive.words import telling
 from siftd.summarise.items import as_item
 
-PROMPT_CHARS_MAX = 220
+PROMPT_CHARS_MAX = 110
 CLOSING_CHARS_MAX = 260
 READ_BYTES_MAX = 256 * 1024
 """Of what was read in a turn, that is looked through before the agent's words on it are quoted: some 30 ms."""
 _QUOTED = ("person", "agent")
 
 
-def words_of(connection: sqlite3.Connection, hit: dict[str, Any]) -> str:
+class Words(NamedTuple):
+    """What a hit says."""
+
+    text: str
+    conclusion: str = ""
+    """Of the text, what somebody is quoted with who concluded something; empty where only facts are told."""
+
+
+def words_of(connection: sqlite3.Connection, hit: dict[str, Any]) -> Words:
     """Return what a hit says: quoted where its words may be, else what it is and how to read it."""
     if hit["kind"] == OWNER:
         return _memory(hit)
     event = summaries.find_event(connection, hit["eventId"])
     if event is None:
-        return f"`show {hit['id']}`"
+        return Words(f"`show {hit['id']}`")
     if event.kind == "prompt" and hit["scope"] == "event":
-        return _asked(str((find_object(event.payload_json) or {}).get("prompt", "")), event.said_by) or _more(
-            "a prompt that no hook of ours told", hit["id"], "it"
-        )
+        asked = _asked(str((find_object(event.payload_json) or {}).get("prompt", "")), event.said_by)
+        return Words(asked or _more("a prompt that no hook of ours told", hit["id"], "it"))
     if event.kind == "turn_end" or hit["scope"] == "session":
         return _story(connection, event, hit)
-    if event.kind == "assistant_text" and (hit["saidBy"] in _QUOTED or _is_own_wording(connection, event)):
-        return f"the agent said: «{harmless(hit.get('passage') or hit['text'], CLOSING_CHARS_MAX)}»"
+    if event.kind == "assistant_text" and (said := _sayable(connection, event, hit, hit["text"])):
+        return _quoted("the agent said", harmless(said, CLOSING_CHARS_MAX))
     if hit["saidBy"] in _QUOTED:
-        return f"the agent noted: «{harmless(hit['text'], CLOSING_CHARS_MAX)}»"
-    return _more(fact_of(event), hit["id"], "what it said")
+        return _quoted("the agent noted", harmless(hit["text"], CLOSING_CHARS_MAX))
+    return Words(_more(fact_of(event), hit["id"], "what it said"))
 
 
-def _is_own_wording(connection: sqlite3.Connection, event: RawEvent) -> bool:
-    """Whether what an agent said after it had read something are words of its own."""
-    text = (find_object(event.payload_json) or {}).get("text")
-    if event.said_by not in _QUOTED or not isinstance(text, str):
-        return False
+def _quoted(who: str, said: str) -> Words:
+    return Words(f"{who}: «{said}»", said)
+
+
+def _sayable(connection: sqlite3.Connection, event: RawEvent, hit: dict[str, Any], otherwise: str) -> str:
+    """Return what may be quoted of what an agent said: all that answers, or what of it is its own."""
+    said = str(hit.get("passage") or otherwise)
+    if hit["saidBy"] in _QUOTED or event.said_by not in _QUOTED:
+        return said if hit["saidBy"] in _QUOTED else ""
     read = turn_summaries.read_before(connection, event, READ_BYTES_MAX)
     if read is None or any(LEFT_OUT in each for each in read):  # what is not there cannot be compared
-        return False
-    return is_own_wording(text, (" ".join(texts_of(find_object(each))) for each in read))
+        return ""
+    texts = [" ".join(texts_of(find_object(each))) for each in read]
+    payload = find_object(event.payload_json) or {}
+    if event.kind == "assistant_text":
+        return said if is_own_wording(str(payload.get("text", "")), texts) else ""
+    return " ".join(own_sentences(said, str(payload.get("last_assistant_message", "")), texts))
 
 
 def on_branch(branch: str | None, here: str | None) -> str:
@@ -90,7 +105,7 @@ def _ran(event: RawEvent) -> str:
     return ran(event) if isinstance(command, str) and command_key(command) else ""
 
 
-def _story(connection: sqlite3.Connection, event: RawEvent, hit: dict[str, Any]) -> str:
+def _story(connection: sqlite3.Connection, event: RawEvent, hit: dict[str, Any]) -> Words:
     """What was asked, if a person or a transcript says so; what was done; how it ended, if that was the agent's own."""
     is_session = hit["scope"] == "session"
     after = 0 if is_session else turn_summaries.turn_before(connection, event.session_id, event.id)
@@ -98,11 +113,12 @@ def _story(connection: sqlite3.Connection, event: RawEvent, hit: dict[str, Any])
     done = deeds(connection, event.session_id, after, event.id, event.cwd)
     parts = [_asked(prompt, said_by), done]
     closing = (find_object(event.payload_json) or {}).get("last_assistant_message")
-    if hit["saidBy"] in _QUOTED and isinstance(closing, str) and closing.strip():
-        said = hit.get("passage") or _clipped(closing)
-        return "; ".join(filter(None, [*parts, f"the agent closed with: «{harmless(said, CLOSING_CHARS_MAX)}»"]))
+    said = closing if isinstance(closing, str) else ""
+    if said.strip() and (said := _sayable(connection, event, hit, _clipped(said))):
+        closed = _quoted("the agent closed with", harmless(said, CLOSING_CHARS_MAX))
+        return Words("; ".join(filter(None, [*parts, closed.text])), closed.conclusion)
     what = "a session" if is_session else "a turn"
-    return _more("; ".join(filter(None, parts)) or what, hit["id"], "how it ended")
+    return Words(_more("; ".join(filter(None, parts)) or what, hit["id"], "how it ended"))
 
 
 def _asked(prompt: str, said_by: str) -> str:
@@ -112,11 +128,10 @@ def _asked(prompt: str, said_by: str) -> str:
     return f"{who}: «{harmless(prompt, PROMPT_CHARS_MAX)}»"
 
 
-def _memory(hit: dict[str, Any]) -> str:
+def _memory(hit: dict[str, Any]) -> Words:
     if hit["saidBy"] not in _QUOTED:
-        return _more("a memory that was imported", hit["id"], "it")
-    who = "the person" if hit["saidBy"] == "person" else "an agent"
-    return f"{who} noted: «{harmless(hit['text'])}»"
+        return Words(_more("a memory that was imported", hit["id"], "it"))
+    return _quoted(f"{'the person' if hit['saidBy'] == 'person' else 'an agent'} noted", harmless(hit["text"]))
 
 
 def _clipped(closing: str) -> str:

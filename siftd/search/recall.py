@@ -11,13 +11,14 @@ found by all its words; what is said of it is what may be said unasked (`siftd.s
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from typing import Any
 
 from siftd.search.context_block import NOTHING, Block, Given, Piece
 from siftd.search.engine import SearchEngine
 from siftd.search.query import Question
-from siftd.search.quoting import on_branch, words_of
+from siftd.search.quoting import Words, on_branch, words_of
 from siftd.search.relevance import Relevance, answered
 from siftd.search.row_cache import concludes
 from siftd.store.injection_ledger import SessionState
@@ -26,6 +27,13 @@ from siftd.wire.requests import Filters
 
 CANDIDATES = 48
 PIECES_MAX = 3
+PROMPT_CHARS_MAX = 8_000
+_LINK = re.compile(r"\bhttps?://\S{1,2000}")
+"""An address is made of words that its whole site shares."""
+TELLING_MIN, CONCLUDED_MIN, MIN_SHARE_SAID = 3, 2, 0.3
+"""Words of the prompt, not of those that every project is about, that what is said holds, and its conclusion alone; and
+how much of the prompt. Rare ones may be fewer; of a name of code one is enough. Chosen on two of three replayed chains
+(docs/evaluation.md)."""
 _WEIGHTS = {"prompt": 0.0}
 """Who says "I want" to an agent does not ask what they typed before."""
 MIN_SHARE = 0.5
@@ -59,24 +67,41 @@ def recall(
     """
     if prompt.lstrip().startswith("/") or max_tokens <= 0:
         return NOTHING  # a command says what to do, not what it is about
+    prompt = _LINK.sub(" ", prompt[:PROMPT_CHARS_MAX])
     relevance = Relevance.of(connection, Question.of(prompt))
     if relevance.is_empty:
         return NOTHING
     block = Block(max_tokens)
     told = state.told if state else frozenset()
     fresh_since = state.compacted_ts if state else 0
+    has_conclusion = False  # one is enough: of 4 second ones in two chains one was of use
     for hit in engine.search(prompt, CANDIDATES, Filters(), weights=_WEIGHTS).hits:
         is_fresh = session_id is not None and hit["sessionId"] == session_id and hit["ts"] >= fresh_since
         is_told = bool(told & {hit["id"], f"e{hit['eventId']}"})
         if is_fresh or is_told or not _concludes(hit) or not _is_relevant(relevance, hit):
             continue
+        said = words_of(connection, hit)
+        if hit["kind"] != "memory" and (has_conclusion or not _says_it(relevance, said)):
+            continue
+        has_conclusion = has_conclusion or hit["kind"] != "memory"
         why = {"score": hit["score"], "share": round(relevance.share(hit["text"]), 3), **_found_by(hit)}
         label = hit["type"] if hit["kind"] == "memory" else ""
-        text = f"{words_of(connection, hit)}{on_branch(hit['branch'], branch)}"
+        text = f"{said.text}{on_branch(hit['branch'], branch)}"
         block.add(Piece(hit["id"], hit["ts"], text, hit["eventId"], label, why))
         if len(block) >= PIECES_MAX:
             break
     return block.close()
+
+
+def _says_it(relevance: Relevance, said: Words) -> bool:
+    """Whether what may be said of a hit concludes something that bears on the prompt: an id and a fact send an agent to
+    look for what it may not need."""
+    concluded = relevance.telling(said.conclusion)
+    if any(not term.isalpha() for term in concluded):  # a name of code
+        return relevance.share(said.text) >= MIN_SHARE_SAID
+    telling = relevance.telling(said.text)
+    is_told = len(telling) >= TELLING_MIN or relevance.weight_of(telling) >= MIN_WEIGHT
+    return is_told and len(concluded) >= CONCLUDED_MIN and relevance.share(said.text) >= MIN_SHARE_SAID
 
 
 def _concludes(hit: dict[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from siftd.embed.words import split_words
@@ -94,7 +94,15 @@ class Relevance:
 
     def weight(self, text: str) -> float:
         """Return the weight of the terms that the text holds; one that occurs once in the store weighs 1."""
-        return sum(self._weights[term] for term in self._matched(text))
+        return self.weight_of(self._matched(text))
+
+    def weight_of(self, terms: Sequence[str]) -> float:
+        """Return the weight of some of the question's terms."""
+        return sum(self._weights[term] for term in terms)
+
+    def telling(self, text: str) -> list[str]:
+        """Return the terms that the text holds and that not every project is about."""
+        return [term for term in self._matched(text) if term not in _SAYS_LITTLE]
 
     def _matched(self, text: str) -> list[str]:
         """Return the terms that the text holds, in one form or another."""

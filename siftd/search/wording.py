@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from siftd.summarise.extractive.text import sentences
+
 RUN = 5
 """Words in a row that nobody says twice by chance. Arbitrary."""
 _WORD = re.compile(r"\w{1,100}")
@@ -27,6 +29,23 @@ def is_own_wording(text: str, read: Iterable[str]) -> bool:
         return False
     said = _runs(text)
     return all(said.isdisjoint(_runs(each)) for each in read)
+
+
+def own_sentences(text: str, whole: str, read: Iterable[str]) -> list[str]:
+    """Return the sentences of a text that direct nobody and share no run of words with what was read before. Linear.
+
+    One of fewer words than a run could be anybody's. Where the `whole` that the text is from directs somebody in words
+    that were read, nothing of it is its speaker's own.
+    """
+    said = {each: _runs(each) for each in sentences(text) if not _DIRECTS.search(each)}
+    said = {each: runs for each, runs in said.items() if all(len(run) == RUN for run in runs)}
+    directing = [_runs(each) for each in sentences(whole) if _DIRECTS.search(each)]
+    for each in read:
+        theirs = _runs(each)
+        if not all(runs.isdisjoint(theirs) for runs in directing):
+            return []
+        said = {sentence: runs for sentence, runs in said.items() if runs.isdisjoint(theirs)}
+    return list(said)
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:

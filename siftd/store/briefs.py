@@ -10,7 +10,7 @@ from siftd.config import MS_PER_DAY
 from siftd.store import memories
 from siftd.store.answers import as_rows
 from siftd.store.commands import command_key
-from siftd.store.payload import HEAD_CHARS, branch_of, client_of
+from siftd.store.payload import HEAD_CHARS, branch_of, client_of, find_object
 
 _RECENT = 2_000
 """Events that are looked through for the end of the last session. Arbitrary: a brief must not read a whole store."""
@@ -26,6 +26,10 @@ _STORY = """
 SELECT s.id FROM events e JOIN summaries s ON s.event_id = e.id AND s.scope = 'session'
 WHERE e.session_id = ? AND NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id)
 ORDER BY e.id DESC LIMIT 1
+"""
+_TASKS = """
+SELECT payload_json FROM events WHERE session_id = ? AND action = 'todo' AND outcome IS NOT 'failed'
+ORDER BY id DESC LIMIT 1
 """
 _COMMANDS = """
 SELECT id, outcome, json_extract(payload_json, '$.tool_input.command') AS command FROM
@@ -82,6 +86,15 @@ def _ending(connection: sqlite3.Connection, session: str, rows: list[Any]) -> En
         branch_of(head),
         client_of(head),
     )
+
+
+def count_tasks_left(connection: sqlite3.Connection, session_id: str) -> tuple[int, int]:
+    """Return how many tasks of the last list that a session's agent kept are not done, and how many there were."""
+    row = connection.execute(_TASKS, (session_id,)).fetchone()
+    given = (find_object(row[0]) or {}).get("tool_input") if row else None
+    tasks = given.get("todos") if isinstance(given, dict) else None
+    states = [each.get("status") for each in tasks if isinstance(each, dict)] if isinstance(tasks, list) else []
+    return sum(state in ("pending", "in_progress") for state in states), len(states)
 
 
 class Returned(NamedTuple):

@@ -13,6 +13,7 @@ import pytest_asyncio
 from opened_memory import Memory, opened
 from test_telling import bash, capture, prompt, start, told
 
+from siftd.search.line_of_work import MOMENT_MS
 from siftd.store.payload import HEAD_CHARS, branch_of
 from siftd.workspace.branches import Branches, read_branch
 
@@ -103,21 +104,40 @@ async def test_a_secret_in_the_name_of_a_branch_is_hidden(memory: Memory, reposi
     assert token not in json.dumps(await memory.ask("show", id=f"e{event}"))
 
 
-async def test_a_brief_begins_with_the_same_branch_and_says_the_other(memory: Memory, repository: Path) -> None:
-    for branch, command in (("main", "make steady"), ("feature", "make daring")):
-        if branch != "main":
-            git(repository, "checkout", "--quiet", "-b", branch)
+async def test_a_brief_tells_of_the_same_branch_else_of_what_ended_a_moment_ago(
+    memory: Memory, repository: Path
+) -> None:
+    for branch, command in (("feature", "make daring"), ("main", "make steady")):
+        git(repository, "checkout", "--quiet", *(["-b", branch] if branch != "main" else [branch]))
         await capture(memory, prompt(f"do {command}", branch) | {"cwd": str(repository)})
         await capture(memory, bash(command, session=branch) | {"cwd": str(repository)})
         memory.clock.at += 60_000
-    git(repository, "checkout", "--quiet", "main")
+    git(repository, "checkout", "--quiet", "feature")
     text = await told(memory, start() | {"cwd": str(repository)})
-    steady, daring = (
-        next(line for line in text.splitlines() if f"make {word}" in line) for word in ("steady", "daring")
-    )
-    assert text.index(steady) < text.index(daring), "though it is older"
-    assert "on branch" not in steady
-    assert "on branch feature" in daring
+    assert "make daring" in text, "though it is older"
+    assert "make steady" not in text
+    assert "on branch" not in text
+    git(repository, "checkout", "--quiet", "-b", "other")
+    text = await told(memory, start("next") | {"cwd": str(repository)})
+    assert "`make steady` succeeded" in text
+    assert "on branch main" in text
+    memory.clock.at += 2 * MOMENT_MS
+    assert await told(memory, start("late") | {"cwd": str(repository)}) == "", "an unrelated line of work"
+
+
+async def test_a_new_branch_goes_on_with_what_its_name_says(memory: Memory, repository: Path) -> None:
+    for branch, file in (("queue", "queue_retries.py"), ("login", "login_page.py")):
+        git(repository, "checkout", "--quiet", "-b", branch)
+        await capture(memory, prompt("do it", branch) | {"cwd": str(repository)})
+        edit = {"file_path": str(repository / file), "old_string": "a", "new_string": "b"}
+        call = bash("", session=branch) | {"tool_name": "Edit", "tool_input": edit, "tool_response": {"filePath": file}}
+        await capture(memory, call | {"cwd": str(repository), "tool_use_id": branch})
+        await memory.ask("drain")
+        memory.clock.at += 60_000
+    git(repository, "checkout", "--quiet", "-b", "somebody/fix-retries")
+    text = await told(memory, start() | {"cwd": str(repository)})
+    assert "changed queue_retries.py" in text
+    assert "login_page" not in text
 
 
 async def test_a_branch_whose_name_speaks_is_told_by_its_beginning(memory: Memory, repository: Path) -> None:

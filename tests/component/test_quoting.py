@@ -95,23 +95,21 @@ CASES: dict[str, tuple[str, dict[str, Any], Any, str]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_recall_tells_where_it_stands_and_not_a_word_of_it(memory: Memory, name: str) -> None:
+async def test_recall_tells_not_a_word_of_it(memory: Memory, name: str) -> None:
     tool, tool_input, response, fact = CASES[name]
     session = Session(memory)
     await session.called(tool, tool_input, response)
     text = await given(memory)
-    assert (f"{fact}: `show s" in text) == (tool == "Agent"), "what was read, run and changed concludes nothing"
+    assert f"{fact}: `show s" not in text, "a bare pointer helps nobody"
     for word in ("approved", "no-verify", "must push", "SYSTEM", "maintainer", "Decision"):
         assert word not in text, text
 
 
-async def test_a_subagents_closing_words_are_told_as_a_report(memory: Memory) -> None:
+async def test_a_subagents_closing_words_are_not_told(memory: Memory) -> None:
     await Session(memory).told(
         "SubagentStop", agent_id="a1", agent_type="Explore", last_assistant_message=f"The user wants: {POISON}"
     )
-    text = await given(memory)
-    assert "a subagent's report: `show s" in text
-    assert "approved" not in text
+    assert "approved" not in await given(memory)
 
 
 async def said_after_reading(memory: Memory, text: str, content: str, tool: str = "Read") -> str:
@@ -150,7 +148,7 @@ async def test_what_an_agent_repeats_of_what_it_read_or_tells_others_to_do_is_no
     assert "push" not in told
 
 
-async def test_a_turn_that_read_something_tells_what_was_asked_and_done_and_not_how_it_closed(memory: Memory) -> None:
+async def test_a_closing_that_repeats_what_directs_is_not_quoted_at_all(memory: Memory) -> None:
     session = Session(memory)
     await session.told("UserPromptSubmit", prompt="Repair the frobnicator gateway")
     await session.called("Read", {"file_path": "/src/demo/gateway.py"}, {"file": {"content": POISON}})
@@ -160,12 +158,23 @@ async def test_a_turn_that_read_something_tells_what_was_asked_and_done_and_not_
     await session.called("Bash", {"command": "ls docs"}, {"stdout": POISON})
     await session.told("Stop", last_assistant_message=f"The frobnicator gateway is repaired. NOTE: {POISON}")
     text = await given(memory, "how was the frobnicator gateway repaired?")
-    assert (
-        "the person asked: «Repair the frobnicator gateway»; changed gateway.py;"
-        " `pytest -q tests/test_gateway.py` succeeded: `show s"
-    ) in text
+    assert "is repaired" not in text, "who repeats what tells somebody what to do is not believed in the rest either"
     assert "1 prompt, until 14:13 UTC; changed gateway.py; `pytest -q tests/test_gateway.py` succeeded" in text
     assert "approved" not in text
+
+
+async def test_of_a_closing_the_sentences_are_quoted_that_are_the_agents_own(memory: Memory) -> None:
+    session = Session(memory)
+    await session.told("UserPromptSubmit", prompt="Repair the frobnicator gateway")
+    copied = "The gateway drains every message of the queue into a second buffer"
+    await session.called("Read", {"file_path": "/src/demo/gateway.py"}, {"file": {"content": f"# {copied}"}})
+    own = "The frobnicator gateway lost messages, because its queue was emptied twice."
+    advice = "You should push the frobnicator gateway straight to main."
+    await session.told("Stop", last_assistant_message=f"{own} {copied}. Repaired it. {advice}")
+    text = await given(memory, "why did the frobnicator gateway lose messages of its queue?")
+    assert f"the agent closed with: «{own}»" in text
+    assert "second buffer" not in text
+    assert "straight" not in text
 
 
 async def test_a_question_in_passing_does_not_hide_the_work_before_it(memory: Memory) -> None:
@@ -193,7 +202,6 @@ async def test_what_claims_to_be_a_persons_prompt_over_the_socket_is_not_quoted(
     await memory.capture(1, tool="Stop", source="claude-code", payload=closing)
     text = await given(memory, "is the frobnicator gateway pushed straight to main?")
     assert "straight" not in text
-    assert "`show s" in text
 
 
 async def test_memories_are_quoted_with_who_noted_them(memory: Memory) -> None:

@@ -33,6 +33,8 @@ RELEVANT = {
     "invoice": "The margins of the invoices are wrong, look at the WeasyPrint templates",
     "limits": "what rate limit does the public API have for each key? how many requests a minute",
 }
+OF_AN_AGENT = "UPDATE summaries SET said_by = 'agent'"
+"""What comes over the socket may be anybody's, and is quoted to nobody."""
 OFF_TOPIC = (
     "Write a haiku about the sea",
     "What's the capital of France?",
@@ -90,6 +92,7 @@ async def test_summaries_are_recalled_too_but_not_those_of_the_session_that_asks
     await memory.capture(7, tool="Stop", sessionId="earlier", payload=closing)
     await memory.capture(8, sessionId="earlier", payload={"tool_input": {"command": "pytest tests/test_frobnicate.py"}})
     await memory.ask("drain")
+    await memory.by_hand(OF_AN_AGENT)
     found = await recalled(memory, "what about test_frobnicate?", sessionId="now")
     assert [each[0] for each in found] == ["s"]
     assert await recalled(memory, "what about test_frobnicate?", sessionId="earlier") == []
@@ -103,8 +106,27 @@ async def test_what_was_only_looked_at_or_run_is_not_recalled(memory: Memory) ->
     for number, text in enumerate(["Let me frobnicate the flux.", "We frobnicate the flux, because it is stale."]):
         await memory.capture(10 + number, tool="AssistantText", sessionId="earlier", payload={"text": text})
     await memory.ask("drain")
+    await memory.by_hand(OF_AN_AGENT)
     assert len(await recalled(memory, "why do we frobnicate the flux?")) == 1
     assert await recalled(memory, "/frobnicate the flux") == []
+
+
+async def test_an_address_or_a_single_word_brings_nothing(memory: Memory) -> None:
+    text = "The frobnicator at https://frobnicator.example/flux/17 is slow, because its flux is cached twice."
+    await memory.capture(7, tool="AssistantText", sessionId="earlier", payload={"text": text})
+    await memory.ask("drain")
+    await memory.by_hand(OF_AN_AGENT)
+    assert await recalled(memory, "have a look at https://frobnicator.example/flux/17") == []
+    assert await recalled(memory, "draft a frobnicator please") == []
+    assert len(await recalled(memory, "is the flux of the frobnicator cached?")) == 1
+
+
+async def test_what_may_not_be_quoted_is_not_pointed_at(memory: Memory) -> None:
+    """An id and a fact send an agent to look for what it may not need."""
+    closing = {"last_assistant_message": "The frobnicator is slow, because its flux is cached twice."}
+    await memory.capture(7, tool="Stop", sessionId="earlier", payload=closing)
+    await memory.ask("drain")
+    assert await recalled(memory, "why is the flux of the frobnicator slow?") == []
 
 
 async def test_no_more_than_three_pieces_are_given(memory: Memory) -> None:
