@@ -2,7 +2,8 @@
 
 PATH is a transcript, a folder of them, or an archive (.tar.xz) with them. They are read into a store of their own in
 a temporary folder, drained with the built-in backend (or SPEC), and nothing is kept. With --show, N texts of
-each tool are printed.
+each tool are printed. With --judged it is told what a reader found in those that the lot drew (tests/data/judged), and
+with --read HALF these are printed beside what they tell of.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import judged
 import structlog
+import summary_samples
 
 from siftd.clock import SystemClock
 from siftd.config import Settings
@@ -68,7 +71,7 @@ async def fill(folder: str, paths: list[str], backend: str) -> str:
         """Nobody watches."""
 
     try:
-        request = Backfill(paths=[str(Path(path).resolve()) for path in paths], any_workspace=True)
+        request = Backfill(paths=[str(Path(path).resolve()) for path in paths], any_workspace=True, own=True)
         await services.transfer.backfill(request, ignore)
         started = time.perf_counter()
         result = await services.consolidator.drain(None, ignore)
@@ -87,12 +90,24 @@ def main() -> None:
     parser.add_argument("path", nargs="+", type=Path)
     parser.add_argument("--show", type=int, default=0)
     parser.add_argument("--backend", default="extractive")
+    parser.add_argument("--judged", action="store_true", help="count the verdicts instead")
+    parser.add_argument(
+        "--read", choices=tuple(summary_samples.DRAWN), help="print what the lot drew for a half instead"
+    )
     options = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     with transcripts(options.path) as paths, tempfile.TemporaryDirectory(prefix="siftd-eval-") as folder:
         database = asyncio.run(fill(folder, paths, options.backend))
         connection = sqlite3.connect(database)
-        report(connection, options.show)
+        if options.judged or options.read:
+            samples = summary_samples.draw(connection)
+            shown = (summary_samples.reading(connection, each) for each in samples if each.half == options.read)
+            print(
+                *(shown if options.read else summary_samples.tally(samples, judged.read(summary_samples.FILE))),
+                sep="\n",
+            )
+        else:
+            report(connection, options.show)
         connection.close()
 
 
