@@ -76,7 +76,7 @@ class Replayed:
         home = Home(self.folder).for_workspace(KEY)
         ensure_workspace(home)
         self.database = home.database
-        self.storage = Storage(Workspace(self.folder, KEY), home, LoadedSettings(Settings({})), self.clock)
+        self.storage = Storage(Workspace(self.folder, KEY), home, LoadedSettings(Settings()), self.clock)
         self.services = Services(self.storage, bool)
         return self
 
@@ -86,7 +86,7 @@ class Replayed:
 
     async def take(self, paths: Sequence[Path]) -> None:
         """Read transcripts, tell and embed them."""
-        await self.services.backfill(
+        await self.services.transfer.backfill(
             Backfill(paths=[str(each.resolve()) for each in paths], any_workspace=True, own=True), _nobody
         )
         await self.services.consolidator.drain(None, _nobody)
@@ -100,11 +100,11 @@ class Replayed:
         def read(connection: sqlite3.Connection) -> Given:
             state = injection_ledger.session_state(connection, session)
             if moment.is_start:
-                budget = settings["recall.briefTokens"]
+                budget = settings.recall_brief_tokens
                 return brief(
                     connection, moment.ts, max_tokens=budget, session_id=session, state=state, branch=moment.branch
                 )
-            engine, budget = self.services.searching.engine(connection), settings["recall.maxTokens"]
+            engine, budget = self.services.searching.engine(connection), settings.recall_max_tokens
             return recall(
                 engine,
                 connection,
