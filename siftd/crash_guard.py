@@ -69,18 +69,18 @@ class CrashGuard:
         self.begin(work, names)
         try:
             yield
-            self.acquit(work, names)
+            self.clear(work, names)
         finally:
             self.end(work)
 
-    def is_condemned(self, work: str, name: object) -> bool:
+    def is_quarantined(self, work: str, name: object) -> bool:
         """Whether two starts have found this at work."""
         return self._suspects.get(SUBJECTS[work], {}).get(str(name), 0) >= DEATHS_MAX
 
-    def count_condemned(self, work: str) -> int:
+    def count_quarantined(self, work: str) -> int:
         return sum(count >= DEATHS_MAX for count in self._suspects.get(SUBJECTS[work], {}).values())
 
-    def acquit(self, work: str, names: Sequence[object]) -> None:
+    def clear(self, work: str, names: Sequence[object]) -> None:
         """Forget what was suspected of these."""
         suspects = self._suspects.get(SUBJECTS[work], {})
         cleared = [str(name) for name in names if str(name) in suspects] if suspects else []
@@ -94,7 +94,7 @@ class CrashGuard:
         self._suspects.setdefault(SUBJECTS[work], {})[str(name)] = DEATHS_MAX
         self._save()
 
-    def acquit_all(self, work: str) -> None:
+    def clear_all(self, work: str) -> None:
         """Forget every suspect of a kind: a person wants them tried again."""
         if self._suspects.pop(SUBJECTS[work], None):
             self._save()
@@ -108,13 +108,13 @@ class CrashGuard:
 
     def problems(self) -> list[str]:
         """Return a sentence for each kind of thing that is condemned."""
-        told = []
+        found = []
         for subject, deaths in sorted(self._suspects.items()):
             names = [name for name, count in deaths.items() if count >= DEATHS_MAX]
             if names:
                 listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-                told.append(f"left out because it cannot be worked on: {subject} {listed}")
-        return told
+                found.append(f"left out because it cannot be worked on: {subject} {listed}")
+        return found
 
     def close(self) -> None:
         if self._paths is not None:

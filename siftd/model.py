@@ -58,7 +58,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     native_id: str | None = None
     """The client's own id (tool_use_id, prompt_id) when it has one; a fork's copy is known by it."""
     occurrence: int | None = None
-    """For an identity without a native id: the how-manieth such fact of its session, from 1, where the reader
+    """For an identity without a native id: the n-th such fact of its session, n from 1, where the reader
     knows (a transcript does). None: the store counts."""
     delivery: tuple[str, ...] = ()
     """What tells a second delivery by hook from another such fact, where identity does not: an id that the hook alone

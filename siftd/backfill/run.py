@@ -35,7 +35,7 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 
-class Kept(Protocol):
+class Receipt(Protocol):
     """What became of one event: the committer's receipt."""
 
     @property
@@ -53,7 +53,7 @@ class ProgressStore(Protocol):
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T: ...
 
 
-Keep = Callable[[Redacted], Awaitable[Kept]]
+Keep = Callable[[Redacted], Awaitable[Receipt]]
 OnProgress = Callable[[int, int, BackfillResult], Awaitable[None]]
 
 

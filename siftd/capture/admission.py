@@ -25,8 +25,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from siftd.capture.redacted import (
+    AdmissionToken,
     Captured,
-    Pass,
     Redacted,
     RedactedEvent,
     RedactedIntent,
@@ -50,7 +50,7 @@ __all__ = [
     "RedactedEvent",
     "RedactedIntent",
     "RedactedSessionChange",
-    "as_kept",
+    "as_stored",
     "encode_canonical",
     "estimate_tokens",
     "numbered_uid",
@@ -75,7 +75,7 @@ _TOLD = ("session_id", "tool", "cwd", "client", "detail", "prompt_id", "agent_id
 StoredEvent = Sequence[Any]
 """Session, tool, payload as JSON, and ids of a client's, some None."""
 
-_Kept = TypeVar("_Kept", RedactedEvent, RedactedSessionChange)
+_Redacted = TypeVar("_Redacted", RedactedEvent, RedactedSessionChange)
 
 encode_canonical: Callable[[Any], bytes] = msgspec.json.Encoder(order="sorted").encode
 
@@ -85,7 +85,7 @@ def _is_hash(value: Any) -> bool:
 
 
 def numbered_uid(key: str, occurrence: int | str) -> str:
-    """Return the uid of the how-manieth fact with this key. The key is a keyed hash, so this need not be."""
+    """Return the uid of the n-th fact with this key. The key is a keyed hash, so this need not be."""
     return key[:KEY_CHARS] + hashlib.sha256(f"{key}:{occurrence}".encode()).hexdigest()[:KEY_CHARS]
 
 
@@ -120,13 +120,13 @@ class Admission:
         _check_name(event.session_id)
         _check_name(event.tool)
         _check_time(event.ts)
-        told = event.session_id, event.tool, event.cwd, event.client, (event.branch or "")[:BRANCH_CHARS_MAX]
+        named = event.session_id, event.tool, event.cwd, event.client, (event.branch or "")[:BRANCH_CHARS_MAX]
         native = event.prompt_id, event.agent_id, event.spawned_agent_id
-        payload, (session_id, tool, cwd, client, branch, *ids) = self._redacted(event, (*told, *native), raw_bytes)
+        payload, (session_id, tool, cwd, client, branch, *ids) = self._redacted(event, (*named, *native), raw_bytes)
         payload_json = self._stamped(payload, event, _stamps(client, branch))
         key = self._native_key(event)
         return RedactedEvent(
-            door=Pass(payload_json),
+            token=AdmissionToken(payload_json),
             uid=self._uid(event, key),
             frame_uid=frame_uid and self._safe_key(frame_uid),
             ts=event.ts,
@@ -163,14 +163,14 @@ class Admission:
             redact = functools.partial(redactor.text, jsx=jsx, learn=learnt.append)
             payload = cut_raw(payload, redact, jsx=jsx, most=max(RAW_TEXT_MAX, self._max_payload_bytes))
         # One look of the gate at everything: four cost 12 of a capture's 200 microseconds more.
-        payload, *names_told = redactor.value((payload, *names), jsx=jsx, learn=learnt.append)
-        if known is not None and tuple(names_told) != names:
-            names_told = list(self._redactor.value(names))
+        payload, *names_redacted = redactor.value((payload, *names), jsx=jsx, learn=learnt.append)
+        if known is not None and tuple(names_redacted) != names:
+            names_redacted = list(self._redactor.value(names))
         if learnt:
             self._values.learn(event.session_id, learnt)
         if (now := self._values.known(event.session_id)) is not known:  # learnt here, or meanwhile in another thread
             payload = self._with(now).value_once_more(payload, jsx=jsx)
-        return payload, names_told
+        return payload, names_redacted
 
     def _with(self, known: KnownValues | None) -> Redactor:
         return self._redactor if known is None else self._redactor.with_searcher(known)
@@ -188,7 +188,7 @@ class Admission:
         session_id = self._redactor.text(change.session_id)
         redactor = self._with(self._values.known(change.session_id))
         return RedactedSessionChange(
-            door=Pass(session_id),
+            token=AdmissionToken(session_id),
             frame_uid=frame_uid and self._safe_key(frame_uid),
             ts=change.ts,
             session_id=session_id,
@@ -201,48 +201,50 @@ class Admission:
     def admit_intent(self, kind: str, payload: dict[str, Any], *, ts: int, session_id: str = "") -> RedactedIntent:
         """Return an intent with every string of its payload redacted, save the hashes and ids that we made."""
         if kind not in _WITHOUT_TEXT:
-            kept = {name: payload[name] for name in _HASHES if _is_hash(payload.get(name))}
+            stored = {name: payload[name] for name in _HASHES if _is_hash(payload.get(name))}
             redactor = self._with(self._values.known(session_id))
-            payload = redactor.value({name: value for name, value in payload.items() if name not in kept}) | kept
+            payload = redactor.value({name: value for name, value in payload.items() if name not in stored}) | stored
         payload_json = encode_canonical(payload)
         return RedactedIntent(
-            door=Pass(payload_json),
+            token=AdmissionToken(payload_json),
             kind=kind,
             ts=ts,
             payload_json=payload_json,
             session_id=session_id and self._redactor.text(session_id),
         )
 
-    def readmit(self, kept: dict[str, Any], *, learns: bool = False) -> Captured:
-        """Return what `as_kept` wrote (a spool file, a log record), redacted once more by today's rules.
+    def readmit(self, stored: dict[str, Any], *, learns: bool = False) -> Captured:
+        """Return what `as_stored` wrote (a spool file, a log record), redacted once more by today's rules.
 
         With `learns` its session hides everywhere what is redacted under a name only now. Raises EnvelopeRejected for
         anything else: anybody may have changed such a file, or made it.
         """
-        names = ("session_id",) if kept.get("kind") == "session" else ("session_id", "tool")
-        payload = kept.get("payload", {})
-        if not isinstance(payload, dict) or not all(isinstance(kept.get(name), str) for name in names):
+        names = ("session_id",) if stored.get("kind") == "session" else ("session_id", "tool")
+        payload = stored.get("payload", {})
+        if not isinstance(payload, dict) or not all(isinstance(stored.get(name), str) for name in names):
             raise _bad_shape()
-        session_id = str(kept["session_id"])
-        told = {name: text for name in _TOLD if isinstance(text := kept.get(name), str)}
+        session_id = str(stored["session_id"])
+        named = {name: text for name in _TOLD if isinstance(text := stored.get(name), str)}
         # One look of the gate at payload and names, as in `_redacted`.
-        payload, *texts = self._hidden(session_id, (payload, *told.values()), jsx=_is_jsx(payload), learns=learns)
-        if self.hides(session_id) and texts != list(told.values()):  # a name is not taken for what its session hides
-            texts = [self.scrub_text(text) for text in told.values()]
-        kept = kept | dict(zip(told, texts, strict=True))
-        if isinstance(detail := kept.get("detail"), str):
-            kept["detail"] = self.scrub_text(detail, session_id)
-        kept |= {name: self._safe_key(key) for name in _KEYS if isinstance(key := kept.get(name), str)}
-        if kept.get("kind") == "session":
-            return _made(RedactedSessionChange, _fields(RedactedSessionChange, kept), Pass(kept["session_id"]))
+        payload, *texts = self._hidden(session_id, (payload, *named.values()), jsx=_is_jsx(payload), learns=learns)
+        if self.hides(session_id) and texts != list(named.values()):  # a name is not taken for what its session hides
+            texts = [self.scrub_text(text) for text in named.values()]
+        stored = stored | dict(zip(named, texts, strict=True))
+        if isinstance(detail := stored.get("detail"), str):
+            stored["detail"] = self.scrub_text(detail, session_id)
+        stored |= {name: self._safe_key(key) for name in _KEYS if isinstance(key := stored.get(name), str)}
+        if stored.get("kind") == "session":
+            return _made(
+                RedactedSessionChange, _fields(RedactedSessionChange, stored), AdmissionToken(stored["session_id"])
+            )
         payload_json = encode_canonical(payload)
-        fields = _fields(RedactedEvent, kept) | {
-            **_what_it_is(kept),
+        fields = _fields(RedactedEvent, stored) | {
+            **_what_it_is(stored),
             "payload_json": payload_json,
             "input_hash": hashlib.sha256(payload_json).hexdigest(),
             "tokens_est": estimate_tokens(payload_json),
         }
-        return _made(RedactedEvent, fields, Pass(payload_json))
+        return _made(RedactedEvent, fields, AdmissionToken(payload_json))
 
     def _hidden(self, session_id: str, payload: Any, *, jsx: bool, learns: bool) -> Any:
         """Return a stored payload redacted, and without what its session redacted under a name."""
@@ -309,8 +311,8 @@ class Admission:
     def _stamped(self, payload: dict[str, Any], event: Event, stamps: dict[str, str]) -> bytes:
         stamped = {**payload, **stamps}
         # A subagent's transcript lacks the response: without it here too, hook and backfill stamp the same.
-        told = payload if event.agent_id is None else {"tool_input": payload.get("tool_input")}
-        if symbols := symbols_of(event.tool, told):
+        named = payload if event.agent_id is None else {"tool_input": payload.get("tool_input")}
+        if symbols := symbols_of(event.tool, named):
             stamped["symbols"] = symbols
         payload_json = encode_canonical(stamped)
         if len(payload_json) <= self._max_payload_bytes:
@@ -350,12 +352,12 @@ class Admission:
         return keyed.hexdigest()
 
 
-def as_kept(event: Captured) -> dict[str, Any]:
+def as_stored(event: Captured) -> dict[str, Any]:
     """Return what a spool file holds of `event`; `Admission.readmit` takes it back."""
     fields: dict[str, Any] = {
         name: value
         for name in event.__struct_fields__
-        if name != "door" and (value := getattr(event, name)) is not None
+        if name != "token" and (value := getattr(event, name)) is not None
     }
     if isinstance(event, RedactedSessionChange):
         return {"kind": "session", **fields}
@@ -363,14 +365,14 @@ def as_kept(event: Captured) -> dict[str, Any]:
     return {"kind": "capture", **fields, "payload": msgspec.Raw(event.payload_json)}
 
 
-def _fields(struct: type[msgspec.Struct], kept: dict[str, Any]) -> dict[str, Any]:
-    return {name: kept[name] for name in struct.__struct_fields__ if name in kept and name != "door"}
+def _fields(struct: type[msgspec.Struct], stored: dict[str, Any]) -> dict[str, Any]:
+    return {name: stored[name] for name in struct.__struct_fields__ if name in stored and name != "token"}
 
 
-def _made(struct: type[_Kept], fields: dict[str, Any], door: Pass) -> _Kept:
+def _made(struct: type[_Redacted], fields: dict[str, Any], token: AdmissionToken) -> _Redacted:
     """Return a struct of fields that may be of any type. Raises EnvelopeRejected where one is not of ours."""
     try:
-        made = msgspec.convert(fields | {"door": door}, struct)
+        made = msgspec.convert(fields | {"token": token}, struct)
     except msgspec.ValidationError:  # which may quote
         raise _bad_shape() from None
     _check_time(made.ts)
@@ -381,11 +383,15 @@ def _bad_shape() -> EnvelopeRejected:
     return EnvelopeRejected("bad_shape", "what was kept has a missing or wrong field")
 
 
-def _what_it_is(kept: dict[str, Any]) -> dict[str, Any]:
+def _what_it_is(stored: dict[str, Any]) -> dict[str, Any]:
     """Return kind, action and whose words it brings, of one from before they were kept by what it holds."""
-    tool, is_hooked, is_native = kept["tool"], kept.get("frame_uid") is not None, kept.get("native_key") is not None
-    kind, action = kind_and_action(kept.get("event_kind"), kept.get("action"), tool)
-    whose = said_by(kept.get("said_by"), tool, is_hooked=is_hooked, is_native=is_native)
+    tool, is_hooked, is_native = (
+        stored["tool"],
+        stored.get("frame_uid") is not None,
+        stored.get("native_key") is not None,
+    )
+    kind, action = kind_and_action(stored.get("event_kind"), stored.get("action"), tool)
+    whose = said_by(stored.get("said_by"), tool, is_hooked=is_hooked, is_native=is_native)
     return {"event_kind": kind, "action": action, "said_by": whose}
 
 

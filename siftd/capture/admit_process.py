@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from siftd.capture.admission import as_kept
+from siftd.capture.admission import as_stored
 from siftd.capture.intake import Ignored, Intake, OptedOut
 from siftd.config import Settings
 from siftd.errors import SiftdError, WrongWorkspace
@@ -71,11 +71,11 @@ def admit(order: Order, message: bytes) -> dict[str, Any]:
     intake.admission = intake.admission.seeking(learnt)
     try:
         if message[0] == HOOK_MARK:
-            return {"kept": as_kept(intake.from_hook(message)), "learnt": learnt.values}
+            return {"kept": as_stored(intake.from_hook(message)), "learnt": learnt.values}
         request = decode_request(message)
         if not isinstance(request, Capture):
             return {"other": True}
-        return {"kept": as_kept(intake.from_capture(request, len(message))), "learnt": learnt.values}
+        return {"kept": as_stored(intake.from_capture(request, len(message))), "learnt": learnt.values}
     except OptedOut as off:
         return {"off": {"session_id": off.session_id, "ts": off.ts}}
     except Ignored:

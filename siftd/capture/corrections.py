@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from siftd.capture.redacted import Pass, Redacted, RedactedEvent, RedactedIntent
+from siftd.capture.redacted import AdmissionToken, Redacted, RedactedEvent, RedactedIntent
 from siftd.clients.failed import exit_code_of
 from siftd.model import Outcome
 
@@ -43,4 +43,4 @@ def correction_of(event: RedactedEvent, event_id: int, uid: str) -> RedactedInte
     told = {"event": event_id, "uid": uid, "eventTs": event.ts, "outcome": event.outcome}
     code = exit_code_of(msgspec.json.decode(event.payload_json).get("error"))
     payload = msgspec.json.encode(told if code is None else told | {"exit": code}, order="sorted")
-    return RedactedIntent(door=Pass(payload), kind=KIND, ts=event.ts, payload_json=payload)
+    return RedactedIntent(token=AdmissionToken(payload), kind=KIND, ts=event.ts, payload_json=payload)

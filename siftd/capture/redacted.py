@@ -13,7 +13,7 @@ import msgspec
 from siftd.model import Action, Kind, Outcome, SaidBy
 
 
-class Pass:
+class AdmissionToken:
     """Says of one payload, by identity, that it came through the door."""
 
     __slots__ = ("_payload",)
@@ -25,21 +25,21 @@ class Pass:
         return self._payload is payload
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pass)  # two equal events stay equal
+        return isinstance(other, AdmissionToken)  # two equal events stay equal
 
     def __hash__(self) -> int:
-        return hash(Pass)
+        return hash(AdmissionToken)
 
 
-def _check_door(door: object, payload: object, name: str) -> None:
-    if not isinstance(door, Pass) or not door.fits(payload):
+def _check_token(token: object, payload: object, name: str) -> None:
+    if not isinstance(token, AdmissionToken) or not token.fits(payload):
         raise TypeError(f"a {name} is made by Admission only")
 
 
 class RedactedEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One captured fact without a secret in it, ready to be kept."""
 
-    door: object
+    token: object
     uid: str | None = None
     """The natural uid; None where the store must count occurrences of `native_key` first (`numbered_uid`)."""
     frame_uid: str | None = None
@@ -63,13 +63,13 @@ class RedactedEvent(msgspec.Struct, frozen=True, kw_only=True):
     from_transcript: bool = False
 
     def __post_init__(self) -> None:
-        _check_door(self.door, self.payload_json, "RedactedEvent")
+        _check_token(self.token, self.payload_json, "RedactedEvent")
 
 
 class RedactedSessionChange(msgspec.Struct, frozen=True, kw_only=True):
     """A session's start, end or compaction, ready to be kept."""
 
-    door: object
+    token: object
     frame_uid: str | None = None
     ts: int
     session_id: str
@@ -79,13 +79,13 @@ class RedactedSessionChange(msgspec.Struct, frozen=True, kw_only=True):
     detail: str | None = None
 
     def __post_init__(self) -> None:
-        _check_door(self.door, self.session_id, "RedactedSessionChange")
+        _check_token(self.token, self.session_id, "RedactedSessionChange")
 
 
 class RedactedIntent(msgspec.Struct, frozen=True, kw_only=True):
     """What a person or an agent wants done (remember, forget, undo, ...), ready to be kept."""
 
-    door: object
+    token: object
     kind: str
     ts: int
     payload_json: bytes
@@ -94,7 +94,7 @@ class RedactedIntent(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str = ""
 
     def __post_init__(self) -> None:
-        _check_door(self.door, self.payload_json, "RedactedIntent")
+        _check_token(self.token, self.payload_json, "RedactedIntent")
 
 
 class ScrubbedEvent(NamedTuple):

@@ -158,7 +158,12 @@ def _parse_without_verb(arguments: Sequence[str]) -> NoReturn:
 
     width = max(map(len, VERBS))
     listed = "\n\n".join(
-        "\n".join([f"{name}:", *(f"  {verb:<{width}}  {told}" for verb, told in group.items() if verb not in HIDDEN)])
+        "\n".join(
+            [
+                f"{name}:",
+                *(f"  {verb:<{width}}  {help_text}" for verb, help_text in group.items() if verb not in HIDDEN),
+            ]
+        )
         for name, group in GROUPS.items()
     )
     parser = argparse.ArgumentParser(

@@ -78,13 +78,13 @@ def say_events(events: Sequence[dict[str, Any]], *, is_full: bool) -> None:
         _say_hit(shown, frozenset(), width, is_full=is_full)
 
 
-def say_in_short(told: dict[str, Any], indent: str, most: int) -> None:
+def say_in_short(item: dict[str, Any], indent: str, most: int) -> None:
     """Print a session's last goals, each with what came of it, and what is open."""
-    for goal in told.get("goals", ())[-most:]:
+    for goal in item.get("goals", ())[-most:]:
         asked = f"{goal['asked']} → " if goal["asked"] else ""
         say_wrapped(f"{indent}- ", f"{indent}- ", f"{asked}{goal['outcome']}", LINES_OF_A_GOAL)
-    if told.get("open"):
-        say_wrapped(f"{indent}- open: ", f"{indent}- {paint('open:', 'yellow')} ", told["open"], LINES_OF_A_GOAL)
+    if item.get("open"):
+        say_wrapped(f"{indent}- open: ", f"{indent}- {paint('open:', 'yellow')} ", item["open"], LINES_OF_A_GOAL)
 
 
 def say_wrapped(head: str, painted: str, text: str, lines_max: int) -> None:

@@ -53,11 +53,11 @@ def _accept(context: Context, said: list[Said], named: list[str], *, is_json: bo
     if not says_yes("Let this stand in every session?"):
         tell("mem: nothing was kept")
         return 1
-    kept = [_keep(context, each) for each in chosen]
+    remembered = [_keep(context, each) for each in chosen]
     if is_json:
-        say_json({"accepted": kept})
+        say_json({"accepted": remembered})
     else:
-        say(f"{', '.join(kept)} pinned")
+        say(f"{', '.join(remembered)} pinned")
     return 0
 
 

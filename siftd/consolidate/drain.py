@@ -32,7 +32,7 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 ATTEMPTS_MAX = 3
-CONDEMNED = "working on it ended the daemon twice"
+QUARANTINED = "working on it ended the daemon twice"
 _PLAN_SIZE = 256
 _PLAN_SECONDS = 1.0
 """Raw ids are read ahead, and again after this: what a live session adds soon comes first, however slow the backend."""
@@ -48,7 +48,7 @@ class Store(Protocol):
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T: ...
 
 
-KeepBill = Callable[[str, str, int], Awaitable[None]]
+RecordSpend = Callable[[str, str, int], Awaitable[None]]
 """(day, backend, tokens): writes down what was paid, before what it was paid for."""
 
 
@@ -85,12 +85,12 @@ class Drainer:
         batch_size: int,
         limits: Limits,
         crash_guard: CrashGuard | None = None,
-        keep_bill: KeepBill | None = None,
+        record_spend: RecordSpend | None = None,
     ) -> None:
         """`keep_bill` writes down what a remote backend was paid where a rebuild does not lose it; else it is in the
         database alone."""
         self._store = store
-        self._keep_bill = keep_bill or self._keep_bill_in_database
+        self._record_spend = record_spend or self._record_spend_in_database
         self._backend = backend
         self.circuit = circuit
         self._clock = clock
@@ -123,7 +123,7 @@ class Drainer:
             for batch in self._crash_guard.split("summarise", ids, self._batch_size):
                 if is_done():
                     return
-                if self._crash_guard.is_condemned("summarise", batch[0]):
+                if self._crash_guard.is_quarantined("summarise", batch[0]):
                     await self._skip(batch[0], result)
                 else:
                     with self._crash_guard.on("summarise", batch):
@@ -135,22 +135,22 @@ class Drainer:
 
     async def _skip(self, event_id: int, result: DrainResult) -> None:
         """Leave an event out for good; `mem retry` has it tried again."""
-        await self._store.write(lambda c: summaries.note_cannot(c, event_id, CONDEMNED, 1))
-        self._crash_guard.acquit("summarise", [event_id])
-        result.note(CONDEMNED)
-        log.warning("event_left_out", event_id=event_id, reason=CONDEMNED)
+        await self._store.write(lambda c: summaries.note_cannot(c, event_id, QUARANTINED, 1))
+        self._crash_guard.clear("summarise", [event_id])
+        result.note(QUARANTINED)
+        log.warning("event_left_out", event_id=event_id, reason=QUARANTINED)
 
     async def summarise_sessions(self, result: DrainResult, *, goes_on: Callable[[], bool]) -> None:
         """Write the summaries of sessions that are over, or have been idle for a while; newest first."""
-        told = self._batch_size
-        while told == self._batch_size and goes_on() and (self._asker.may_ask or self._asker.stands_in):
+        summarised = self._batch_size
+        while summarised == self._batch_size and goes_on() and (self._asker.may_ask or self._asker.stands_in):
             idle_since = self._clock.now_ms() - SESSION_IDLE_MS
             list_due = partial(turn_summaries.list_sessions_due, idle_since=idle_since, limit=self._batch_size)
             due = await self._store.read(list_due)
             planned = await self._store.read(lambda c, ids=due: plan_sessions(c, self._backend, ids))  # type: ignore[misc]
             answers = await self._ask(planned)
-            told = await self._store.write(lambda c, p=planned, a=answers: self._write_sessions(c, p, a))  # type: ignore[misc]
-            result.sessions += told
+            summarised = await self._store.write(lambda c, p=planned, a=answers: self._write_sessions(c, p, a))  # type: ignore[misc]
+            result.sessions += summarised
 
     async def rewrite(self, result: DrainResult, *, goes_on: Callable[[], bool]) -> None:
         """Replace what stood in for a backend that was away, or is to be told anew; newest first."""
@@ -176,7 +176,7 @@ class Drainer:
         planned, own = await self._store.read(lambda connection: plan_events(connection, self._backend, ids))
         result.parked.update(set(ids) - {each.raw.id for each in planned} - set(own))
         if own:
-            result.processed += await self._store.write(lambda c: summaries.note_untold(c, own))
+            result.processed += await self._store.write(lambda c: summaries.note_without_summary(c, own))
         for part in self._parts(planned):
             answers = await self._ask(part)
             await self._store.write(lambda c, p=part, a=answers: self._write(c, p, a, result))  # type: ignore[misc]
@@ -195,10 +195,10 @@ class Drainer:
             spent = await self._store.read(lambda connection: token_spend.spent_remotely(connection, day))
         answers = await self._asker.ask(planned, spent, may_stand_in=may_stand_in)
         if answers.spent and self._backend.is_remote:
-            await self._keep_bill(day_of(self._clock.now_ms()), self._backend.name, answers.spent)
+            await self._record_spend(day_of(self._clock.now_ms()), self._backend.name, answers.spent)
         return answers
 
-    async def _keep_bill_in_database(self, day: str, backend: str, tokens: int) -> None:
+    async def _record_spend_in_database(self, day: str, backend: str, tokens: int) -> None:
         await self._store.write(lambda c: token_spend.spend(c, day, backend, tokens, is_remote=True))
 
     def _write(
@@ -209,8 +209,8 @@ class Drainer:
         fallen_back: list[NewSummary] = []
         for each in planned:
             match answers.verdicts[each.raw.id]:
-                case Summary() as told:
-                    new.append(self._new_summary(each, told, answers))
+                case Summary() as summarised:
+                    new.append(self._new_summary(each, summarised, answers))
                 case Cannot(reason=reason):
                     if summaries.note_cannot(connection, each.raw.id, reason, ATTEMPTS_MAX):
                         fallen_back += self._fallback(each, answers)
@@ -243,7 +243,7 @@ class Drainer:
     def _write_sessions(self, connection: sqlite3.Connection, planned: Sequence[Planned], answers: Answers) -> int:
         """Store the summaries of sessions; one that a backend cannot write is written by the built-in one."""
         now_ms = self._clock.now_ms()
-        told = 0
+        summarised = 0
         for each in planned:
             verdict = answers.verdicts[each.raw.id]
             if isinstance(verdict, TryLater) or not summaries.has_event(connection, each.raw.id):
@@ -251,9 +251,9 @@ class Drainer:
             summary = verdict if isinstance(verdict, Summary) else in_own_words(each.item)
             summary_id = summaries.insert_summary(connection, self._new_summary(each, summary, answers), now_ms)
             turn_summaries.supersede_earlier(connection, summary_id, each.raw.session_id, now_ms)
-            told += 1
+            summarised += 1
         self._account(connection, answers, now_ms)
-        return told
+        return summarised
 
     def _rewrite(self, connection: sqlite3.Connection, planned: Sequence[tuple[int, Planned]], answers: Answers) -> int:
         """Store each better summary and hide the old one behind it; who gets none keeps what it has."""
@@ -267,7 +267,7 @@ class Drainer:
                 rewritten += resummary_queue.replace(
                     connection, summary_id, self._new_summary(each, verdict, answers), now_ms
                 )
-            resummary_queue.note_settled(connection, summary_id)
+            resummary_queue.note_resummarised(connection, summary_id)
         self._account(connection, answers, now_ms)
         return rewritten
 

@@ -54,7 +54,7 @@ class EmbeddingQueue:
     async def run(self, goes_on: Callable[[], bool]) -> int:
         """Embed until nothing is left or `goes_on()` is false; return how many summaries got a vector."""
         if self.embedder.known_dim is not None and goes_on():  # a question has asked it, if nothing else has
-            await self._told(self._check_model)
+            await self._succeeds(self._check_model)
         await self.run_memories(goes_on)
         return await self._run(self._list_summaries, vectors.insert_vectors, goes_on)
 
@@ -71,7 +71,7 @@ class EmbeddingQueue:
                 break
             below = min((owner_id for owner_id, _ in waiting), default=vectors.TOP)
             if waiting:
-                if not await self._told(lambda w=waiting: self._embed(w, insert)):  # type: ignore[misc]
+                if not await self._succeeds(lambda w=waiting: self._embed(w, insert)):  # type: ignore[misc]
                     break
                 embedded += len(waiting)
         return embedded
@@ -88,7 +88,7 @@ class EmbeddingQueue:
             self._complete = now
         return waiting
 
-    async def _told(self, work: Callable[[], Awaitable[None]]) -> bool:
+    async def _succeeds(self, work: Callable[[], Awaitable[None]]) -> bool:
         """Do what may fail as an embedder does; return whether it went well, and keep for `info` why it did not."""
         try:
             await work()
@@ -103,10 +103,10 @@ class EmbeddingQueue:
 
     def _plan(self, list_waiting: _ListWaiting, connection: sqlite3.Connection, below: int) -> _Waiting:
         """Return what is embedded next: suspects alone, condemned ones never."""
-        condemned = self._crash_guard.count_condemned("embed")
-        texts = dict(list_waiting(connection, self.embedder.name, below, BATCH + condemned))
+        quarantined = self._crash_guard.count_quarantined("embed")
+        texts = dict(list_waiting(connection, self.embedder.name, below, BATCH + quarantined))
         for batch in self._crash_guard.split("embed", list(texts), BATCH):
-            if not self._crash_guard.is_condemned("embed", batch[0]):
+            if not self._crash_guard.is_quarantined("embed", batch[0]):
                 return [(owner_id, texts[owner_id]) for owner_id in batch]
         return []
 
@@ -130,10 +130,10 @@ class EmbeddingQueue:
 
     def _keep_one_model(self, connection: sqlite3.Connection, vector: NDArray[np.float32]) -> None:
         name, key = self.embedder.name, f"probe {self.embedder.name}"
-        kept = meta.get(connection, key)
-        if kept is None or not _is_near(vector, b64decode(kept)):
+        noted = meta.get(connection, key)
+        if noted is None or not _is_near(vector, b64decode(noted)):
             meta.put(connection, key, b64encode(vector.astype("<f4").tobytes()).decode())
-            if kept is not None:
+            if noted is not None:
                 log.warning("embedder_changed", embedder=name, cleared=vectors.clear_space(connection, name))
 
 

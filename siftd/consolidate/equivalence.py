@@ -53,18 +53,18 @@ def says_the_same(newer: str, older: str) -> bool:
         return True
     if max(len(newer), len(older)) > _TEXT_MAX_CHARS:
         return newer.split() == older.split()
-    told, durations = _told(newer)
-    told_before, durations_before = _told(older)
+    content, durations = _content(newer)
+    content_before, durations_before = _content(older)
     return (
-        bool(told)
-        and told == told_before
+        bool(content)
+        and content == content_before
         and len(durations) == len(durations_before)
         and all(map(_are_alike, durations, durations_before))
     )
 
 
 @lru_cache(maxsize=64)
-def _told(text: str) -> tuple[list[str], list[float]]:
+def _content(text: str) -> tuple[list[str], list[float]]:
     """What a text tells, in order, and apart from it how long its runs took, in seconds.
 
     A text is compared with several others in a row.

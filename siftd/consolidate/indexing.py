@@ -73,7 +73,7 @@ class RawIndexer:
 
     async def index_batch(self, ids: list[int]) -> None:
         for batch in self._crash_guard.split("index", ids, BATCH):
-            if self._crash_guard.is_condemned("index", batch[0]):
+            if self._crash_guard.is_quarantined("index", batch[0]):
                 rows = [Facets(batch[0], "", [], [])]
             else:
                 with self._crash_guard.on("index", batch):
@@ -102,16 +102,16 @@ def facets_of(event: Captured) -> tuple[str, list[str], list[str]]:
     stamped = payload.get("symbols")
     symbols = [each for each in stamped if isinstance(each, str)] if isinstance(stamped, list) else []
     text = "\n".join(
-        [event.tool, " ".join(symbols), *_told(payload), *([] if event.action in _LOOKS else _answered(payload))]
+        [event.tool, " ".join(symbols), *_content(payload), *([] if event.action in _LOOKS else _answered(payload))]
     )
     return index_words(text), sorted(set(_files(payload))), symbols
 
 
-def _told(payload: dict[str, Any]) -> Iterator[str]:
+def _content(payload: dict[str, Any]) -> Iterator[str]:
     """Yield what was asked, said or done, as far as there is room."""
-    told = {key: value for key, value in payload.items() if key not in _NOT_CONTENT + _ANSWER_KEYS}
+    content = {key: value for key, value in payload.items() if key not in _NOT_CONTENT + _ANSWER_KEYS}
     room = TEXT_CHARS_MAX
-    for piece in texts_of(told):
+    for piece in texts_of(content):
         yield piece[:room]
         room -= len(piece)
         if room <= 0:

@@ -68,23 +68,23 @@ def is_own_turn(connection: sqlite3.Connection, session_id: str, stop_id: int) -
 def plan_sessions(connection: sqlite3.Connection, backend: Backend, last_ids: Sequence[int]) -> list[Planned]:
     """Return the plans for the summaries of the sessions that end with these events."""
     found = (summaries.find_event(connection, event_id) for event_id in last_ids)
-    told = [(raw, _session_item(connection, raw)) for raw in found if raw is not None]
-    return _plan(connection, backend, told)
+    chosen = [(raw, _session_item(connection, raw)) for raw in found if raw is not None]
+    return _plan(connection, backend, chosen)
 
 
 def plan_again(
     connection: sqlite3.Connection, backend: Backend, summary_ids: Sequence[int]
 ) -> list[tuple[int, Planned]]:
     """Return (summary, the plan for a better one) for those of these summaries that are still there."""
-    waiting, told = [], []
+    waiting, chosen = [], []
     for summary_id in summary_ids:
-        if (found := resummary_queue.find_told(connection, summary_id)) is not None:
+        if (found := resummary_queue.find_summarised(connection, summary_id)) is not None:
             raw, scope = found
             waiting.append(summary_id)
-            told.append(
+            chosen.append(
                 (raw, _session_item(connection, raw) if scope == "session" else _item(connection, raw, backend))
             )
-    return list(zip(waiting, _plan(connection, backend, told), strict=True))
+    return list(zip(waiting, _plan(connection, backend, chosen), strict=True))
 
 
 def salience(connection: sqlite3.Connection, event_id: int) -> str | None:
@@ -100,7 +100,7 @@ def _session_item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
 
 def _without_own(story: Sequence[StoryEvent]) -> list[StoryEvent]:
     """Return a story's events without what was said to siftd and the ends of the turns that answered nothing else."""
-    kept = []
+    chosen = []
     prompts: list[bool] = []
     """Of the turn so far, whether each was said to us."""
     for event in story:
@@ -108,10 +108,10 @@ def _without_own(story: Sequence[StoryEvent]) -> list[StoryEvent]:
         if event.kind == "prompt":
             prompts.append(is_own)
         if not (is_own or (event.kind == "turn_end" and prompts and all(prompts))):
-            kept.append(event)
+            chosen.append(event)
         if event.kind == "turn_end":
             prompts.clear()
-    return kept
+    return chosen
 
 
 def _item(connection: sqlite3.Connection, raw: RawEvent, backend: Backend) -> Item:
@@ -143,11 +143,12 @@ def _for_a_model(connection: sqlite3.Connection, raw: RawEvent) -> Item:
     )
 
 
-def _plan(connection: sqlite3.Connection, backend: Backend, told: Sequence[tuple[RawEvent, Item]]) -> list[Planned]:
+def _plan(connection: sqlite3.Connection, backend: Backend, chosen: Sequence[tuple[RawEvent, Item]]) -> list[Planned]:
     """Put to each item what it is asked with, and what the cache has."""
-    hashes = [backend.prompt_hash(item) for _, item in told]
+    hashes = [backend.prompt_hash(item) for _, item in chosen]
     keys = [
-        cache_key(backend.name, prompt_hash, raw.input_hash) for (raw, _), prompt_hash in zip(told, hashes, strict=True)
+        cache_key(backend.name, prompt_hash, raw.input_hash)
+        for (raw, _), prompt_hash in zip(chosen, hashes, strict=True)
     ]
     found = summaries.find_cached(connection, keys)
     return [
@@ -159,7 +160,7 @@ def _plan(connection: sqlite3.Connection, backend: Backend, told: Sequence[tuple
             _summary(found[key]) if key in found else None,
             turn_summaries.said_of(connection, raw, item.scope),
         )
-        for (raw, item), prompt_hash, key in zip(told, hashes, keys, strict=True)
+        for (raw, item), prompt_hash, key in zip(chosen, hashes, keys, strict=True)
     ]
 
 

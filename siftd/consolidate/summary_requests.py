@@ -76,9 +76,9 @@ class Asker:
                 else:
                     asked[each.cache_key] = each.item
         if asked:
-            await self._ask_backend(list(asked.values()), self._purse(spent_today), answers)
+            await self._ask_backend(list(asked.values()), self._budget(spent_today), answers)
         if answers.outage is not None and may_stand_in and self.stands_in:
-            self._stand_in(list(asked.values()), answers)
+            self._fall_back(list(asked.values()), answers)
         for each in planned:
             if each.raw.id not in answers.verdicts:  # the very same was asked for another event of this batch
                 original = asked[each.cache_key].event_id
@@ -112,7 +112,7 @@ class Asker:
             return [Cannot(reason=f"the backend failed ({problem})")]
         return [verdict for item in items for verdict in await self._sound([item], budget)]
 
-    def _purse(self, spent_today: int) -> TokenBudget:
+    def _budget(self, spent_today: int) -> TokenBudget:
         if not self.backend.is_remote:
             return TokenBudget()
         cap = self._limits.daily_token_cap
@@ -120,7 +120,7 @@ class Asker:
             return TokenBudget(0, refusal="memory.dailyTokenCap is 0: nothing may be sent to a remote backend")
         return TokenBudget(max(0, cap - spent_today), refusal=f"the daily cap of {cap} tokens is reached")
 
-    def _stand_in(self, items: list[Item], answers: Answers) -> None:
+    def _fall_back(self, items: list[Item], answers: Answers) -> None:
         for item in items:
             if isinstance(answers.verdicts[item.event_id], TryLater):
                 answers.verdicts[item.event_id] = in_own_words(item)

@@ -107,7 +107,7 @@ class Superseder:
         return (
             a.event_id != b.event_id
             and a.outcome == b.outcome
-            and not summaries.are_kept_apart(connection, a.event_id, b.event_id)
+            and not summaries.are_held_apart(connection, a.event_id, b.event_id)
             and not summaries.was_brought_back(connection, older.event_id)
             and says_the_same(newer.text, older.text)
         )

@@ -10,7 +10,7 @@ import structlog
 from siftd.clock import Clock
 from siftd.config import Settings
 from siftd.consolidate.circuit_breaker import Circuit
-from siftd.consolidate.drain import Drainer, KeepBill, Store
+from siftd.consolidate.drain import Drainer, RecordSpend, Store
 from siftd.consolidate.summary_requests import Limits, day_of
 from siftd.crash_guard import CrashGuard
 from siftd.store import backend_outage, token_spend
@@ -32,12 +32,12 @@ class Backends:
         crash_guard: CrashGuard,
         *,
         find_sampler: FindSampler,
-        keep_bill: KeepBill,
+        record_spend: RecordSpend,
     ) -> None:
         """Make the configured one; `connection` tells since when it is away. Raises ConfigInvalid."""
         self._crash_guard = crash_guard
         self._find_sampler = find_sampler
-        self._keep_bill = keep_bill
+        self._record_spend = record_spend
         self._api_key = api_key
         self._settings = settings
         self._store = store
@@ -102,7 +102,7 @@ class Backends:
             self._clock,
             batch_size=self._settings.memory_consolidator_batch_size,
             crash_guard=self._crash_guard,
-            keep_bill=self._keep_bill,
+            record_spend=self._record_spend,
             limits=Limits(self._settings.memory_daily_token_cap, self._settings.memory_fallback_ms),
         )
 

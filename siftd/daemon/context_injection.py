@@ -22,7 +22,7 @@ from siftd.capture.admission import Captured, RedactedEvent, RedactedSessionChan
 from siftd.clients.client import Client, Moment
 from siftd.clients.registry import client_named
 from siftd.daemon.ingest.captures import LARGE_BYTES
-from siftd.daemon.kept_brief import KeptBrief
+from siftd.daemon.saved_brief import SavedBrief
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
@@ -58,7 +58,7 @@ class ContextInjector:
         self._searching = searching
         self._turn = anyio.Lock()
         self._stale = anyio.Event()
-        self._kept = KeptBrief(storage.paths)
+        self._saved = SavedBrief(storage.paths)
         self._is_warm = False
 
     async def answer(self, captured: Captured, is_wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
@@ -89,13 +89,13 @@ class ContextInjector:
         try:
             if moment == "start" or (moment == "prompt" and await self._is_late_start(client, captured.session_id)):
                 branch = self._branch(captured.cwd)
-                given.append(await self._brief(Brief(session_id=captured.session_id), is_told=True, branch=branch))
+                given.append(await self._brief(Brief(session_id=captured.session_id), is_injected=True, branch=branch))
                 offer = await self._offer()
             if moment == "prompt" and isinstance(captured, RedactedEvent):
                 payload = msgspec.json.decode(captured.payload_json)
                 request = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)
                 told = frozenset(piece.id for each in given for piece in each.pieces)
-                given.append(await self._recall(request, is_told=True, branch=payload.get("_branch"), told=told))
+                given.append(await self._recall(request, is_injected=True, branch=payload.get("_branch"), told=told))
             elif moment == "failure" and isinstance(captured, RedactedEvent):
                 given.append(await self._failed_before(captured))
         except SiftdError as error:
@@ -130,11 +130,11 @@ class ContextInjector:
 
     async def recall(self, request: Recall) -> Given:
         """Return what bears on a prompt."""
-        return await self._recall(request, is_told=False)
+        return await self._recall(request, is_injected=False)
 
     async def brief(self, request: Brief) -> Given:
         """Return what a session would be given at its start."""
-        return await self._brief(request, is_told=False)
+        return await self._brief(request, is_injected=False)
 
     async def note_printed(self, message: bytes) -> None:
         """Note what a hook printed of the kept brief while no daemon answered."""
@@ -146,8 +146,8 @@ class ContextInjector:
         ]
         if told:
             events = await self._store.read(lambda c: [injection_ledger.find_event_of(c, each) for each in told])
-            kept = [Injection(each, event, {"section": "kept"}) for each, event in zip(told, events, strict=True)]
-            await self._note(captured.session_id, client_named(captured.client).name_of("start"), kept)
+            printed = [Injection(each, event, {"section": "kept"}) for each, event in zip(told, events, strict=True)]
+            await self._note(captured.session_id, client_named(captured.client).name_of("start"), printed)
 
     async def warm(self) -> None:
         """Load what recall needs, once: the first prompt of a morning must not wait for imports, and would in vain."""
@@ -156,7 +156,7 @@ class ContextInjector:
         self._is_warm = True
         await anyio.sleep(WARM_AFTER_SECONDS)
         with suppress(SiftdError):
-            await self._recall(Recall(prompt="what was decided about the frobnicator"), is_told=False)
+            await self._recall(Recall(prompt="what was decided about the frobnicator"), is_injected=False)
 
     # The kept brief
 
@@ -175,14 +175,14 @@ class ContextInjector:
     async def keep(self) -> None:
         """Make the kept brief anew; the file is replaced whole, and only when it changes."""
         try:
-            given = await self._brief(Brief(), is_told=False)
+            given = await self._brief(Brief(), is_injected=False)
             ids = [piece.id for piece in given.pieces]
-            self._kept.put(ids, given.text, self._notice(ids))
+            self._saved.put(ids, given.text, self._notice(ids))
         except Exception as error:  # noqa: BLE001 - the task's boundary: a brief that fails must not end the daemon
             log.warning("brief_not_saved", error=getattr(error, "code", type(error).__name__))
 
     async def _recall(
-        self, request: Recall, *, is_told: bool, branch: str | None = None, told: frozenset[str] = frozenset()
+        self, request: Recall, *, is_injected: bool, branch: str | None = None, told: frozenset[str] = frozenset()
     ) -> Given:
         """Return what bears on a prompt, less what the session has; `told` is what it is given in the same breath."""
         from siftd.search.recall import recall
@@ -193,7 +193,7 @@ class ContextInjector:
             return _nothing()
 
         def read(connection: sqlite3.Connection) -> Given:
-            state = injection_ledger.session_state(connection, session) if is_told and session else None
+            state = injection_ledger.session_state(connection, session) if is_injected and session else None
             if state is not None:
                 state = replace(state, told=state.told | told)
             engine = self._searching.engine(connection)
@@ -226,7 +226,7 @@ class ContextInjector:
 
         return (await self._store.read(read)).sealed(self._storage.intake.block_id)
 
-    async def _brief(self, request: Brief, *, is_told: bool, branch: str | None = None) -> Given:
+    async def _brief(self, request: Brief, *, is_injected: bool, branch: str | None = None) -> Given:
         from siftd.search.brief import FRESH, brief
 
         session = request.session_id
@@ -235,7 +235,7 @@ class ContextInjector:
             return _nothing()
 
         def read(connection: sqlite3.Connection) -> Given:
-            state = injection_ledger.session_state(connection, session) if is_told and session else FRESH
+            state = injection_ledger.session_state(connection, session) if is_injected and session else FRESH
             now_ms, shared = self._storage.clock.now_ms(), self._store.everywhere.connection()
             return brief(
                 connection,

@@ -118,7 +118,7 @@ class Committer:
 
         `leave_out` is given what the log has and no table takes.
         """
-        self._leave_out = leave_out or _tell_left_out
+        self._leave_out = leave_out or _log_left_out
         self._log = log_writer
         self._log_path = log_path
         self._connection = connection
@@ -128,8 +128,8 @@ class Committer:
         self._last_seq = 0
         self._is_behind = False
         self._refusing: str | None = None
-        self._unapplied = PendingIdentities()
-        self._told_again: dict[str, str | None] = {}
+        self._pending = PendingIdentities()
+        self._delivered_again: dict[str, str | None] = {}
         """What a file told first and a hook then, with the hook's frame."""
         self._changes: deque[str] = deque(maxlen=CHANGES_MAX)
         """The frames of the last changes of sessions, which leave no row to be found by."""
@@ -333,7 +333,7 @@ class Committer:
         except LogError as error:
             rollback(self._connection)
             for entry in entries:
-                self._unapplied.remove(entry)
+                self._pending.remove(entry)
             log.warning("captures_refused", count=len(entries), error=error.code)
             self._refusing = error.code
             # On a full disk CPython (before 3.12.8) leaves half a bytecode file, and no later import survives that.
@@ -390,13 +390,13 @@ class Committer:
                 if correction is not None:
                     seq = self._last_seq = self._last_seq + 1
                     entries.append(Entry(correction, seq, None))
-                    self._unapplied.add(entries[-1])
+                    self._pending.add(entries[-1])
                 event_id = known if known > 0 else None
                 receipts.append(Receipt(event_id, seq, is_duplicate=True, dropped=_DROPPED.get(known)))
                 continue
             self._last_seq += 1
             entries.append(Entry(event, self._last_seq, uid))
-            self._unapplied.add(entries[-1])
+            self._pending.add(entries[-1])
             if isinstance(event, RedactedEvent):
                 receipts.append(Receipt(self._last_seq, self._last_seq, event.tokens_est))
             else:
@@ -435,7 +435,7 @@ class Committer:
         """
         if known <= 0 or uid is None or not isinstance(event, RedactedEvent) or not may_correct(event):
             return None
-        outcome = self._unapplied.find_outcome(uid) or outcomes.find_outcome(self._connection, uid)
+        outcome = self._pending.find_outcome(uid) or outcomes.find_outcome(self._connection, uid)
         if outcome != "ok":  # or it is a fork's copy, whose original has another uid
             return None
         return correction_of(event, known, uid)
@@ -444,10 +444,10 @@ class Committer:
         return self._opt_outs.covers(event.session_id, event.ts, way, self._clock.now_ms())
 
     def _find_frame(self, frame_uid: str) -> int | None:
-        return self._unapplied.find_by_frame(frame_uid) or events.find_by_frame(self._connection, frame_uid)
+        return self._pending.find_by_frame(frame_uid) or events.find_by_frame(self._connection, frame_uid)
 
     def _find_uid(self, uid: str) -> events.Stored | Buried | None:
-        found = self._unapplied.find_by_uid(uid) or events.find_by_uid(self._connection, uid)
+        found = self._pending.find_by_uid(uid) or events.find_by_uid(self._connection, uid)
         return self._forgets.find_uid(uid) if found is None and self._forgets else found
 
     @property
@@ -480,7 +480,7 @@ class Committer:
         if event.native_key is None:
             return events.find_equal(self._connection, event.session_id, event.input_hash)
         identity = event.native_key, event.session_id, event.input_key
-        return self._unapplied.find_original(*identity) or events.find_original(self._connection, *identity)
+        return self._pending.find_original(*identity) or events.find_original(self._connection, *identity)
 
     def _find_read(self, event: RedactedEvent) -> tuple[int, str] | None:
         """Return the fact that a hook tells after its session's file did, where no id says that they are the same: the
@@ -489,11 +489,11 @@ class Committer:
         if key is None or event.frame_uid is None:
             return None
         span = event.ts - BEFORE_MS, event.ts + BEHIND_MS
-        told = events.list_read(self._connection, key, *span) + self._unapplied.list_read(key, *span)
-        for uid, event_id in told:
-            if self._told_again.setdefault(uid, event.frame_uid) == event.frame_uid:
-                if len(self._told_again) > OCCURRENCES_MAX:
-                    del self._told_again[next(iter(self._told_again))]
+        read = events.list_read(self._connection, key, *span) + self._pending.list_read(key, *span)
+        for uid, event_id in read:
+            if self._delivered_again.setdefault(uid, event.frame_uid) == event.frame_uid:
+                if len(self._delivered_again) > OCCURRENCES_MAX:
+                    del self._delivered_again[next(iter(self._delivered_again))]
                 return event_id, uid
         return None
 
@@ -517,7 +517,7 @@ class Committer:
             events.apply_records(self._connection, records)
             self._count(group, receipts)
             commit(self._connection)
-            self._unapplied.clear()
+            self._pending.clear()
         except Exception as error:  # noqa: BLE001 - they are in the log; one that no table takes is left out from there
             rollback(self._connection)
             self._fall_behind(error)
@@ -553,7 +553,7 @@ class Committer:
         commit(self._connection)
         self._is_behind = False
         wait_for_locks(self._connection, waits=True)
-        self._unapplied.clear()
+        self._pending.clear()
         log.info("store_caught_up", added=added)
         begin(self._connection)
 
@@ -574,7 +574,7 @@ def _failure(error: Exception) -> SiftdError:
     return kind(f"the capture failed ({type(error).__name__})", hint="see `mem logs`")
 
 
-def _tell_left_out(record: Record, error: Exception) -> None:
+def _log_left_out(record: Record, error: Exception) -> None:
     log.error("record_invalid", seq=record.seq, kind=record.kind, error=type(error).__name__)
 
 

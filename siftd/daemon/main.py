@@ -49,9 +49,9 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
         try:
             loaded = load_settings(home, flags)
             if is_excluded(workspace.root, loaded.settings):
-                from siftd.daemon import kept_brief
+                from siftd.daemon import saved_brief
 
-                kept_brief.remove(paths)  # a hook would go on printing it
+                saved_brief.remove(paths)  # a hook would go on printing it
                 print("capture.exclude excludes this workspace", file=sys.stderr)
                 return EXIT_EXCLUDED
 

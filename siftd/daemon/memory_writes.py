@@ -71,8 +71,8 @@ class MemoryWrites:
         """
         check(request)
         if request.root is not None:
-            told = await asyncio.to_thread(self.redacted, request.root, [request.text, *request.tags])
-            request = msgspec.structs.replace(request, text=told[0], tags=told[1:])
+            fields = await asyncio.to_thread(self.redacted, request.root, [request.text, *request.tags])
+            request = msgspec.structs.replace(request, text=fields[0], tags=fields[1:])
         now_ms = self._clock.now_ms()
         payload = payload_of(request, is_global=self._paths.key == GLOBAL)
         if supersedes is not None:
@@ -164,10 +164,10 @@ def check(request: Remember) -> None:
     check_label(request.label)
     if len(request.session_id or "") > NAME_CHARS_MAX or len(request.source) > NAME_CHARS_MAX:
         raise RequestInvalid("a session id or source is longer than 256 characters")
-    moments = [moment for moment in (request.valid_from, request.valid_until) if moment is not None]
-    if any(not 0 <= moment <= LAST_TS for moment in moments):
+    times = [moment for moment in (request.valid_from, request.valid_until) if moment is not None]
+    if any(not 0 <= moment <= LAST_TS for moment in times):
         raise RequestInvalid("a moment is before 1970 or after 9999", hint="milliseconds since 1970 are wanted")
-    if len(moments) == 2 and moments[0] >= moments[1]:
+    if len(times) == 2 and times[0] >= times[1]:
         raise RequestInvalid("`until` is not later than `from`", hint="`until` is later than `from`")
 
 
@@ -183,7 +183,7 @@ def payload_of(request: Remember, *, is_global: bool = False) -> dict[str, Any]:
     `typed` is `mem`'s word for it. Any process of the user may say the same over the socket, and could as well write
     the database: this keeps apart a person from an agent, a script and a test that go the ordinary ways, no more.
     """
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "uid": secrets.token_hex(16),
         "type": request.type,
         "text": cleaned(request.text),
@@ -198,7 +198,7 @@ def payload_of(request: Remember, *, is_global: bool = False) -> dict[str, Any]:
         "saidBy": "person" if request.typed else "agent",
         "waits": (request.pin or is_global) and not request.typed,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _answer(memory_id: int, similar: list[int]) -> dict[str, Any]:

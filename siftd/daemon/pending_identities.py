@@ -67,8 +67,8 @@ class PendingIdentities:
 
     def list_read(self, native_key: str, since: int, until: int) -> list[tuple[str, int]]:
         """Return (uid, id) of the facts with this key that a session's file told first, in a span of time, in order."""
-        told = sorted(each for each in self._read.get(native_key, ()) if since <= each[0] <= until)
-        return [(uid, seq) for _, uid, seq in told]
+        found = sorted(each for each in self._read.get(native_key, ()) if since <= each[0] <= until)
+        return [(uid, seq) for _, uid, seq in found]
 
     def find_by_frame(self, frame_uid: str) -> int | None:
         return self._by_frame.get(frame_uid)

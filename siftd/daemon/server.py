@@ -140,9 +140,9 @@ class Daemon:
         self._in_flight = 0
         self._idle_since = clock.monotonic()
         apart = Apart(storage.paths, storage.workspace.root, storage.intake)
-        self._captures = Captures(storage.intake, apart, storage.committer, clock.now_ms, self._note_kept)
+        self._captures = Captures(storage.intake, apart, storage.committer, clock.now_ms, self._note_captured)
         self._opened: asyncio.Future[tuple[Services, Handlers]] = asyncio.get_running_loop().create_future()
-        self._kept_early: list[Captured] = []
+        self._captured_early: list[Captured] = []
         self._server: asyncio.Server
         self.stopped = anyio.Event()
 
@@ -172,9 +172,9 @@ class Daemon:
         self._tasks.start_soon(services.consolidator.run)
         self._tasks.start_soon(services.consolidator.run_indexer)
         self._tasks.start_soon(services.injector.run)
-        for captured in self._kept_early:
-            self._note_kept(captured)
-        self._kept_early.clear()
+        for captured in self._captured_early:
+            self._note_captured(captured)
+        self._captured_early.clear()
 
     async def _make_services(self) -> tuple[Services, Handlers]:
         try:
@@ -213,7 +213,7 @@ class Daemon:
         is_large = len(message) > APART_BYTES
         if message[0] == HOOK_MARK:
             header = None if is_large else _header_of(message)
-            tell = partial(self._tell_captured, header) if header is not None and header.tell else None
+            tell = partial(self._inject_for, header) if header is not None and header.tell else None
             self._captures.take_hook(message, answer, tell)
             if header is not None and header.told:
                 self._tasks.start_soon(self._note_printed, message)
@@ -221,7 +221,7 @@ class Daemon:
             answer.send(ok())  # nobody types so much, and its capture comes as a frame of its own
         elif message[0] == TELL_MARK:
             self._tasks.start_soon(
-                self._tell, lambda injector: injector.answer_hook(message, answer.is_wanted_now), answer
+                self._inject, lambda injector: injector.answer_hook(message, answer.is_wanted_now), answer
             )
         elif is_large:
             self._captures.take_request(message, answer, lambda: self._take_request(message, answer))
@@ -252,14 +252,16 @@ class Daemon:
             "uptimeMs": storage.uptime_ms(),
         }
 
-    def _tell_captured(self, header: HookHeader, captured: Captured, answer: Answer) -> None:
+    def _inject_for(self, header: HookHeader, captured: Captured, answer: Answer) -> None:
         """Tell an agent whose folder is of this workspace; what is kept may come from one that is gone."""
         if self._storage.intake.is_ours(header):
-            self._tasks.start_soon(self._tell, lambda injector: injector.answer(captured, answer.is_wanted_now), answer)
+            self._tasks.start_soon(
+                self._inject, lambda injector: injector.answer(captured, answer.is_wanted_now), answer
+            )
         else:
             answer.send(ok())
 
-    async def _tell(self, ask: Callable[[ContextInjector], Awaitable[dict[str, Any]]], answer: Answer) -> None:
+    async def _inject(self, ask: Callable[[ContextInjector], Awaitable[dict[str, Any]]], answer: Answer) -> None:
         """Answer a hook that asks for the agent; whatever fails here is nothing to tell."""
         output: dict[str, Any] = {}
         try:
@@ -297,10 +299,10 @@ class Daemon:
             self._in_flight -= 1
             self._idle_since = self._clock.monotonic()
 
-    def _note_kept(self, captured: Captured) -> None:
+    def _note_captured(self, captured: Captured) -> None:
         services = self._services
         if services is None:
-            self._kept_early.append(captured)
+            self._captured_early.append(captured)
             return
         services.consolidator.note_capture()
         if isinstance(captured, RedactedEvent) and captured.event_kind == "turn_end":

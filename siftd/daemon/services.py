@@ -73,7 +73,7 @@ class Services:
             storage.connection,
             storage.crash_guard,
             find_sampler=self.samplers.find,
-            keep_bill=self._keep_bill,
+            record_spend=self._record_spend,
         )
         self.intents = Intents(self.intake.admission, self.committer, self.clock)
         self.embedding = EmbeddingQueue(self.store, self.embedder, storage.crash_guard)
@@ -100,7 +100,7 @@ class Services:
             is_database_in_place=storage.is_database_in_place,
             end=end,
         )
-        self._spooled = SpoolIntake(storage)
+        self._spool_intake = SpoolIntake(storage)
         self._transcripts = Transcripts(
             self.intake,
             functools.partial(self.committer.keep, way="read"),
@@ -155,7 +155,7 @@ class Services:
 
     async def _take_in(self) -> None:
         """Take in what was not told over the socket: what couriers spooled, what transcripts tell."""
-        await self._spooled.take()
+        await self._spool_intake.take()
         await self.read_transcripts()
 
     async def read_transcripts(self) -> None:
@@ -171,7 +171,7 @@ class Services:
         """Give memories without a vector theirs; one that cannot be made now is made at a later tick."""
         await self.embedding.run_memories(lambda: not self.consolidator.is_stopping)
 
-    async def _keep_bill(self, day: str, backend: str, tokens: int) -> None:
+    async def _record_spend(self, day: str, backend: str, tokens: int) -> None:
         """Log what a remote backend was paid: the daily cap must outlive the database."""
         try:
             await self.intents.keep("spend", {"day": day, "backend": backend, "tokens": tokens})

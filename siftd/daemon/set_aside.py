@@ -51,8 +51,8 @@ def take_over(connection: sqlite3.Connection, tombstones: Tombstones, paths: Wor
         meta.put(connection, _LOOKED_THROUGH, files[0].name)
     if found:
         log.warning("events_rescued", events=found.events, rest=found.rest, left=found.left)
-        told = {"ts": now_ms, "events": found.events, "rest": found.rest, "left": found.left}
-        meta.put(connection, "rescued", json.dumps(told))
+        note = {"ts": now_ms, "events": found.events, "rest": found.rest, "left": found.left}
+        meta.put(connection, "rescued", json.dumps(note))
         if found.events or found.rest:
             events.note_alone(connection)
     for old in files[KEPT:]:

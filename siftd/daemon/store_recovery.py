@@ -59,8 +59,8 @@ def open_store(paths: WorkspacePaths, crash_guard: CrashGuard, *, secret: bytes,
     if mark.exists():
         log.info("rebuild_asked")
         set_database_aside(paths, now_ms)
-        crash_guard.acquit_all("replay")
-        crash_guard.acquit_all("embed")  # a summary's id means another one from now on
+        crash_guard.clear_all("replay")
+        crash_guard.clear_all("embed")  # a summary's id means another one from now on
         for left_out in Path(paths.quarantine).glob("condemned-*"):
             left_out.unlink()
         mark.unlink()
@@ -193,7 +193,7 @@ def _replay(
     if meta.get(connection, "store") is None and recovery.store is not None:
         meta.put(connection, "store", recovery.store)
     if recovery.last_seq <= events.applied_seq(connection):
-        _tell(recovery, added=0)
+        _log_recovery(recovery, added=0)
         return recovery  # nothing is written: a person who holds the lock keeps no daemon from its start
     begin(connection)
     records = _watched(tombstones.iter_left(recovery.records), paths, crash_guard)
@@ -202,11 +202,11 @@ def _replay(
         meta.put(connection, "applied_seq", str(recovery.last_seq))
     commit(connection)
     tombstones.reload()
-    _tell(recovery, added)
+    _log_recovery(recovery, added)
     return recovery
 
 
-def _tell(recovery: Recovery, added: int) -> None:
+def _log_recovery(recovery: Recovery, added: int) -> None:
     if added or recovery.torn_bytes or recovery.corrupt_lines:
         log.info("log_replayed", added=added, torn_bytes=recovery.torn_bytes, corrupt_lines=recovery.corrupt_lines)
 
@@ -218,20 +218,20 @@ def _store_of(connection: sqlite3.Connection, paths: WorkspacePaths) -> str | No
     if known := meta.get(connection, "store"):
         return known
     logged = {find_store(each) for each in segments(paths.wal)}
-    told = (read_store(str(file)) for file in list_set_aside(paths))
-    return next((store for store in told if store is not None and store in logged), None)
+    named = (read_store(str(file)) for file in list_set_aside(paths))
+    return next((store for store in named if store is not None and store in logged), None)
 
 
 def _watched(records: Iterable[Record], paths: WorkspacePaths, crash_guard: CrashGuard) -> Iterator[Record]:
     """Yield records, each marked while it is applied; one that has ended two starts is quarantined instead."""
     for record in records:
-        if crash_guard.is_condemned("replay", record.seq):
+        if crash_guard.is_quarantined("replay", record.seq):
             _quarantine(record, paths)
             continue
         crash_guard.begin("replay", [record.seq])
         yield record
-        if not crash_guard.is_condemned("replay", record.seq):
-            crash_guard.acquit("replay", [record.seq])
+        if not crash_guard.is_quarantined("replay", record.seq):
+            crash_guard.clear("replay", [record.seq])
     crash_guard.end("replay")
 
 

@@ -22,7 +22,7 @@ from siftd.store import meta
 T = TypeVar("T")
 
 
-class Kept(Protocol):
+class Receipt(Protocol):
     """What became of one record: the committer's receipt."""
 
     @property
@@ -49,7 +49,7 @@ class ImportContext:
         self,
         header: Header,
         intake: Intake,
-        keep: Callable[[Redacted], Awaitable[Kept]],
+        keep: Callable[[Redacted], Awaitable[Receipt]],
         store: Store,
         clock: Clock,
         *,
@@ -90,16 +90,16 @@ class ImportContext:
             if not waiting.done():
                 waiting.set_result(answer)
 
-    def admit_intent(self, kind: str, told: dict[str, Any], session_id: str = "") -> Any:
-        payload = {name: value for name, value in told.items() if value is not None}
+    def admit_intent(self, kind: str, given: dict[str, Any], session_id: str = "") -> Any:
+        payload = {name: value for name, value in given.items() if value is not None}
         admit = self.intake.admission.admit_intent
         return admit(kind, payload, ts=self.clock.now_ms(), session_id=session_id)
 
-    def said_by(self, told: SaidBy | None) -> SaidBy:
+    def said_by(self, given: SaidBy | None) -> SaidBy:
         """Return whose words a line brings: a file from anybody is from outside, whatever it says."""
-        return told or "outside" if self._own else "outside"
+        return given or "outside" if self._own else "outside"
 
-    async def kept(self, record: Redacted) -> int:
+    async def keep_or_raise(self, record: Redacted) -> int:
         receipt = await self.keep(record)
         if receipt.error is not None:
             raise receipt.error
@@ -124,7 +124,7 @@ def here(ids: dict[int, T | None], number: int) -> T:
     return found
 
 
-def told_by(intent: Any) -> dict[str, Any]:
+def payload_of(intent: Any) -> dict[str, Any]:
     """Return the payload of an intent, redacted as it will be kept."""
-    told: dict[str, Any] = msgspec.json.decode(intent.payload_json)
-    return told
+    given: dict[str, Any] = msgspec.json.decode(intent.payload_json)
+    return given

@@ -36,7 +36,7 @@ from siftd.exchange.format import (
     SummaryLine,
     SupersedeLine,
 )
-from siftd.exchange.import_context import Forgotten, ImportContext, Kept, here, told_by
+from siftd.exchange.import_context import Forgotten, ImportContext, Receipt, here, payload_of
 from siftd.exchange.memories import MemoryImporter
 from siftd.exchange.result import ImportResult
 from siftd.model import SessionChange
@@ -69,7 +69,7 @@ class Importer:
         self,
         header: Header,
         intake: Intake,
-        keep: Callable[[Redacted], Awaitable[Kept]],
+        keep: Callable[[Redacted], Awaitable[Receipt]],
         store: Store,
         clock: Clock,
         *,
@@ -134,9 +134,9 @@ class Importer:
     async def _take_events(self, run: Sequence[tuple[int, EventLine]]) -> None:
         new = [each for each in run if not await self._is_unnamed_here(each[1])]
         admitted = await asyncio.to_thread(lambda: [self._admit(*each) for each in new])
-        kept = [(line, event) for (_, line), event in zip(new, admitted, strict=True) if event is not None]
-        receipts = await asyncio.gather(*(self._context.keep(event) for _, event in kept))
-        for (line, event), receipt in zip(kept, receipts, strict=True):
+        taken = [(line, event) for (_, line), event in zip(new, admitted, strict=True) if event is not None]
+        receipts = await asyncio.gather(*(self._context.keep(event) for _, event in taken))
+        for (line, event), receipt in zip(taken, receipts, strict=True):
             if receipt.error is not None:
                 raise receipt.error
             if not receipt.event_id:
@@ -161,10 +161,10 @@ class Importer:
         """Return the event redacted once more; None, and counted, for one that cannot be."""
         try:
             payload = _object(line.payload)
-            kept = {name: getattr(line, name) for name in line.__struct_fields__}
+            taken = {name: getattr(line, name) for name in line.__struct_fields__}
             client = payload.get("_source")
             admitted = self._context.intake.admission.readmit(
-                kept
+                taken
                 | {
                     "kind": "capture",
                     "payload": payload,
@@ -193,14 +193,14 @@ class Importer:
         elif last_ts < line.last_ts:
             changes.append(("compact", line.last_ts))
         for change, ts in changes:
-            told = SessionChange(
+            fields = SessionChange(
                 client=line.source or CLIENT,
                 session_id=line.session_id,
                 change=change,  # type: ignore[arg-type]
                 ts=ts,
                 cwd=line.cwd,
             )
-            await self._context.kept(self._context.intake.admission.admit_change(told))
+            await self._context.keep_or_raise(self._context.intake.admission.admit_change(fields))
         return here is None
 
     # Summaries
@@ -211,7 +211,7 @@ class Importer:
         # Redacted before it is cut: half a secret is one that no rule knows.
         is_long = len(line.text) > MAX_SUMMARY_CHARS
         text = self._context.intake.redactor.text(line.text)[:MAX_SUMMARY_CHARS] if is_long else line.text
-        told = {
+        fields = {
             "event": fact.event_id,
             "uid": fact.uid,
             "eventTs": fact.ts,
@@ -225,38 +225,38 @@ class Importer:
             "scope": line.scope,
             "cites": [here(self._events, each).event_id for each in line.cites],
         }
-        intent = self._context.admit_intent("summary", told, fact.session_id)
-        text = told_by(intent)["text"]
+        intent = self._context.admit_intent("summary", fields, fact.session_id)
+        text = payload_of(intent)["text"]
         if len(text) > MAX_SUMMARY_CHARS:  # placeholders made it longer
-            told["text"] = text[:MAX_SUMMARY_CHARS]
-            intent = self._context.admit_intent("summary", told, fact.session_id)
-            text = told_by(intent)["text"]
+            fields["text"] = text[:MAX_SUMMARY_CHARS]
+            intent = self._context.admit_intent("summary", fields, fact.session_id)
+            text = payload_of(intent)["text"]
         text_sha = exchange.text_hash(text)
         self._summaries[line.id] = [fact.event_id, text_sha]
         if await self._context.ask(lambda c: exchange.find_summary(c, fact.event_id, text_sha)) is not None:
             return False
-        await self._context.kept(intent)
+        await self._context.keep_or_raise(intent)
         return True
 
     async def _take_supersede(self, line: SupersedeLine) -> bool:
         newer, older = here(self._summaries, line.newer), here(self._summaries, line.older)
         if newer == older or await self._context.ask(lambda c: exchange.is_superseding(c, newer, older)):
             return False
-        told = {"newer": newer, "older": older, "cosine": line.cosine, "ts": line.ts}
-        await self._context.kept(self._context.admit_intent("supersede", told))
+        fields = {"newer": newer, "older": older, "cosine": line.cosine, "ts": line.ts}
+        await self._context.keep_or_raise(self._context.admit_intent("supersede", fields))
         return True
 
     async def _take_apart(self, line: ApartLine) -> bool:
         pair = here(self._events, line.a).event_id, here(self._events, line.b).event_id
-        if await self._context.ask(lambda c: summaries.are_kept_apart(c, *pair)):
+        if await self._context.ask(lambda c: summaries.are_held_apart(c, *pair)):
             return False
-        await self._context.kept(self._context.admit_intent("undo", {"pairs": [pair]}))
+        await self._context.keep_or_raise(self._context.admit_intent("undo", {"pairs": [pair]}))
         return True
 
     # What hangs on sessions
 
     async def _take_conversation(self, line: ConversationLine) -> bool:
-        told = {
+        fields = {
             "id": line.session_id,
             "title": line.title,
             "parent": line.parent_id,
@@ -265,27 +265,27 @@ class Importer:
             "branchesFrom": line.branches_from,
             "ts": line.ts,
         }
-        intent = self._context.admit_intent("conversation", told, line.session_id)
-        if await self._context.ask(lambda c: conversations.is_named(c, told_by(intent)["id"])):
+        intent = self._context.admit_intent("conversation", fields, line.session_id)
+        if await self._context.ask(lambda c: conversations.is_named(c, payload_of(intent)["id"])):
             return False
-        await self._context.kept(intent)
+        await self._context.keep_or_raise(intent)
         return True
 
     async def _take_injection(self, line: InjectionLine) -> bool:
-        told: dict[str, Any] = {"session": line.session_id, "hook": line.hook, "ts": line.ts, "why": line.why}
-        told["after"] = fact.event_id if (fact := self._events.get(line.after_id)) else 0
+        fields: dict[str, Any] = {"session": line.session_id, "hook": line.hook, "ts": line.ts, "why": line.why}
+        fields["after"] = fact.event_id if (fact := self._events.get(line.after_id)) else 0
         if line.memory_id is not None:
-            told["memory"] = here(self._memories.ids, line.memory_id)
+            fields["memory"] = here(self._memories.ids, line.memory_id)
         elif line.event_id is not None:
             fact = here(self._events, line.event_id)
-            told |= {"event": fact.event_id, "uid": fact.uid, "eventTs": fact.ts}
-            told["text"] = (self._summaries.get(line.summary_id or 0) or [0, None])[1]
+            fields |= {"event": fact.event_id, "uid": fact.uid, "eventTs": fact.ts}
+            fields["text"] = (self._summaries.get(line.summary_id or 0) or [0, None])[1]
         else:
             raise EnvelopeRejected("nothing_injected")
-        intent = self._context.admit_intent("injection", told, line.session_id)
-        if await self._context.ask(lambda c: exchange.has_injection(c, told_by(intent))):
+        intent = self._context.admit_intent("injection", fields, line.session_id)
+        if await self._context.ask(lambda c: exchange.has_injection(c, payload_of(intent))):
             return False
-        await self._context.kept(intent)
+        await self._context.keep_or_raise(intent)
         return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from siftd.errors import EnvelopeRejected
 from siftd.exchange.format import LinkLine, MemoryLine
-from siftd.exchange.import_context import Forgotten, ImportContext, here, told_by
+from siftd.exchange.import_context import Forgotten, ImportContext, here, payload_of
 from siftd.store import exchange, memories
 from siftd.store.memory_changes import RELATIONS, TAG_CHARS_MAX, TAGS_MAX, TEXT_CHARS_MAX, TYPES
 
@@ -36,7 +36,7 @@ class MemoryImporter:
         self.ids[line.id] = None
         if await self._context.ask(lambda c: exchange.is_forgotten_memory(c, uid)):
             raise Forgotten
-        told = {
+        fields = {
             "uid": uid,
             "ts": line.ts,
             "updatedTs": line.updated_ts,
@@ -53,9 +53,9 @@ class MemoryImporter:
             "saidBy": self._context.said_by(line.said_by),
             "waits": line.pinned or self._is_global,
         }
-        intent = self._context.admit_intent("remember", told, line.session_id or "")
-        known = await self._find_memory(line, uid, told_by(intent)["text"])
-        self.ids[line.id] = await self._context.kept(intent) if known is None else known
+        intent = self._context.admit_intent("remember", fields, line.session_id or "")
+        known = await self._find_memory(line, uid, payload_of(intent)["text"])
+        self.ids[line.id] = await self._context.keep_or_raise(intent) if known is None else known
         return known is None
 
     async def _find_memory(self, line: MemoryLine, uid: str, text: str) -> int | None:
@@ -78,8 +78,8 @@ class MemoryImporter:
         names = from_id, to_id, line.relation
         if from_id == to_id or hides_ours or await self._context.ask(lambda c: exchange.has_link(c, *names)):
             return False
-        told = {"from": from_id, "to": to_id, "relation": line.relation, "ts": line.ts}
-        await self._context.kept(self._context.admit_intent("link", told))
+        fields = {"from": from_id, "to": to_id, "relation": line.relation, "ts": line.ts}
+        await self._context.keep_or_raise(self._context.admit_intent("link", fields))
         return True
 
 

@@ -16,7 +16,7 @@ from siftd.clock import Clock
 from siftd.consolidate.drain import Store
 from siftd.errors import LogError, RequestInvalid
 from siftd.exchange.format import LINE_BYTES_MAX, VERSION, End, Header, Line, decode
-from siftd.exchange.import_context import Kept
+from siftd.exchange.import_context import Receipt
 from siftd.exchange.importing import Importer, Numbered
 from siftd.exchange.result import ImportResult
 from siftd.foreign_file import open_regular
@@ -32,7 +32,7 @@ async def import_file(
     path: str,
     *,
     intake: Intake,
-    keep: Callable[[Redacted], Awaitable[Kept]],
+    keep: Callable[[Redacted], Awaitable[Receipt]],
     store: Store,
     clock: Clock,
     on_progress: Callable[[int, int], object],

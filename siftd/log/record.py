@@ -97,8 +97,8 @@ def record_of(event: Redacted, seq: int, uid: str | None) -> Record:
             session_id=event.session_id,
             payload=msgspec.Raw(event.payload_json),
         )
-    told = {name: getattr(event, name) for name in _OF_AN_EVENT}
-    return Record(seq=seq, kind="capture", uid=uid, payload=msgspec.Raw(event.payload_json), **told)
+    fields = {name: getattr(event, name) for name in _OF_AN_EVENT}
+    return Record(seq=seq, kind="capture", uid=uid, payload=msgspec.Raw(event.payload_json), **fields)
 
 
 def encode(record: Record) -> bytes:

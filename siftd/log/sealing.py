@@ -87,20 +87,20 @@ def rewrite(path: str, left_of: Callable[[Record], Record | None], needles: Sequ
         data = read_segment(segment)
         if needles is not None and _is_spared(data, needles):
             continue
-        kept, lines, gone = bytearray(), 0, 0
+        remaining, lines, gone = bytearray(), 0, 0
         for _, line in iter_lines(data):
             if needles is not None and is_whole(line) and not any(each in line for each in needles):
-                kept += line
+                remaining += line
                 lines += 1
                 continue
             record = read_line(line)
             left = None if record is None else left_of(record)
             gone += left is None or left is not record
             if left is not None:
-                kept += line if left is record else encode(left)
+                remaining += line if left is record else encode(left)
                 lines += 1
         if gone:
-            _rewrite(segment, kept, lines)
+            _rewrite(segment, remaining, lines)
             taken += gone
     return taken
 
@@ -120,15 +120,15 @@ def renew(path: str, renewed: Callable[[Record], Redacted | None], *, after: int
     for segment in segments_after(path, after):
         if segment == Path(path):
             continue
-        data, kept, lines, anew = read_segment(segment), bytearray(), 0, 0
+        data, remaining, lines, anew = read_segment(segment), bytearray(), 0, 0
         for _, line, record in iter_segment(data):
             if record is not None:
                 new = _renewed(line, record, renewed)
-                kept += new
+                remaining += new
                 lines += 1
                 anew += new != line
-        if kept != data:
-            _rewrite(segment, kept, lines)
+        if remaining != data:
+            _rewrite(segment, remaining, lines)
             changed += anew
     return changed
 
@@ -172,13 +172,13 @@ def remove_leftovers(path: str) -> None:
         each.unlink(missing_ok=True)
 
 
-def _rewrite(segment: Path, kept: bytearray, lines: int) -> None:
+def _rewrite(segment: Path, remaining: bytearray, lines: int) -> None:
     if lines <= 1:  # its first line only
         segment.unlink(missing_ok=True)
         sync_folder(str(segment.parent))
         return
     is_compressed = segment.suffix == ".gz"
-    data = gzip.compress(kept, REWRITTEN_LEVEL, mtime=0) if is_compressed else bytes(kept)
+    data = gzip.compress(remaining, REWRITTEN_LEVEL, mtime=0) if is_compressed else bytes(remaining)
     _replace(segment, data, _times(segment))
 
 

@@ -26,7 +26,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from siftd.capture.admission import LAST_TS, Redacted, as_kept
+from siftd.capture.admission import LAST_TS, Redacted, as_stored
 from siftd.capture.intake import Ignored, Intake, OptedOut
 from siftd.clock import SystemClock
 from siftd.config import is_excluded
@@ -81,11 +81,11 @@ def iter_spool(folder: str) -> Iterator[SpoolFile]:
     """Yield the files of the spool, oldest first. A file that is not ours or damaged is left where it is."""
     for path in sorted(Path(folder).glob("[0-9]*.json")):
         try:
-            kept = msgspec.json.decode(_read(path))
+            stored = msgspec.json.decode(_read(path))
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
-        if isinstance(kept, dict) and kept.get("version") == VERSION and isinstance(kept.get("kind"), str):
-            yield SpoolFile(path, kept)
+        if isinstance(stored, dict) and stored.get("version") == VERSION and isinstance(stored.get("kind"), str):
+            yield SpoolFile(path, stored)
 
 
 def count_files(folder: str) -> int:
@@ -106,19 +106,19 @@ def _read(path: Path) -> bytes:
 
 def _write(folder: Path, message: bytes, intake: Intake, now_ms: int) -> None:
     try:
-        kept = as_kept(intake.from_hook(message))
-        name = kept["frame_uid"]
+        stored = as_stored(intake.from_hook(message))
+        name = stored["frame_uid"]
     except OptedOut as off:
-        kept = {"kind": "opt-out", "session_id": off.session_id, "ts": off.ts}
+        stored = {"kind": "opt-out", "session_id": off.session_id, "ts": off.ts}
         name = os.urandom(8).hex()
     except Ignored:
         return
     except Exception as error:  # noqa: BLE001 - one frame's boundary: those behind it must not be lost with it
         reason = getattr(error, "reason", error.code) if isinstance(error, SiftdError) else "internal"
-        kept = {"kind": "rejected", "reason": reason, "ts": now_ms}
+        stored = {"kind": "rejected", "reason": reason, "ts": now_ms}
         name = _frame_uid(message) or os.urandom(8).hex()
     safe = "".join(each for each in name if each.isalnum())[:64]
-    write_private(folder / f"{kept['ts']:013}-{safe}.json", msgspec.json.encode({"version": VERSION, **kept}))
+    write_private(folder / f"{stored['ts']:013}-{safe}.json", msgspec.json.encode({"version": VERSION, **stored}))
 
 
 def _frame_uid(message: bytes) -> str | None:

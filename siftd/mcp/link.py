@@ -12,7 +12,7 @@ from siftd.wire.workspace_client import WorkspaceClient
 from siftd.workspace.home import load_settings
 from siftd.workspace.identity import start_folder
 from siftd.workspace.paths import Home
-from siftd.workspaces.across import find_workspace_at, search_everywhere
+from siftd.workspaces.across import find_workspace_at, search_every_project
 
 AT = "@"
 """Between an id and the folder of another project, whose thing it names."""
@@ -48,7 +48,7 @@ class Link:
         Raises RequestInvalid if not.
         """
         self._check_is_allowed()
-        answer = search_everywhere(self._client, {"kind": kind, **fields})
+        answer = search_every_project(self._client, {"kind": kind, **fields})
         for hit in answer["hits"]:
             if hit.get("workspace", self.workspace.root) != self.workspace.root:
                 hit["id"] = f"{hit['id']}{AT}{hit['workspace']}"

@@ -55,7 +55,7 @@ class Events(TypedDict):
     events: list[Hit]
 
 
-class Kept(TypedDict):
+class Remembered(TypedDict):
     """A memory that was kept, and those that say nearly the same."""
 
     id: str
@@ -145,8 +145,8 @@ class Tools:
         whole = _as_text(self._link.ask_about("show", id)["item"])
         part = whole[offset : offset + SHOWN_CHARS_MAX]
         left = len(whole) - offset - len(part)
-        told = fenced(part)
-        return f"{told}\n[{left} characters more: offset={offset + len(part)}]" if left > 0 else told
+        line = fenced(part)
+        return f"{line}\n[{left} characters more: offset={offset + len(part)}]" if left > 0 else line
 
     def remember(
         self,
@@ -158,7 +158,7 @@ class Tools:
         pin: Annotated[bool, Field(description="for every session, once the person accepts; only if they ask")] = False,
         until: Annotated[str, Field(description="date from which it no longer holds")] = "",
         everywhere: Annotated[bool, Field(description="for every project, not only this one")] = False,
-    ) -> Kept:
+    ) -> Remembered:
         """Keep a decision, preference, procedure or fact that later sessions need and that code and history do not
         tell. What was done is captured anyway. Never secrets. If one in `similar` says the same or is now wrong,
         remember it anew with `supersedes`."""
@@ -229,8 +229,8 @@ def _as_text(item: dict[str, Any]) -> str:
             return "\n".join([head, *summaries, "", as_text(item["payload"])])
         case "summary":
             event = item["event"]
-            told = f"s{item['id']} of e{item['eventId']} (words of: {item['saidBy']}): {item['text']}"
-            return told if event is None else f"{told}\n\n{event['tool']}:\n{as_text(event['payload'])}"
+            line = f"s{item['id']} of e{item['eventId']} (words of: {item['saidBy']}): {item['text']}"
+            return line if event is None else f"{line}\n\n{event['tool']}:\n{as_text(event['payload'])}"
     return json.dumps(item, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -95,7 +95,7 @@ def is_other_providers_value(match: Match) -> bool:
     )
 
 
-def is_beside_service(match: Match) -> bool:
+def is_near_service(match: Match) -> bool:
     """Accept a generated value behind a short prefix where its line names a service or speaks of keys."""
     value, string = match[1], match.string
     body = value[match.end("prefix") - match.start(1) :]
@@ -221,7 +221,7 @@ def is_assigned_secret(match: Match) -> bool:
         between = match.string[match.end("name") : match.start(match.lastgroup or 0)]
         if "," in between and "\n" in between and not digits_in(quoted):
             return False  # the next word of a list
-        return is_plausible_value(kind, quoted) or (kind == "password" and _is_beside_user(match, quoted))
+        return is_plausible_value(kind, quoted) or (kind == "password" and _is_near_user(match, quoted))
     bare = match["bare"]
     between = match.string[match.end("name") : match.start("bare")]
     if "," in between and "\n" in between:
@@ -249,7 +249,7 @@ def _is_between_semicolons(match: Match) -> bool:
     return match.string[max(0, match.start() - 1) : match.start()] == ";" and match.string[match.end() :][:1] == ";"
 
 
-def _is_beside_user(match: Match, quoted: str) -> bool:
+def _is_near_user(match: Match, quoted: str) -> bool:
     """Whether two words in quotes follow a name in quotes: `user = 'ann'` and `password = 'open sesame'`."""
     before = match.string[max(0, match.start() - 80) : match.start()]
     return _TWO_WORDS.fullmatch(quoted) is not None and _USER_BEFORE.search(before) is not None

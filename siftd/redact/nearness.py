@@ -26,7 +26,7 @@ from siftd.redact import flags, secret_words
 from siftd.redact.flags import is_command, secrets_of_command
 from siftd.redact.prefilter import Prefilter
 from siftd.redact.secret_likelihood import HASH, digits_in, is_parted, is_stand_in
-from siftd.redact.secret_words import OTHER_SCRIPTS, Name, is_telling_at, names_in
+from siftd.redact.secret_words import OTHER_SCRIPTS, Name, is_secret_name_at, names_in
 from siftd.redact.shape import Shape, is_assigned, is_drawn, shape_of
 from siftd.redact.spans import PLACEHOLDER, Found, Range, united
 from siftd.redact.table import secrets_of_html, secrets_of_insert, secrets_of_table
@@ -102,7 +102,7 @@ def _near(text: str, rest: str, data: bytes, prefilter: Prefilter, position: int
                     covered = max(covered, stop_of_command)
                     yield from spans
             elif not tells:
-                tells = is_telling_at(text, place.start(), place.end())
+                tells = is_secret_name_at(text, place.start(), place.end())
             place = next(places, None)
         if tells:
             following = min(len(text), stop + FOLLOWING)

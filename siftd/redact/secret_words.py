@@ -225,7 +225,7 @@ def names_in(line: str, begin: int, end: int, is_known: Callable[[int, int], boo
             yield Name(match.start(), match.end(), "password")
 
 
-def is_telling_at(text: str, start: int, end: int) -> bool:
+def is_secret_name_at(text: str, start: int, end: int) -> bool:
     """Whether what the gate found at text[start:end] is part of a telling name."""
     if text[end - 1] in " ({[(":
         return True

@@ -28,7 +28,7 @@ from siftd.search.passages import Wanted, opening, passage
 from siftd.search.query import Question
 from siftd.search.retrievers import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
 from siftd.search.row_cache import Rows
-from siftd.search.unsummarised import told_now
+from siftd.search.unsummarised import summarise_now
 from siftd.search.vectors import is_built_in
 from siftd.search.weights import Weights
 from siftd.store import event_views, memories, search_reads, turn_summaries
@@ -367,7 +367,7 @@ class SearchEngine:
         rows = event_views.list_hits(self._connection, wanted, superseded=hidden_too)
         for row in rows:
             if row["text"] is None:
-                row["text"] = told_now(self._connection, row["eventId"])
+                row["text"] = summarise_now(self._connection, row["eventId"])
         return rows
 
     def _memory_hits(

@@ -201,7 +201,7 @@ class Legs:
         if self._listed is not None:
             within &= _contains(self._listed, events)
         if self._scope.has_summary is not None:
-            told = search_reads.told_events(self._connection, events.tolist())
+            told = search_reads.summarised_events(self._connection, events.tolist())
             within &= np.isin(events, told) == self._scope.has_summary
         return within
 

@@ -9,7 +9,7 @@ from siftd.summarise.extractive import in_own_words
 from siftd.summarise.items import as_item
 
 
-def told_now(connection: sqlite3.Connection, event_id: int) -> str:
+def summarise_now(connection: sqlite3.Connection, event_id: int) -> str:
     """Return one line for an event, whatever its payload is; an empty one for an event that is gone."""
     event = summaries.find_event(connection, event_id)
     return "" if event is None else in_own_words(as_item(event)).text

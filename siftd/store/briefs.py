@@ -115,19 +115,19 @@ def list_returned(
     since = now_ms - _FAILURES_DAYS * MS_PER_DAY
     open_since: dict[str, int] = {}
     mended: dict[str, int] = {}
-    settled: set[str] = set()
+    resolved: set[str] = set()
     found: list[Returned] = []
     for event_id, outcome, command in connection.execute(_COMMANDS, (since, except_session, _FAILURE_COMMANDS)):
         key = command_key(command) if isinstance(command, str) else ""
-        if not key or key in settled:
+        if not key or key in resolved:
             continue
         if outcome == "ok":
             if key in open_since:
                 mended[key] = int(event_id)
             else:
-                settled.add(key)
+                resolved.add(key)
         elif key in mended:
-            settled.add(key)
+            resolved.add(key)
             found.append(Returned(open_since[key], mended[key]))
         else:
             open_since.setdefault(key, int(event_id))

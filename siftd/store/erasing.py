@@ -17,7 +17,7 @@ from pathlib import Path
 from siftd.store import meta, slack
 from siftd.store.connection import open_writer, translate
 from siftd.store.forget_reach import Reach
-from siftd.store.tombstones import Tombstones, retell
+from siftd.store.tombstones import Tombstones, summarise_again
 
 BUSY_MS = 5_000
 """How long the eraser waits for groups that are being committed, or for a person's lock."""
@@ -143,14 +143,14 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones, reach: Re
         connection.executemany(_BY_SPAN, spans)
         _note_texts(connection)
         for (event_id,) in connection.execute(_TOLD_BY).fetchall():
-            retell(connection, event_id)
+            summarise_again(connection, event_id)
         touched = [
             row[0]
             for row in connection.execute(
                 f"SELECT DISTINCT session_id FROM events WHERE id IN ({_GONE})"  # noqa: S608 - constants only
             )
         ]
-        is_narrow = reach.is_narrow and _are_all_told(connection, reach)
+        is_narrow = reach.is_narrow and _are_all_there(connection, reach)
         count = connection.execute(f"DELETE FROM events WHERE id IN ({_GONE})").rowcount  # noqa: S608 - as above
         connection.execute(_FORGOTTEN_MEMORIES)
         connection.executemany(_EMPTY_SESSIONS, [(each,) for each in {*touched, *_wholly(sessions, tombstones)}])
@@ -252,11 +252,11 @@ def holders(database: str) -> list[str]:
     return sorted(found)
 
 
-def _are_all_told(connection: sqlite3.Connection, reach: Reach) -> bool:
+def _are_all_there(connection: sqlite3.Connection, reach: Reach) -> bool:
     """Whether every event that was named is there, and so are the summaries of those that have one: nobody has deleted
     any by hand, whose texts nothing else leads to."""
-    told, untold = connection.execute(_TOLD).fetchone()
-    return bool(untold == 0 and told >= reach.events)
+    with_summary, without_summary = connection.execute(_TOLD).fetchone()
+    return bool(without_summary == 0 and with_summary >= reach.events)
 
 
 def _note_texts(connection: sqlite3.Connection) -> None:
@@ -279,8 +279,10 @@ def _sweep_sessions(connection: sqlite3.Connection) -> None:
 
 
 def _forget_folders(connection: sqlite3.Connection, tombstones: Tombstones) -> None:
-    told = connection.execute("SELECT session_id, cwd, started_ts FROM sessions WHERE cwd IS NOT NULL").fetchall()
-    gone = [(each,) for each, cwd, started_ts in told if tombstones.has_folder(cwd, started_ts)]
+    with_summary = connection.execute(
+        "SELECT session_id, cwd, started_ts FROM sessions WHERE cwd IS NOT NULL"
+    ).fetchall()
+    gone = [(each,) for each, cwd, started_ts in with_summary if tombstones.has_folder(cwd, started_ts)]
     connection.executemany("UPDATE sessions SET cwd = NULL WHERE session_id = ?", gone)
 
 

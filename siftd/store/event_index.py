@@ -91,12 +91,12 @@ def insert(connection: sqlite3.Connection, rows: Iterable[Facets]) -> None:
     An upsert, not a REPLACE: that one fires no delete trigger, and full text would keep the old words.
     """
     there = "SELECT 1 FROM events WHERE id = ?"
-    kept = [row for row in rows if connection.execute(there, (row.event_id,)).fetchone()]
-    kept.sort(key=lambda row: row.event_id)  # newest first would leave pages half empty
-    insert_rows(connection, "INSERT INTO event_words", 2, [(row.event_id, row.words) for row in kept], _UPSERT)
+    there_still = [row for row in rows if connection.execute(there, (row.event_id,)).fetchone()]
+    there_still.sort(key=lambda row: row.event_id)  # newest first would leave pages half empty
+    insert_rows(connection, "INSERT INTO event_words", 2, [(row.event_id, row.words) for row in there_still], _UPSERT)
     connection.executemany(
         "INSERT OR IGNORE INTO event_facets VALUES (?, ?, ?)",
-        [(facet, value, row.event_id) for row in kept for facet, value in row.values()],
+        [(facet, value, row.event_id) for row in there_still for facet, value in row.values()],
     )
 
 

@@ -81,8 +81,8 @@ def counts(connection: sqlite3.Connection) -> dict[str, int]:
 
 def counters(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the captures' counters."""
-    kept = dict(connection.execute("SELECT name, value FROM counters"))
-    return {name: kept.get(name, 0) for name in ("accepted", "duplicates", "rejected", "spooled", "forgotten", "off")}
+    values = dict(connection.execute("SELECT name, value FROM counters"))
+    return {name: values.get(name, 0) for name in ("accepted", "duplicates", "rejected", "spooled", "forgotten", "off")}
 
 
 def redactions(connection: sqlite3.Connection) -> dict[str, int]:

@@ -22,14 +22,14 @@ from siftd.store import meta
 from siftd.store.ids import last_id
 from siftd.store.intents import apply_intent, apply_summaries
 
-_AS_TOLD = (
+_AS_RECORDED = (
     "ts", "session_id", "tool", "input_hash", "tokens_est", "uid", "frame_uid", "outcome", "native_key", "input_key",
     "prompt_id", "agent_id", "spawned_agent_id",
 )  # fmt: skip
 """Columns that a record fills as it is."""
-_COLUMNS = ("id", "payload_json", "kind", "action", "said_by", *_AS_TOLD)
+_COLUMNS = ("id", "payload_json", "kind", "action", "said_by", *_AS_RECORDED)
 _INSERT = f"INSERT INTO events ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
-_told = attrgetter(*_AS_TOLD)
+_as_recorded = attrgetter(*_AS_RECORDED)
 _TOUCH_SESSION = """
 INSERT INTO sessions (session_id, cwd, started_ts, last_ts, ended_ts, source, compacted_ts)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, CASE WHEN ?7 = 'compact' THEN ?4 END)
@@ -222,7 +222,7 @@ def _row(record: Record) -> tuple[object, ...]:
     kind, action = kind_and_action(record.event_kind, record.action, record.tool)
     is_hooked, is_native = record.frame_uid is not None, record.native_key is not None
     whose = said_by(record.said_by, record.tool, is_hooked=is_hooked, is_native=is_native)
-    return record.seq, bytes(record.payload).decode(), kind, action, whose, *_told(record)
+    return record.seq, bytes(record.payload).decode(), kind, action, whose, *_as_recorded(record)
 
 
 def _make_way(connection: sqlite3.Connection, seq: int) -> None:

@@ -85,7 +85,7 @@ def is_superseding(connection: sqlite3.Connection, newer: list[Any], older: list
     sql = "SELECT 1 FROM summary_supersedes WHERE newer_id = ? AND older_id = ?"
     ids = find_summary(connection, *newer), find_summary(connection, *older)
     return (
-        summaries.are_kept_apart(connection, newer[0], older[0]) or connection.execute(sql, ids).fetchone() is not None
+        summaries.are_held_apart(connection, newer[0], older[0]) or connection.execute(sql, ids).fetchone() is not None
     )
 
 
@@ -126,22 +126,22 @@ INSERT INTO summaries (event_id, ts, model, prompt_hash, text, tokens_in, tokens
 _SUMMARY_COLUMNS = 10
 
 
-def insert_summaries(connection: sqlite3.Connection, told: Sequence[tuple[dict[str, Any], Record]]) -> None:
+def insert_summaries(connection: sqlite3.Connection, given: Sequence[tuple[dict[str, Any], Record]]) -> None:
     """Give events the summaries that were told of them elsewhere, save those that they have already.
 
     In one statement: for each statement full text writes a segment, which took half of an import's time.
     """
     rows: list[tuple[Any, ...]] = []
-    kept: list[tuple[dict[str, Any], Record]] = []
+    taken: list[tuple[dict[str, Any], Record]] = []
     seen: set[tuple[int, str]] = set()
-    for payload, record in told:
+    for payload, record in given:
         event_id, text = payload["event"], payload["text"]
         name = event_id, text_hash(text)
         event = summaries.find_event(connection, event_id)
         if event is None or name in seen or find_summary(connection, *name) is not None:
             continue
         seen.add(name)
-        kept.append((payload, record))
+        taken.append((payload, record))
         scope: Scope = payload.get("scope", "event")
         rows.append(
             (
@@ -163,7 +163,7 @@ def insert_summaries(connection: sqlite3.Connection, told: Sequence[tuple[dict[s
         if scope != "session":  # that one tells nothing of the event that it hangs on
             connection.execute("UPDATE events SET status = 'summarized', last_error = NULL WHERE id = ?", (event_id,))
     ids = insert_rows(connection, _SUMMARY, _SUMMARY_COLUMNS, rows)
-    for summary_id, (payload, record) in zip(ids, kept, strict=True):
+    for summary_id, (payload, record) in zip(ids, taken, strict=True):
         cite(connection, summary_id, payload.get("cites", ()), record.ts)
 
 

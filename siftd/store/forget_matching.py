@@ -94,7 +94,7 @@ class Matched:
     facts: dict[int, Fact] = field(default_factory=dict)
     memories: dict[int, str | None] = field(default_factory=dict)
     records: set[int] = field(default_factory=set)
-    retell: set[int] = field(default_factory=set)
+    to_summarise_again: set[int] = field(default_factory=set)
     paths: set[str] = field(default_factory=set)
     sessions: set[str] = field(default_factory=set)
     """Whose very ids hold the text."""
@@ -141,15 +141,15 @@ def counted_uids_until(connection: sqlite3.Connection, until: int) -> list[str]:
     return [str(row[0]) for row in connection.execute(_COUNTED, (until,))]
 
 
-def match(connection: sqlite3.Connection, records: Iterable[Record], wish: ForgetQuery) -> Matched:
+def match(connection: sqlite3.Connection, records: Iterable[Record], asked: ForgetQuery) -> Matched:
     """Return what is to be forgotten. Reads every event and every record of the log, but for ids that are there."""
-    return _Matching(connection, wish).run(records)
+    return _Matching(connection, asked).run(records)
 
 
-def list_left(connection: sqlite3.Connection, wish: ForgetQuery) -> list[str]:
+def list_left(connection: sqlite3.Connection, asked: ForgetQuery) -> list[str]:
     """Return what holds the text of a wish and stays, in words of ours."""
     root = meta.get(connection, "root") or ""
-    return ["the path of this workspace"] if wish.query and folded(wish.query) in folded(root) else []
+    return ["the path of this workspace"] if asked.query and folded(asked.query) in folded(root) else []
 
 
 def folded(text: str) -> str:
@@ -162,26 +162,26 @@ def folded(text: str) -> str:
     return normalize("NFD", normalize("NFD", text).casefold())
 
 
-def needle_of(wish: ForgetQuery) -> bytes:
+def needle_of(asked: ForgetQuery) -> bytes:
     """Return what stands in each record of the log that a wish may be about."""
-    return b"" if wish.session is None else msgspec.json.encode(wish.session)
+    return b"" if asked.session is None else msgspec.json.encode(asked.session)
 
 
-def payloads(matched: Matched, wish: ForgetQuery, keys: Keys) -> Iterator[dict[str, Any]]:
+def payloads(matched: Matched, asked: ForgetQuery, keys: Keys) -> Iterator[dict[str, Any]]:
     """Yield the payloads of the `forget` records that keep what was matched from coming back."""
     facts = list(matched.facts.values())
-    scope: dict[str, Any] = {"scope": wish.scope, "since": wish.since, "until": wish.until}
+    scope: dict[str, Any] = {"scope": asked.scope, "since": asked.since, "until": asked.until}
     names = {
         "session": sorted(
-            keys.session(each) for each in matched.sessions | ({wish.session} if wish.session else set())
+            keys.session(each) for each in matched.sessions | ({asked.session} if asked.session else set())
         ),
         "title": sorted(map(keys.title, matched.titles)),
         "folder": sorted(map(keys.folder, matched.folders)),
         "file": sorted(keys.file(path) for path in matched.paths),
         "memory": [[uid or f"id:{number}", str(number)] for number, uid in matched.memories.items()],
         "record": sorted(matched.records),
-        "retell": sorted(matched.retell),
-        "time": wish.scope == "time",
+        "retell": sorted(matched.to_summarise_again),
+        "time": asked.scope == "time",
     }
     yield scope | names | _names(facts[:EVENTS_PER_RECORD], keys)
     for start in range(EVENTS_PER_RECORD, len(facts), EVENTS_PER_RECORD):
@@ -201,25 +201,25 @@ def _names(facts: list[Fact], keys: Keys) -> dict[str, list[Any]]:
 class _Matching:
     """One pass over everything."""
 
-    def __init__(self, connection: sqlite3.Connection, wish: ForgetQuery) -> None:
+    def __init__(self, connection: sqlite3.Connection, asked: ForgetQuery) -> None:
         self._connection = connection
-        self._wish = wish
-        self._found = Matched(paths={wish.file} if wish.file and not _is_glob(wish.file) else set())
+        self._asked = asked
+        self._found = Matched(paths={asked.file} if asked.file and not _is_glob(asked.file) else set())
         self._closing: list[Fact] = []
         self._turns: set[tuple[str, str | None]] = set()
         self._agents: set[tuple[str, str]] = set()
         self._memory_uids: set[str | None] = set()
-        self._text = folded(wish.query) if wish.query else None
-        self._json = folded(msgspec.json.encode(wish.query)[1:-1].decode()) if wish.query else None
+        self._text = folded(asked.query) if asked.query else None
+        self._json = folded(msgspec.json.encode(asked.query)[1:-1].decode()) if asked.query else None
 
     def run(self, records: Iterable[Record]) -> Matched:
-        if self._wish.scope == "id" and self._find_named():
+        if self._asked.scope == "id" and self._find_named():
             self._add_closing()
             self._follow()
             return self._found
         stored = set()
-        of = f"{_EVENTS} WHERE ?1 IS NULL ORDER BY id" if self._wish.session is None else _BY_SESSION
-        for row in self._connection.execute(of, (self._wish.session,)):
+        of = f"{_EVENTS} WHERE ?1 IS NULL ORDER BY id" if self._asked.session is None else _BY_SESSION
+        for row in self._connection.execute(of, (self._asked.session,)):
             fact = Fact(*row[:-1])
             stored.add(fact.uid)
             self._look_at(fact, row[-1])
@@ -228,14 +228,14 @@ class _Matching:
             self._look_at_names()
         for record in records:
             self._look_at_record(record, stored)
-        if self._wish.scope != "time":
+        if self._asked.scope != "time":
             self._add_closing()
         self._follow()
         return self._found
 
     def _find_named(self) -> bool:
         """Look at what ids name alone; False when one of them is not in the database: the log may tell of it."""
-        wanted = json.dumps(sorted(self._wish.events))
+        wanted = json.dumps(sorted(self._asked.events))
         for row in self._connection.execute(_BY_IDS, (wanted,)).fetchall():
             self._look_at(Fact(*row[:-1]), row[-1])
         self._look_at_memories()
@@ -243,8 +243,8 @@ class _Matching:
         for row in self._connection.execute(_CLOSING, (sessions,)).fetchall():
             if row[0] not in self._found.facts:
                 self._closing.append(Fact(*row[:-1]))
-        return len(self._found.facts) == len(self._wish.events) and len(self._found.memories) == len(
-            self._wish.memories
+        return len(self._found.facts) == len(self._asked.events) and len(self._found.memories) == len(
+            self._asked.memories
         )
 
     def _add_closing(self) -> None:
@@ -262,14 +262,14 @@ class _Matching:
             self._closing.append(fact)
 
     def _is_wanted(self, fact: Fact, payload_json: str) -> bool:
-        wish = self._wish
-        if wish.scope == "id":
-            return fact.seq in wish.events
-        if not wish.since <= fact.ts <= wish.until or (wish.session and fact.session_id != wish.session):
+        asked = self._asked
+        if asked.scope == "id":
+            return fact.seq in asked.events
+        if not asked.since <= fact.ts <= asked.until or (asked.session and fact.session_id != asked.session):
             return False
         if self._json is not None and self._json not in folded(payload_json) and not self._is_in_names(fact):
             return False
-        return wish.file is None or self._is_about(wish.file, payload_json)
+        return asked.file is None or self._is_about(asked.file, payload_json)
 
     def _is_in_names(self, fact: Fact) -> bool:
         return self._is_in(fact.tool, fact.session_id, fact.prompt_id, fact.agent_id, fact.spawned_agent_id)
@@ -293,12 +293,12 @@ class _Matching:
 
     def _look_at_names(self) -> None:
         """Look at what sessions are called and where they were: no event tells it."""
-        wish = self._wish
+        asked = self._asked
         for session_id, cwd, started_ts in self._connection.execute(_PLACES):
-            if wish.since <= started_ts <= wish.until:
+            if asked.since <= started_ts <= asked.until:
                 self._look_at_session(session_id, cwd)
-        for session_id, ts, *told in self._connection.execute(_NAMED):
-            if wish.since <= ts <= wish.until and self._is_in(session_id, *told):
+        for session_id, ts, *text in self._connection.execute(_NAMED):
+            if asked.since <= ts <= asked.until and self._is_in(session_id, *text):
                 self._found.titles.add(session_id)
 
     def _look_at_session(self, session_id: str, cwd: str | None) -> None:
@@ -308,16 +308,16 @@ class _Matching:
             self._found.folders.add(cwd)
 
     def _is_wanted_memory(self, number: int, session: str | None, ts: int, *texts: object) -> bool:
-        wish = self._wish
-        if wish.scope == "id":
-            return number in wish.memories
-        if wish.file or not wish.since <= ts <= wish.until or (wish.session and session != wish.session):
+        asked = self._asked
+        if asked.scope == "id":
+            return number in asked.memories
+        if asked.file or not asked.since <= ts <= asked.until or (asked.session and session != asked.session):
             return False
         return self._text is None or self._is_in(session, *texts)
 
     def _look_at_record(self, record: Record, stored: set[str | None]) -> None:
         """Look at what only the log tells any more."""
-        is_timely = self._wish.since <= record.ts <= self._wish.until
+        is_timely = self._asked.since <= record.ts <= self._asked.until
         if record.kind in ("capture", "session") and self._text is not None and is_timely:
             self._look_at_session(record.session_id, record.cwd)
         if record.kind == "capture":
@@ -326,8 +326,8 @@ class _Matching:
         elif record.kind == "remember":
             self._look_at_remembered(record)
         elif self._json is not None and record.kind != "forget":
-            told = folded(f"{record.detail} {bytes(record.payload).decode()}")
-            if self._json in told or (self._text or "") in told:
+            text = folded(f"{record.detail} {bytes(record.payload).decode()}")
+            if self._json in text or (self._text or "") in text:
                 self._found.records.add(record.seq)
                 if record.kind == "conversation":
                     self._found.titles.add(record.session_id)
@@ -362,7 +362,7 @@ class _Matching:
                 found.summaries += 1
             elif self._text is not None and self._text in folded(text):
                 found.summaries += 1
-                found.retell.add(event_id)
+                found.to_summarise_again.add(event_id)
 
 
 def _is_glob(file: str) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 from siftd.capture.admission import Admission
 from siftd.redact.session_values import Sought
 from siftd.store.scrubbing import CHUNK, EVENT_COLUMNS, Scrubbed, scrub_events, scrub_texts, text_columns, transaction
-from siftd.store.tombstones import retell
+from siftd.store.tombstones import summarise_again
 
 _OF_SESSION = f"SELECT {EVENT_COLUMNS} FROM events WHERE session_id = ? AND id > ? ORDER BY id LIMIT ?"  # noqa: S608 - constants only
 _SUMMARIES = """
@@ -79,7 +79,7 @@ def hide_rows(connection: sqlite3.Connection, admission: Admission, found: Itera
             scrub_events(connection, admission, chosen, scrubbed, dry_run=False)
         with transaction(connection):
             for event_id in holders.told:
-                retell(connection, event_id)
+                summarise_again(connection, event_id)
         for table, numbers in holders.texts.items():
             names = [name for name in columns[table] if name != "session_id"]
             marks = ", ".join("?" * len(numbers))

@@ -68,8 +68,8 @@ class Injection:
 def session_state(connection: sqlite3.Connection, session_id: str) -> SessionState:
     row = connection.execute(_STATE, (session_id,)).fetchone()
     compacted_ts = int(row[0]) if row else 0
-    told = connection.execute(_TOLD, (session_id, compacted_ts)).fetchall()
-    return SessionState(compacted_ts, frozenset(each for row in told for each in row if each))
+    rows = connection.execute(_TOLD, (session_id, compacted_ts)).fetchall()
+    return SessionState(compacted_ts, frozenset(each for row in rows for each in row if each))
 
 
 def insert(connection: sqlite3.Connection, session_id: str, hook: str, given: Sequence[Injection], now_ms: int) -> None:

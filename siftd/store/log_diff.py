@@ -20,20 +20,20 @@ def count_differing(connection: sqlite3.Connection, records: Iterable[Record]) -
     differing: dict[int, Record | None] = {}
     """By id; with what the log says of it so far."""
     for record in records:
-        told = record
+        current = record
         if record.kind == "outcome":  # the event is what both records say
             payload = msgspec.json.decode(record.payload)
             captured = differing.pop(payload["event"], None)
             if captured is None:
                 continue
             new = outcomes.corrected(bytes(captured.payload), payload)
-            told = msgspec.structs.replace(captured, payload=msgspec.Raw(new), input_hash=outcomes.payload_hash(new))
+            current = msgspec.structs.replace(captured, payload=msgspec.Raw(new), input_hash=outcomes.payload_hash(new))
         elif record.kind != "capture":
             continue
-        row = connection.execute(_AS_LOGGED, (told.seq,)).fetchone()
-        logged = (told.uid, told.ts, told.session_id, told.tool, told.input_hash, bytes(told.payload))
+        row = connection.execute(_AS_LOGGED, (current.seq,)).fetchone()
+        logged = (current.uid, current.ts, current.session_id, current.tool, current.input_hash, bytes(current.payload))
         if row is not None and row != logged:
-            differing[told.seq] = told
+            differing[current.seq] = current
     for event_id, input_hash, payload_json in connection.execute(_HASHED):
         if input_hash != hashlib.sha256(payload_json).hexdigest():
             differing[event_id] = None

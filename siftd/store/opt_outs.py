@@ -77,15 +77,15 @@ class OptOuts:
         """Obey an intent, now that it is in the log."""
         if kind not in KINDS:
             return
-        told = msgspec.json.decode(payload_json)
-        session_id = told["session"]
+        payload = msgspec.json.decode(payload_json)
+        session_id = payload["session"]
         spans = self._spans.setdefault(session_id, [])
         if kind == "opt-out":
-            spans.append(Span(told["since"], None))
-            if "uptime" in told:
-                self._uptimes.setdefault(session_id, told["uptime"])
+            spans.append(Span(payload["since"], None))
+            if "uptime" in payload:
+                self._uptimes.setdefault(session_id, payload["uptime"])
         elif (begun := self.off_since(session_id)) is not None:
-            spans[:] = [span for span in spans if span.until is not None] + [_ended(begun, told)]
+            spans[:] = [span for span in spans if span.until is not None] + [_ended(begun, payload)]
             self._uptimes.pop(session_id, None)
 
 

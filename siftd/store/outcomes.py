@@ -14,7 +14,7 @@ from siftd.capture.admission import encode_canonical, estimate_tokens
 from siftd.clients.failed import as_error
 from siftd.log.record import Record
 from siftd.store.payload import find_object
-from siftd.store.tombstones import retell
+from siftd.store.tombstones import summarise_again
 
 _FIND = "SELECT payload_json FROM events WHERE id = ? AND uid IS ? AND outcome = 'ok'"
 _CORRECT = "UPDATE events SET outcome = ?, payload_json = ?, input_hash = ?, tokens_est = ? WHERE id = ?"
@@ -40,7 +40,7 @@ def correct(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) 
     told_by = connection.execute(_TOLD_BY, (event_id,)).fetchall()
     connection.execute(_CORRECT, (outcome, new.decode(), payload_hash(new), estimate_tokens(new), event_id))
     for told in {event_id, *(row[0] for row in told_by)}:
-        retell(connection, told)
+        summarise_again(connection, told)
 
 
 def corrected(payload_json: bytes, told: dict[str, Any]) -> bytes:

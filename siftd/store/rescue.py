@@ -91,7 +91,7 @@ def _is_ours(connection: sqlite3.Connection, old: sqlite3.Connection) -> bool:
     """Whether the set-aside database is of this store and has seen every scrub: an older one's rows are not clean."""
     try:
         is_other = any(
-            None not in (told := (meta.get(connection, key), meta.get(old, key))) and told[0] != told[1]
+            None not in (found := (meta.get(connection, key), meta.get(old, key))) and found[0] != found[1]
             for key in ("store", "secret")
         )
         scrubbed = int(meta.get(old, scrubbing.DONE) or 0)
@@ -153,22 +153,22 @@ class _Rescue:
     def _has_another_name(self, event: dict[str, Any]) -> bool:
         """Whether the event is here under its id, with its time and words: one flipped bit makes a uid another."""
         sql = "SELECT 1 FROM events WHERE id = ? AND ts = ? AND session_id = ? AND input_hash = ?"
-        told = event["id"], event["ts"], event["session_id"], event["input_hash"]
-        return self._connection.execute(sql, told).fetchone() is not None
+        found = event["id"], event["ts"], event["session_id"], event["input_hash"]
+        return self._connection.execute(sql, found).fetchone() is not None
 
     def _is_taken(self, table: str, number: int) -> bool:
         return self._connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (number,)).fetchone() is not None  # noqa: S608
 
     def _is_forgotten(self, event: dict[str, Any]) -> bool:
-        told = self._tombstones
-        if told.is_empty:
+        found = self._tombstones
+        if found.is_empty:
             return False
         uid, frame = event["uid"], event["frame_uid"]
         return (
-            (uid is not None and told.find_uid(uid) is not None)
-            or (frame is not None and told.find_frame(frame) is not None)
+            (uid is not None and found.find_uid(uid) is not None)
+            or (frame is not None and found.find_frame(frame) is not None)
             or (uid is None and self._is_buried("id", str(event["id"])))
-            or told.find_stored(event["session_id"], event["ts"], event["id"], event["payload_json"].encode())
+            or found.find_stored(event["session_id"], event["ts"], event["id"], event["payload_json"].encode())
             is not None
         )
 
@@ -212,10 +212,10 @@ class _Rescue:
         return self._connection.execute(sql, (memory["id"], memory["ts"], memory["text"])).fetchone() is not None
 
     def _update_memory(self, number: int, memory: dict[str, Any]) -> int:
-        told = {name: value for name, value in memory.items() if name != "id"}
-        assigned = ", ".join(f"{name} = ?" for name in told)
+        found = {name: value for name, value in memory.items() if name != "id"}
+        assigned = ", ".join(f"{name} = ?" for name in found)
         sql = f"UPDATE memories SET {assigned} WHERE id = ?"  # noqa: S608 - names of our own
-        return self._connection.execute(sql, (*told.values(), number)).rowcount
+        return self._connection.execute(sql, (*found.values(), number)).rowcount
 
     def _copy(self, table: str) -> int:
         """Insert what is missing of a table; return how many rows."""

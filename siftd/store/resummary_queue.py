@@ -22,7 +22,7 @@ def list_waiting(connection: sqlite3.Connection, waits_for: str | None, limit: i
     return [int(row[0]) for row in connection.execute(sql, (waits_for, limit))]
 
 
-def find_told(connection: sqlite3.Connection, summary_id: int) -> tuple[RawEvent, str] | None:
+def find_summarised(connection: sqlite3.Connection, summary_id: int) -> tuple[RawEvent, str] | None:
     """Return the event that a summary is of, and its scope."""
     row = connection.execute("SELECT event_id, scope FROM summaries WHERE id = ?", (summary_id,)).fetchone()
     event = None if row is None else find_event(connection, int(row[0]))
@@ -38,7 +38,7 @@ def replace(connection: sqlite3.Connection, summary_id: int, better: NewSummary,
     return True
 
 
-def note_settled(connection: sqlite3.Connection, summary_id: int) -> None:
+def note_resummarised(connection: sqlite3.Connection, summary_id: int) -> None:
     """Let a summary wait no longer."""
     connection.execute("UPDATE summaries SET waits_for = NULL WHERE id = ?", (summary_id,))
 

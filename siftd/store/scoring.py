@@ -19,16 +19,16 @@ _KEY = "scoring"
 
 def read_scoring(connection: sqlite3.Connection, label: str | None = None) -> dict[str, float]:
     """Return the numbers that were set, for everything or for what is kept under a label."""
-    kept: dict[str, float] = json.loads(meta.get(connection, _key(label)) or "{}")
-    return kept
+    stored: dict[str, float] = json.loads(meta.get(connection, _key(label)) or "{}")
+    return stored
 
 
 def apply(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
     """Do what a `scoring` record asks for."""
     label = payload.get("label")
     numbers = {name: value for name, value in payload.items() if name != "label"}
-    kept = read_scoring(connection, label) | numbers
-    meta.put(connection, _key(label), json.dumps({name: each for name, each in kept.items() if each is not None}))
+    stored = read_scoring(connection, label) | numbers
+    meta.put(connection, _key(label), json.dumps({name: each for name, each in stored.items() if each is not None}))
 
 
 def _key(label: str | None) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from siftd.capture.admission import Admission
 from siftd.store.connection import begin, commit, rollback
-from siftd.store.tombstones import retell
+from siftd.store.tombstones import summarise_again
 
 CHUNK = 256
 _PLACEHOLDER = re.compile(r"\[REDACTED:([a-z0-9-]{1,40})(?::[0-9a-f]{4})?\]")
@@ -88,11 +88,15 @@ def scrub_rows(connection: sqlite3.Connection, admission: Admission, *, dry_run:
     """Apply today's rules to every row; an event that changes, and what was told of it, is summarised anew."""
     scrubbed = Scrubbed()
     last_id = 0
-    retold: set[int] = set()
+    to_resummarise: set[int] = set()
     while rows := connection.execute(_EVENTS, (last_id, CHUNK)).fetchall():
         last_id = rows[-1][0]
-        retold |= scrub_events(connection, admission, rows, scrubbed, dry_run)
-    gone = {number for number, event in connection.execute(_SUMMARIES) if event in retold} if retold else set()
+        to_resummarise |= scrub_events(connection, admission, rows, scrubbed, dry_run)
+    gone = (
+        {number for number, event in connection.execute(_SUMMARIES) if event in to_resummarise}
+        if to_resummarise
+        else set()
+    )
     for table, columns in text_columns(connection).items():
         for chunk in _chunks(connection, table, columns):
             if table == "summaries":  # a trial's as well: what would be told anew is not changed by itself
@@ -129,9 +133,9 @@ def ask(connection: sqlite3.Connection, seq: int) -> None:
 
 def pending_seq(connection: sqlite3.Connection) -> int | None:
     """Return the newest record that asked for a scrub which is not yet done."""
-    kept = dict(connection.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", (_PENDING, DONE)).fetchall())
-    asked = int(kept.get(_PENDING, 0))
-    return asked if asked > int(kept.get(DONE, 0)) else None
+    noted = dict(connection.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", (_PENDING, DONE)).fetchall())
+    asked = int(noted.get(_PENDING, 0))
+    return asked if asked > int(noted.get(DONE, 0)) else None
 
 
 def note_done(connection: sqlite3.Connection, seq: int) -> None:
@@ -160,13 +164,15 @@ def scrub_events(
             scrubbed.events.add(event_id)
             before = [session_id, tool, payload_json, *ids]
             scrubbed.note("events", " ".join(filter(None, before)), " ".join(filter(None, (*new[:3], *new.ids))))
-    retold = {told for *_, event_id in changed for (told,) in connection.execute(_TOLD_BY, (event_id,)).fetchall()}
+    to_resummarise = {
+        summary_of for *_, event_id in changed for (summary_of,) in connection.execute(_TOLD_BY, (event_id,)).fetchall()
+    }
     if changed and not dry_run:
         with transaction(connection):
             connection.executemany(_REWRITE_EVENT, changed)
-            for told in sorted(retold):
-                retell(connection, told)
-    return retold
+            for summary_of in sorted(to_resummarise):
+                summarise_again(connection, summary_of)
+    return to_resummarise
 
 
 class StoredPayloads:

@@ -141,7 +141,7 @@ def listed_events(connection: sqlite3.Connection, listed: Part) -> str:
     return str(connection.execute(sql, listed.values).fetchone()[0] or "")
 
 
-def told_events(connection: sqlite3.Connection, ids: Iterable[int]) -> list[int]:
+def summarised_events(connection: sqlite3.Connection, ids: Iterable[int]) -> list[int]:
     """Return those of the events `ids` that have a summary."""
     sql = "SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM summaries k WHERE k.event_id = j.value)"
     return [int(row[0]) for row in connection.execute(sql, (_array(ids),))]

@@ -55,8 +55,8 @@ def _cleaned(data: mmap.mmap):  # type: ignore[no-untyped-def]  # typing alone w
     for number in range(1, pages + 1):
         start = (number - 1) * size
         page = data[start : start + size]
-        if (kept := free.get(number, ends.get(number))) is not None:
-            clean = page[:kept] + bytes(size - kept)
+        if (left := free.get(number, ends.get(number))) is not None:
+            clean = page[:left] + bytes(size - left)
         else:
             clean = _without_gaps(page, number, usable)
         if clean != page:

@@ -181,7 +181,7 @@ def _insert(connection: sqlite3.Connection, new: Sequence[NewSummary], now_ms: i
             now_ms,
             each.model,
             each.prompt_hash,
-            *_told(each),
+            *_values(each),
             each.words,
             each.scope,
             each.waits_for,
@@ -193,12 +193,12 @@ def _insert(connection: sqlite3.Connection, new: Sequence[NewSummary], now_ms: i
     for summary_id, each in zip(ids, new, strict=True):
         if each.cites:
             cite(connection, summary_id, each.cites, now_ms)
-    kept = [(each.cache_key, *_told(each), now_ms, each.model) for each in new if each.waits_for is None]
-    connection.executemany(_CACHE, kept)
+    cached = [(each.cache_key, *_values(each), now_ms, each.model) for each in new if each.waits_for is None]
+    connection.executemany(_CACHE, cached)
     return ids
 
 
-def _told(new: NewSummary) -> tuple[str, int, int, float]:
+def _values(new: NewSummary) -> tuple[str, int, int, float]:
     return new.text, new.tokens_in, new.tokens_out, new.confidence
 
 
@@ -236,10 +236,10 @@ def note_cannot(connection: sqlite3.Connection, event_id: int, reason: str, atte
     return bool(row and row[0] == "skipped")
 
 
-def note_untold(connection: sqlite3.Connection, event_ids: Sequence[int]) -> int:
+def note_without_summary(connection: sqlite3.Connection, event_ids: Sequence[int]) -> int:
     """Note that events need no summary; return how many that were raw."""
-    told = "UPDATE events SET status = 'summarized' WHERE status = 'raw' AND id IN (SELECT value FROM json_each(?))"
-    return connection.execute(told, (json.dumps(list(event_ids)),)).rowcount
+    sql = "UPDATE events SET status = 'summarized' WHERE status = 'raw' AND id IN (SELECT value FROM json_each(?))"
+    return connection.execute(sql, (json.dumps(list(event_ids)),)).rowcount
 
 
 def note_parked(connection: sqlite3.Connection, event_ids: Iterable[int], reason: str) -> None:
@@ -285,7 +285,7 @@ def find_live(connection: sqlite3.Connection, summary_ids: Iterable[int]) -> dic
     return {row[0]: LiveSummary(*row) for row in rows}
 
 
-def are_kept_apart(connection: sqlite3.Connection, a_event: int, b_event: int) -> bool:
+def are_held_apart(connection: sqlite3.Connection, a_event: int, b_event: int) -> bool:
     """Whether a person took the summaries of these two events apart."""
     pair = (min(a_event, b_event), max(a_event, b_event))
     sql = "SELECT 1 FROM kept_apart WHERE a_event = ? AND b_event = ?"

@@ -144,10 +144,10 @@ class Tombstones:
 
     def find_title(self, payload_json: bytes) -> int | None:
         """Return FORGOTTEN for a title that is told again, by an import."""
-        told = find_object(payload_json.decode()) or {}
-        session_id, ts = told.get("id"), told.get("ts")
-        is_told = isinstance(session_id, str) and isinstance(ts, int)
-        return FORGOTTEN if is_told and self.has_title(session_id, ts) else None  # type: ignore[arg-type]
+        payload = find_object(payload_json.decode()) or {}
+        session_id, ts = payload.get("id"), payload.get("ts")
+        is_complete = isinstance(session_id, str) and isinstance(ts, int)
+        return FORGOTTEN if is_complete and self.has_title(session_id, ts) else None  # type: ignore[arg-type]
 
     def find_arriving(
         self, session_id: str, ts: int, payload_json: bytes = b"{}", *, now_ms: int | None = None
@@ -179,9 +179,9 @@ class Tombstones:
         if record.kind in ("session", "conversation"):
             return self._covers_time(record, record.ts)
         if record.kind == "outcome":
-            return self._covers_told(record)
+            return self._covers_what_names_an_event(record)
         if record.kind in ("summary", "injection"):
-            return self._covers_told(record) or self._covers_memory(record)
+            return self._covers_what_names_an_event(record) or self._covers_memory(record)
         if record.kind != "capture":
             return record.kind not in _NOT_ASKED and self._covers_memory(record)
         return (
@@ -226,11 +226,11 @@ class Tombstones:
         """Return the times that are forgotten."""
         return self._spans.get(("time", ""), [])
 
-    def _covers_told(self, record: Record) -> bool:
+    def _covers_what_names_an_event(self, record: Record) -> bool:
         """An imported summary, that an agent was given it, and how a call ended go with their event."""
-        told = find_object(bytes(record.payload).decode()) or {}
-        is_named = self._find("uid", str(told.get("uid"))) is not None
-        return is_named or self._covers_time(record, told.get("eventTs", record.ts))
+        payload = find_object(bytes(record.payload).decode()) or {}
+        is_named = self._find("uid", str(payload.get("uid"))) is not None
+        return is_named or self._covers_time(record, payload.get("eventTs", record.ts))
 
     def _covers_time(self, record: Record, ts: int) -> bool:
         """Whether what was forgotten after a record was kept covers it by its time."""
@@ -267,7 +267,7 @@ def bury(connection: sqlite3.Connection, payload: dict[str, Any], record: Record
         connection.execute(within, (since, until))
         connection.execute(_INSERT_SPAN, ("time", "", since, until, str(record.seq)))
     for event_id in payload.get("retell", ()):
-        retell(connection, event_id)
+        summarise_again(connection, event_id)
     connection.execute("INSERT OR IGNORE INTO forgets VALUES (?, ?, NULL)", (record.seq, record.ts))
 
 
@@ -278,7 +278,7 @@ def number_spans(connection: sqlite3.Connection) -> None:
         connection.execute(_NUMBER)
 
 
-def retell(connection: sqlite3.Connection, event_id: int) -> None:
+def summarise_again(connection: sqlite3.Connection, event_id: int) -> None:
     """Let an event be summarised anew: what its summary tells came from something that is forgotten."""
     connection.execute("DELETE FROM summaries WHERE event_id = ?", (event_id,))
     connection.execute("UPDATE events SET status = 'raw', attempts = 0 WHERE id = ?", (event_id,))

@@ -76,8 +76,8 @@ def insert_vectors(
     """
     known = dict(connection.execute(_WORDS, (json.dumps([row[0] for row in rows]),)).fetchall())
     there = [row for row in sorted(rows) if row[0] in known]
-    anew = [(words, summary_id) for summary_id, _, words in there if words != known[summary_id]]
-    connection.executemany("UPDATE summaries SET words = ? WHERE id = ?", anew)
+    changed = [(words, summary_id) for summary_id, _, words in there if words != known[summary_id]]
+    connection.executemany("UPDATE summaries SET words = ? WHERE id = ?", changed)
     connection.executemany(_EMBED, [(summary_id, dim, vector, embedder) for summary_id, vector, _ in there])
 
 
@@ -105,9 +105,9 @@ def clear_memory_vectors(connection: sqlite3.Connection, since: int) -> int:
 
 def clear_space(connection: sqlite3.Connection, embedder: str) -> int:
     """Delete every vector that an embedder of this name has made; return how many those were."""
-    told = connection.execute("DELETE FROM summary_embeddings WHERE embedder = ?", (embedder,))
-    kept = connection.execute("DELETE FROM embeddings WHERE embedder = ?", (embedder,))
-    return told.rowcount + kept.rowcount
+    cleared = connection.execute("DELETE FROM summary_embeddings WHERE embedder = ?", (embedder,))
+    cached = connection.execute("DELETE FROM embeddings WHERE embedder = ?", (embedder,))
+    return cleared.rowcount + cached.rowcount
 
 
 def trim_vector_changes(connection: sqlite3.Connection, compared_upto: int) -> None:

@@ -95,7 +95,7 @@ class _Asking:
 
     def __init__(self, conversation: Conversation, budget: TokenBudget, answer_seconds: float) -> None:
         self._conversation = conversation
-        self._purse = budget
+        self._budget = budget
         self._answer_seconds = answer_seconds
 
     async def all_of(self, items: Sequence[Item]) -> list[Verdict]:
@@ -187,7 +187,7 @@ class _Asking:
 
     async def _answer(self, prompt: Prompt) -> Answer:
         """Ask once, within the purse and the deadline."""
-        if (refusal := self._purse.refusal) is not None:
+        if (refusal := self._budget.refusal) is not None:
             raise ModelUnavailable(refusal)
         try:
             with anyio.fail_after(self._answer_seconds):
@@ -197,7 +197,7 @@ class _Asking:
         answer = msgspec.structs.replace(
             answer, tokens_in=_counted(answer.tokens_in), tokens_out=_counted(answer.tokens_out)
         )
-        self._purse.pay(answer.tokens_in + answer.tokens_out)
+        self._budget.pay(answer.tokens_in + answer.tokens_out)
         return answer
 
 

@@ -78,8 +78,8 @@ def _read_file_write(tool_input: dict[str, Any], response: dict[str, Any]) -> _W
         start, lines = hunk.get("oldStart"), hunk.get("lines")
         if isinstance(lines, list):
             end = start - 1 if isinstance(start, int) and 0 < start <= len(original) else 0
-            told = [line for line in lines[:_LINES_ABOVE_MAX] if isinstance(line, str)]
-            hunks.append(_Hunk(pattern, original[max(0, end - _LINES_ABOVE_MAX) : end], told))
+            texts_ = [line for line in lines[:_LINES_ABOVE_MAX] if isinstance(line, str)]
+            hunks.append(_Hunk(pattern, original[max(0, end - _LINES_ABOVE_MAX) : end], texts_))
     edits = [edit.get("new_string") for edit in _dicts(tool_input.get("edits"))]
     texts = [tool_input.get("content"), tool_input.get("new_string"), *edits]
     return _Written(hunks, [(pattern, text) for text in texts if isinstance(text, str)])
@@ -101,7 +101,7 @@ def _read_patch(tool_input: dict[str, Any], _response: dict[str, Any]) -> _Writt
         if not line.startswith(("***", "@@")):
             lines.append(line)
             continue
-        if pattern is not None and any(told.startswith(("+", "-")) for told in lines):
+        if pattern is not None and any(texts_.startswith(("+", "-")) for texts_ in lines):
             hunks.append(_Hunk(pattern, [], lines))
             lines = []
         if line.startswith("@@ "):
@@ -112,7 +112,7 @@ def _read_patch(tool_input: dict[str, Any], _response: dict[str, Any]) -> _Writt
             pattern = None
         elif line.startswith(("*** Add File: ", "*** Update File: ", "*** Move to: ")):
             pattern = find_pattern(line.partition(": ")[2].strip())
-    texts = [(pattern, "\n".join(told[1:] for told in lines if told[:1] == "+")) for pattern, _, lines in hunks]
+    texts = [(pattern, "\n".join(texts_[1:] for texts_ in lines if texts_[:1] == "+")) for pattern, _, lines in hunks]
     return _Written(hunks, texts)
 
 
@@ -158,9 +158,9 @@ def _changes(lines: list[str]) -> Iterator[int]:
 def _find_enclosing(hunk: _Hunk, at: int) -> str | None:
     """Walk up from a changed line, through the text as it is after the change, to the definition it stands in."""
     margin = next((_margin(line[1:]) for line in islice(hunk.lines, at, None) if line[1:].strip()), "")
-    kept, context = _above_in_hunk(hunk.lines[:at])
+    above, context = _above_in_hunk(hunk.lines[:at])
     width, below = _width(margin), ""
-    for line in islice(chain(kept, reversed(hunk.above)), _LINES_ABOVE_MAX):
+    for line in islice(chain(above, reversed(hunk.above)), _LINES_ABOVE_MAX):
         if not margin:
             break
         if not line.startswith(margin) and line.strip():
@@ -178,13 +178,13 @@ def _find_enclosing(hunk: _Hunk, at: int) -> str | None:
 
 def _above_in_hunk(lines: list[str]) -> tuple[list[str], str]:
     """The lines of a hunk above a place, nearest first, and the line that was said to be around them, if any."""
-    kept: list[str] = []
+    above: list[str] = []
     for line in reversed(lines):
         if line[:1] == "@":
-            return kept, line[1:]
+            return above, line[1:]
         if line[:1] in (" ", "+"):
-            kept.append(line[1:])
-    return kept, ""
+            above.append(line[1:])
+    return above, ""
 
 
 def _name(pattern: _Pattern, text: str) -> str | None:

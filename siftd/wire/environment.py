@@ -30,8 +30,8 @@ def of_daemon(environ: Mapping[str, str]) -> dict[str, str]:
 
 def keep_harmless(environ: MutableMapping[str, str]) -> None:
     """Make `environ`, the process's own, that of a daemon, whoever has started it."""
-    kept = of_daemon(environ)
+    passed_on = of_daemon(environ)
     for name in [*environ]:
-        if name not in kept:
+        if name not in passed_on:
             del environ[name]
-    environ.update(kept)
+    environ.update(passed_on)

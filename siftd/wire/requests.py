@@ -594,8 +594,8 @@ def ok(**fields: Any) -> bytes:
 
 def refused(error: SiftdError) -> bytes:
     """Return the message of a refusal; it begins as hooks expect."""
-    told = {"code": error.code, "message": error.message, "hint": error.hint}
-    return encode({"ok": False, "retry": error.retry, "error": told})
+    described = {"code": error.code, "message": error.message, "hint": error.hint}
+    return encode({"ok": False, "retry": error.retry, "error": described})
 
 
 def progress(**fields: Any) -> bytes:

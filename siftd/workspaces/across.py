@@ -16,7 +16,7 @@ from siftd.workspaces.listing import Known, iter_known
 from siftd.workspaces.stopping import end_borrowed
 
 
-def search_everywhere(asking: WorkspaceClient, request: dict[str, Any]) -> dict[str, Any]:
+def search_every_project(asking: WorkspaceClient, request: dict[str, Any]) -> dict[str, Any]:
     """Return the best hits of all workspaces, each with its `workspace`: scores are made alike in each.
 
     A daemon that is started for it ends again: there is one a workspace. What is kept for every project is found by

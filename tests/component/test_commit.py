@@ -409,9 +409,9 @@ async def test_what_comes_behind_an_opt_out_that_the_log_refuses_is_refused_or_k
     store: OpenedStore, disk: type[FaultyFile]
 ) -> None:
     """They waited together: the one behind must not be answered as dropped for the sake of a wish that nobody kept."""
-    wish = store.intake.opt_out("s1", 0)
+    asked = store.intake.opt_out("s1", 0)
     go_on = await stall(store)
-    kept = [asyncio.ensure_future(store.committer.keep(each)) for each in (wish, store.intake.admit(call("t1")))]
+    kept = [asyncio.ensure_future(store.committer.keep(each)) for each in (asked, store.intake.admit(call("t1")))]
     disk.faults["sync"] = errno.EIO
     await asyncio.sleep(0)
     go_on()
@@ -421,7 +421,7 @@ async def test_what_comes_behind_an_opt_out_that_the_log_refuses_is_refused_or_k
     disk.faults.clear()
     [receipt] = await store.keep(call("t1"))
     assert receipt.event_id is not None
-    await store.committer.keep(wish)
+    await store.committer.keep(asked)
     [receipt] = await store.keep(call("t2"))
     assert (receipt.is_duplicate, receipt.event_id) == (True, None)
 

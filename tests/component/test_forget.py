@@ -15,7 +15,7 @@ from known_kinds import named
 from opened_memory import DAY, NOW, Hands, Memory, SetClock, opened, rebuilt
 from transcript_files import SessionFile
 
-from siftd.capture.admission import as_kept
+from siftd.capture.admission import as_stored
 from siftd.errors import RequestInvalid
 from siftd.log import segments
 from siftd.log.recovery import iter_records
@@ -62,8 +62,8 @@ def event(text: str, *, session: str = "s1", tool: str = "Bash", **more: Any) ->
     return Event(client="claude-code", session_id=session, **named(tool), payload=payload, **told)
 
 
-async def forget(memory: Memory, **wish: Any) -> dict[str, Any]:
-    return await memory.ask("forget", dryRun=False, **wish)
+async def forget(memory: Memory, **asked: Any) -> dict[str, Any]:
+    return await memory.ask("forget", dryRun=False, **asked)
 
 
 async def ids(memory: Memory) -> list[int]:
@@ -82,7 +82,7 @@ async def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "asked",
     [
         {"ids": ["e2"]},
         {"ids": ["2"]},
@@ -98,7 +98,7 @@ async def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
     ],
     ids=repr,
 )
-async def test_no_byte_of_the_home_holds_what_was_forgotten(tmp_path: Path, wish: dict[str, Any]) -> None:
+async def test_no_byte_of_the_home_holds_what_was_forgotten(tmp_path: Path, asked: dict[str, Any]) -> None:
     payload = {
         "tool_input": {"file_path": "/src/zanzibar.py", "content": 'zanzibar.py\nis "here"'},
         "tool_response": {"filePath": "/src/zanzibar.py"},
@@ -121,10 +121,10 @@ async def test_no_byte_of_the_home_holds_what_was_forgotten(tmp_path: Path, wish
         write_private(Path(f"{paths.database}.damaged-1"), b"an old database of Zanzibar")
         assert len(everywhere(home)) >= 5
 
-        if wish == {"ids": ["its summary"]}:
+        if asked == {"ids": ["its summary"]}:
             [(summary_id,)] = await memory.rows("SELECT id FROM summaries WHERE event_id = 2")
-            wish = {"ids": [f"s{summary_id}"]}
-        answer = await forget(memory, **wish)
+            asked = {"ids": [f"s{summary_id}"]}
+        answer = await forget(memory, **asked)
         assert (answer["matched"], answer["pending"]) == (1, [])
         assert everywhere(home) == []
         assert await ids(memory) == [1, 3, 4]
@@ -154,9 +154,9 @@ async def test_no_byte_of_the_home_holds_what_was_forgotten(tmp_path: Path, wish
 
 
 @pytest.mark.parametrize(
-    "wish", [{"session": "secret-session"}, {"since": NOW - 2 * DAY - 10, "until": NOW - 2 * DAY + 10}], ids=repr
+    "asked", [{"session": "secret-session"}, {"since": NOW - 2 * DAY - 10, "until": NOW - 2 * DAY + 10}], ids=repr
 )
-async def test_a_session_of_which_nothing_is_left_is_named_nowhere(tmp_path: Path, wish: dict[str, Any]) -> None:
+async def test_a_session_of_which_nothing_is_left_is_named_nowhere(tmp_path: Path, asked: dict[str, Any]) -> None:
     async with opened(tmp_path) as memory:
         paths = memory.services.paths
         await tell(memory, "first")
@@ -168,7 +168,7 @@ async def test_a_session_of_which_nothing_is_left_is_named_nowhere(tmp_path: Pat
         for session in ("s1", "secret-session"):
             told_to = "INSERT INTO injections (ts, session_id, hook, piece, event_id, after_id, why)"
             await memory.by_hand(f"{told_to} VALUES (1, ?, 'SessionStart', 'e1', 1, 1, '{{}}')", session)
-        assert (await forget(memory, **wish))["matched"] == 1
+        assert (await forget(memory, **asked))["matched"] == 1
         assert everywhere(tmp_path / "home", "secret-session") == []
         assert await memory.rows("SELECT session_id FROM injections") == [("s1",)]
         lines = [json.loads(line) for line in Path(paths.daemon_log).read_text().splitlines()]
@@ -217,7 +217,7 @@ async def test_a_spool_file_that_comes_late_is_not_taken_in(tmp_path: Path) -> N
     async with opened(tmp_path) as memory:
         spool = Path(memory.services.paths.spool)
         admitted = memory.services.intake.admit(event(WORD), frame_uid="f1")
-        file = msgspec.json.encode({"version": 1, **as_kept(admitted)})
+        file = msgspec.json.encode({"version": 1, **as_stored(admitted)})
         write_private(spool / "1-f1.json", file)
         assert (await forget(memory, query=WORD))["matched"] == 1
         assert list(spool.iterdir()) == []
@@ -444,14 +444,14 @@ async def test_what_is_pending_at_the_end_is_erased_at_the_next_start(
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "asked",
     [{}, {"ids": ["e1"], "query": "x"}, {"session": "a", "file": "b"}, {"ids": ["e1"], "since": 1}, {"ids": ["x9"]}],
     ids=repr,
 )
-async def test_a_wish_for_nothing_or_for_two_things_is_refused(tmp_path: Path, wish: dict[str, Any]) -> None:
+async def test_a_wish_for_nothing_or_for_two_things_is_refused(tmp_path: Path, asked: dict[str, Any]) -> None:
     async with opened(tmp_path) as memory:
         with pytest.raises(RequestInvalid):
-            await memory.ask("forget", **wish)
+            await memory.ask("forget", **asked)
 
 
 async def test_tombstones_hold_no_text(tmp_path: Path) -> None:

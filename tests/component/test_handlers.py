@@ -10,7 +10,7 @@ from opened_memory import opened
 
 from siftd.daemon import handlers
 from siftd.daemon.handlers.router import Handlers
-from siftd.daemon.kept_brief import drop_briefs_that_quote
+from siftd.daemon.saved_brief import drop_briefs_that_quote
 from siftd.wire import requests
 from siftd.workspace.paths import GLOBAL, Home
 

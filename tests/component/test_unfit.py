@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from opened_memory import NOW, Memory, opened, rebuilt
 
-from siftd.capture.admission import as_kept
+from siftd.capture.admission import as_stored
 from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.exchange.format import End, EventLine, Header, MemoryLine, SummaryLine, encode
 from siftd.log.spool import VERSION
@@ -88,7 +88,7 @@ async def test_a_rebuild_with_many_records_that_no_table_takes_starts_at_once(tm
 
 
 def spool_file(memory: Memory, number: int, **changed: Any) -> Path:
-    kept = {"version": VERSION, **as_kept(captured(memory, number))}
+    kept = {"version": VERSION, **as_stored(captured(memory, number))}
     kept |= {"payload": json.loads(bytes(kept["payload"]))} | changed
     file = Path(memory.services.paths.spool) / f"{NOW + number:013}-{number}.json"
     write_private(file, json.dumps(kept).encode())

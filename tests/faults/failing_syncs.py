@@ -47,12 +47,12 @@ class FailingSyncs:
         source, library = folder / "syncs.c", folder / "syncs.so"
         source.write_text(SOURCE)
         subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], check=True)
-        self._wish = folder / "fail-next-sync"
-        self.env = {"LD_PRELOAD": str(library), "FAIL_NEXT_SYNC": str(self._wish)}
+        self._asked = folder / "fail-next-sync"
+        self.env = {"LD_PRELOAD": str(library), "FAIL_NEXT_SYNC": str(self._asked)}
 
     def fail_next(self) -> None:
-        self._wish.touch()
+        self._asked.touch()
 
     @property
     def has_failed(self) -> bool:
-        return not self._wish.exists()
+        return not self._asked.exists()

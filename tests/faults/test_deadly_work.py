@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from daemons import Place, tool_call, wait_until
 
-from siftd.consolidate.drain import CONDEMNED
+from siftd.consolidate.drain import QUARANTINED
 from siftd.errors import DaemonTimedOut, DaemonUnreachable
 
 pytestmark = pytest.mark.slow
@@ -82,7 +82,7 @@ def test_an_event_that_kills_the_daemon_is_skipped_and_told(place: Place, functi
     assert deaths == 2 or (deaths == 0 and "index" in function), "it may have been indexed before the kill"
     if deaths:
         assert found(place) == [(n, "skipped" if n == 3 else "summarized") for n in range(1, 6)]
-        assert place.ask("info")["parked"] == [{"status": "skipped", "reason": CONDEMNED, "count": 1}]
+        assert place.ask("info")["parked"] == [{"status": "skipped", "reason": QUARANTINED, "count": 1}]
         assert not Path(place.paths.suspects).exists(), "the innocent are acquitted"
     place.stop()
     place.start()

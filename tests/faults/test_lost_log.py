@@ -264,9 +264,9 @@ async def test_a_text_that_was_condemned_is_tried_again_when_a_person_asks_for_i
         ask_for_a_rebuild(paths)
     async with opened(tmp_path) as memory:
         if way == "reembed":
-            assert memory.services.storage.crash_guard.is_condemned("embed", 1)
+            assert memory.services.storage.crash_guard.is_quarantined("embed", 1)
             await memory.ask("reembed")
-        assert not memory.services.storage.crash_guard.is_condemned("embed", 1)
+        assert not memory.services.storage.crash_guard.is_quarantined("embed", 1)
         await memory.ask("drain")
         assert await memory.rows("SELECT count(*) FROM summary_embeddings") == [(1,)]
 

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 from transcripts import read_transcript
 
-from siftd.capture.admission import as_kept
+from siftd.capture.admission import as_stored
 from siftd.capture.intake import Intake
 from siftd.clients.claude_code.transcript import transcript_head
 from siftd.config import Settings
@@ -188,7 +188,7 @@ class Readers:
                 identity=("tool", "t1"),
             )
         )
-        self._spooled = msgspec.json.encode({"version": 1, **as_kept(kept)})
+        self._spooled = msgspec.json.encode({"version": 1, **as_stored(kept)})
         self._segment = b"".join(encode(record_of(kept, seq, f"u{seq}")) for seq in range(1, 6))
         self._transcript = b"".join(_transcript_lines())
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from siftd.capture.admission import Admission, Captured, as_kept
+from siftd.capture.admission import Admission, Captured, as_stored
 from siftd.log import spool
 from siftd.log.record import encode, encode_segment, record_of
 from siftd.model import Event, SessionChange
@@ -78,7 +78,7 @@ def log_bytes() -> bytes:
 
 def spool_bytes(event: Captured) -> bytes:
     """Return a spool file of version 1 as this siftd writes it."""
-    return msgspec.json.encode({"version": spool.VERSION, **as_kept(event)})
+    return msgspec.json.encode({"version": spool.VERSION, **as_stored(event)})
 
 
 def picture(connection: sqlite3.Connection) -> str:

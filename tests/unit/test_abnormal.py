@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from siftd.cli import DONE, FAILED, run
-from siftd.cli.diagnose.marker_files import read_beside
+from siftd.cli.diagnose.marker_files import read_marker_files
 from siftd.cli.diagnose.states import find_abnormal
 from siftd.store.connection import open_writer
 from siftd.store.migrate import migrate
@@ -174,7 +174,7 @@ WELL: dict[str, Any] = {
     "rejections": [],
     "parked": [],
     "forget": {"pending": []},
-    **read_beside(Home("/nowhere/at/all").for_workspace("k")),
+    **read_marker_files(Home("/nowhere/at/all").for_workspace("k")),
 }
 
 

@@ -16,7 +16,7 @@ from siftd.capture.admission import (
     RedactedEvent,
     RedactedIntent,
     RedactedSessionChange,
-    as_kept,
+    as_stored,
     encode_canonical,
     estimate_tokens,
     numbered_uid,
@@ -129,15 +129,15 @@ def test_nothing_but_the_door_makes_what_the_log_accepts(admission: Admission, k
         RedactedSessionChange: admission.admit_change(SessionChange(client="c", session_id="s", change="end", ts=1)),
         RedactedIntent: admission.admit_intent("undo", {}, ts=1),
     }.get(kind)  # type: ignore[call-overload]
-    fields = {name: getattr(good, name) for name in good.__struct_fields__ if name != "door"}
+    fields = {name: getattr(good, name) for name in good.__struct_fields__ if name != "token"}
     with pytest.raises(TypeError):
         kind(**fields)
     with pytest.raises(TypeError):
-        kind(door=object(), **fields)
+        kind(token=object(), **fields)
     with pytest.raises(TypeError):
-        kind(**fields | {"door": admission.admit(event()).door})
+        kind(**fields | {"token": admission.admit(event()).token})
     with pytest.raises((TypeError, msgspec.ValidationError)):
-        msgspec.convert({**fields, "door": None}, kind)
+        msgspec.convert({**fields, "token": None}, kind)
     with pytest.raises((AttributeError, dataclasses.FrozenInstanceError)):
         good.ts = 5
     told = "session_id" if kind is RedactedSessionChange else "payload_json"
@@ -316,16 +316,16 @@ def test_names_and_paths_stay_whole_beside_what_is_shortened(admission: Admissio
 
 def test_what_a_spool_file_holds_is_taken_back_the_same(admission: Admission) -> None:
     admitted = admission.admit(event(cwd="/src", prompt_id="p1"), frame_uid="f1")
-    again = admission.readmit(msgspec.json.decode(msgspec.json.encode(as_kept(admitted))))
+    again = admission.readmit(msgspec.json.decode(msgspec.json.encode(as_stored(admitted))))
     assert again == admitted
     counted = admission.admit(event(tool="UserPromptSubmit", identity=("prompt", "go on"), native_id=None))
-    assert admission.readmit(msgspec.json.decode(msgspec.json.encode(as_kept(counted)))) == counted
+    assert admission.readmit(msgspec.json.decode(msgspec.json.encode(as_stored(counted)))) == counted
     change = admission.admit_change(SessionChange(client="c", session_id="s", change="start", ts=1, cwd="/x"))
-    assert admission.readmit(msgspec.json.decode(msgspec.json.encode(as_kept(change)))) == change
+    assert admission.readmit(msgspec.json.decode(msgspec.json.encode(as_stored(change)))) == change
 
 
 def test_what_is_taken_back_is_redacted_once_more(admission: Admission) -> None:
-    kept = msgspec.json.decode(msgspec.json.encode(as_kept(admission.admit(event()))))
+    kept = msgspec.json.decode(msgspec.json.encode(as_stored(admission.admit(event()))))
     kept["payload"]["tool_response"]["stdout"] = TOKEN
     again = admission.readmit(kept)
     assert isinstance(again, RedactedEvent)

@@ -81,3 +81,26 @@ def test_sql_stands_in_the_store_alone() -> None:
         if any(SQL.match(text) for text in _texts(module))
     }
     assert found == foreign
+
+
+OURS_ALONE = set(
+    "stock shop workshop desk shelf shelves purse acquit condemned door wish unapplied retell retold untold".split()
+)
+"""Words that were this project's private ones: the field's terms stand in their places (`docs/glossary.md`)."""
+
+
+def test_what_is_defined_is_named_in_the_fields_terms() -> None:
+    found: set[str] = set()
+    for module in (REPOSITORY / "siftd").rglob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    pass
+                case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                    pass
+                case _:
+                    continue
+            words = set(re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()))
+            if words & OURS_ALONE:
+                found.add(f"{module.name}: {name}")
+    assert found == set()

@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    kept = known = 0
+    stored = known = 0
     refused: list[str] = []
     reader = LineReader(options.session)
     for number, raw in enumerate(iter(lambda: sys.stdin.buffer.readline(LINE_BYTES_MAX), b""), start=1):
@@ -43,12 +43,12 @@ def run(context: Context, options: Namespace) -> int:
             continue
         is_known = bool(answer.get("duplicate"))
         known += is_known
-        kept += not is_known and not answer.get("ignored")
+        stored += not is_known and not answer.get("ignored")
     waiting = reader.waiting
     if options.json:
-        say_json({"captured": kept, "known": known, "refused": refused, "waiting": waiting})
+        say_json({"captured": stored, "known": known, "refused": refused, "waiting": waiting})
     else:
-        tell(f"mem: {count(kept, 'line')} captured, {known} known already")
+        tell(f"mem: {count(stored, 'line')} captured, {known} known already")
         if waiting:
             tell(f"mem: {count(waiting, 'call')} without a result: not kept")
         for each in refused[:5]:

@@ -58,8 +58,8 @@ def _script(shell: str) -> str:
 def _fish(shown: dict[str, str]) -> str:
     lines = []
     for verb, summary in shown.items():
-        told = f" -d {_quoted(summary)}" if summary else ""
-        lines.append(f"complete -c mem -n __fish_use_subcommand -a {verb}{told}")
+        description = f" -d {_quoted(summary)}" if summary else ""
+        lines.append(f"complete -c mem -n __fish_use_subcommand -a {verb}{description}")
         for name, help_ in options_of(ALSO.get(verb, verb)):
             seen = f"'__fish_seen_subcommand_from {verb}'"
             lines.append(f"complete -c mem -n {seen} -l {name[2:]} -d {_quoted(help_)}")

@@ -57,18 +57,18 @@ def _as_tree(rows: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
     known = {each["id"] for each in rows}
     for each in rows:
         children.setdefault(each["parentId"] if each["parentId"] in known else None, []).append(each)
-    told: list[tuple[int, dict[str, Any]]] = []
+    shown: list[tuple[int, dict[str, Any]]] = []
     waiting = [(0, each) for each in reversed(children.get(None, []))]
     while waiting:
         depth, each = waiting.pop()
-        told.append((depth, each))
+        shown.append((depth, each))
         waiting += [(depth + 1, child) for child in reversed(children.get(each["id"], []))]
-    return told
+    return shown
 
 
 def _line(row: dict[str, Any], indent: str) -> str:
     head = f"{indent}{clean(row['id'])}"
     held = f"{count(row['events'], 'event')}, {row['memories']} remembered"
     latest = format_time(max(row["lastTs"], row["rememberedTs"]))
-    told = row["title"] or row["asked"] or ""
-    return f"{paint(head, 'cyan')}  {latest}  {held}  {one_line(told, len(head) + len(held) + 24)}".rstrip()
+    shown = row["title"] or row["asked"] or ""
+    return f"{paint(head, 'cyan')}  {latest}  {held}  {one_line(shown, len(head) + len(held) + 24)}".rstrip()

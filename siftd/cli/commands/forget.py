@@ -77,7 +77,7 @@ def _request(options: Namespace) -> dict[str, Any]:
 def _is_confirmed(found: dict[str, Any]) -> bool:
     if not sys.stdin.isatty():
         return False
-    tell(f"this forgets {_told(found)}, for good")
+    tell(f"this forgets {_summary(found)}, for good")
     sys.stderr.write("go on? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -87,14 +87,14 @@ def _say(answer: dict[str, Any], options: Namespace, what: str) -> None:
     if options.json:
         say_json(answer)
         return
-    say(f"{_told(answer)} {what}")
+    say(f"{_summary(answer)} {what}")
     for each in answer.get("left", ()):
         tell(f"mem: it stays in {clean(each)}")
     for each in answer["pending"]:
         tell(f"mem: still held by {clean(each)}; it is tried again at every tick")
 
 
-def _told(answer: dict[str, Any]) -> str:
+def _summary(answer: dict[str, Any]) -> str:
     kinds = [_count(number, _NOUNS.get(kind, kind)) for kind, number in answer["byKind"].items() if number]
     return ", ".join(kinds) or "nothing"
 

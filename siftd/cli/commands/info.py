@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.diagnose.marker_files import read_beside
+from siftd.cli.diagnose.marker_files import read_marker_files
 from siftd.cli.diagnose.states import find_abnormal
 from siftd.cli.output import clean, count, format_bytes, format_duration, paint, say, say_json, tell
 from siftd.errors import DaemonUnreachable
@@ -49,12 +49,12 @@ def read_state(context: Context) -> dict[str, Any]:
     if client is not None:
         with client:
             try:
-                return client.request({"kind": "info"}, timeout=ANSWER_SECONDS) | read_beside(context.paths)
+                return client.request({"kind": "info"}, timeout=ANSWER_SECONDS) | read_marker_files(context.paths)
             except DaemonUnreachable:
                 pass  # it has just ended
     from siftd.cli.diagnose.offline import read_files
 
-    return read_files(context) | read_beside(context.paths)
+    return read_files(context) | read_marker_files(context.paths)
 
 
 def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
@@ -95,7 +95,7 @@ def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
 def _dropped(captures: dict[str, int]) -> str:
     """Tell what was answered as kept and is not there, which is right only if somebody wanted it so."""
     reasons = {"forgotten": "dropped as forgotten", "off": "dropped while capture was off"}
-    return "".join(f", {captures[name]:,} {told}" for name, told in reasons.items() if captures.get(name))
+    return "".join(f", {captures[name]:,} {reason}" for name, reason in reasons.items() if captures.get(name))
 
 
 def _tokens(tokens: dict[str, Any] | None) -> str:

@@ -73,8 +73,8 @@ def _filters(options: Namespace) -> dict[str, Any]:
 def _line(memory: dict[str, Any], letter: str) -> str:
     name = f"{letter}{memory['id']}"
     state = " waits" if memory["waits"] else " pinned" if memory["pinned"] else ""
-    told = f"{clean(memory['type'])} ({clean(memory['saidBy'])}){state}"
-    head = f"{name:<6} {format_time(memory['updatedTs'])}  {told}"
+    described = f"{clean(memory['type'])} ({clean(memory['saidBy'])}){state}"
+    head = f"{name:<6} {format_time(memory['updatedTs'])}  {described}"
     return f"{paint(name, 'cyan')}{head[len(name) :]}  {one_line(memory['text'], len(head) + 2)}"
 
 

@@ -63,12 +63,12 @@ def _fields(options: Namespace) -> dict[str, Any]:
     given = {
         name: value for name in ("type", "importance", "confidence") if (value := getattr(options, name)) is not None
     }
-    moments = {"from": options.valid_from, "until": options.valid_until}
-    if any(moments.values()):
+    times = {"from": options.valid_from, "until": options.valid_until}
+    if any(times.values()):
         import time
 
         from siftd.timestamps import parse_moment
 
         now_ms = time.time_ns() // 1_000_000
-        given |= {name: parse_moment(moment, now_ms) for name, moment in moments.items() if moment}
+        given |= {name: parse_moment(moment, now_ms) for name, moment in times.items() if moment}
     return fields | given

@@ -57,9 +57,9 @@ def run(context: Context, options: Namespace) -> int:
     group = "session" if options.by_session else None
     request = {"kind": "search", "query": query, "k": options.k, "filters": filters, "group": group}
     if options.all:
-        from siftd.workspaces.across import search_everywhere
+        from siftd.workspaces.across import search_every_project
 
-        answer = search_everywhere(context, request)
+        answer = search_every_project(context, request)
     else:
         answer = context.ask(request)
     hits, degraded, clients = answer["hits"], answer["degraded"], answer.get("clients", [])
@@ -83,13 +83,13 @@ def run(context: Context, options: Namespace) -> int:
 def _filters(options: Namespace) -> dict[str, Any]:
     names = ("tool", "session", "client", "file", "symbol", "kind", "type", "since", "until", "as_of")
     filters = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if moments := [name for name in ("since", "until", "as_of") if name in filters]:
+    if times := [name for name in ("since", "until", "as_of") if name in filters]:
         import time
 
         from siftd.timestamps import parse_moment
 
         now_ms = time.time_ns() // 1_000_000
-        filters |= {name: parse_moment(filters[name], now_ms) for name in moments}
+        filters |= {name: parse_moment(filters[name], now_ms) for name in times}
     if "as_of" in filters:
         filters["asOf"] = filters.pop("as_of")
     return filters | {"superseded": True} if options.superseded else filters

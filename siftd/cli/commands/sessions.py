@@ -39,7 +39,7 @@ def run(context: Context, options: Namespace) -> int:
             say(painted.rstrip())
             say_in_short(each, "  ", most=GOALS)
         else:
-            say_wrapped(head, painted, _told(each), LINES)
+            say_wrapped(head, painted, _title(each), LINES)
     if answer["sessions"]:
         tell("mem: `mem session ID` tells one whole")
     else:
@@ -47,7 +47,7 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
-def _told(session: dict[str, Any]) -> str:
+def _title(session: dict[str, Any]) -> str:
     """Return how a session is known again: by its story, else by what was asked first."""
     story = str(session["summary"] or session["asked"] or "")
     return story.partition(": ")[2] if story.startswith("Session") else story

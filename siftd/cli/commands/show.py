@@ -85,7 +85,7 @@ def _say_summary(summary: dict[str, Any]) -> None:
 def _say_memory(memory: dict[str, Any], letter: str) -> None:
     say(paint(f"{letter}{memory['id']}  {format_time(memory['ts'])}  {clean(memory['type'])}", "bold"))
     links = (f"{link['relation']} {letter}{link['toId']} (by {letter}{link['fromId']})" for link in memory["links"])
-    moments = {name: memory[name] for name in ("validFrom", "validTo") if memory[name] is not None}
+    times = {name: memory[name] for name in ("validFrom", "validTo") if memory[name] is not None}
     _say_fields(
         {
             "importance": memory["importance"],
@@ -93,8 +93,8 @@ def _say_memory(memory: dict[str, Any], letter: str) -> None:
             "tags": ", ".join(memory["tags"]),
             "said by": memory["saidBy"],
             "pinned": "it waits for `mem pins --accept`" if memory["waits"] else "yes" if memory["pinned"] else "",
-            "from": format_time(moments["validFrom"]) if "validFrom" in moments else "",
-            "until": format_time(moments["validTo"]) if "validTo" in moments else "",
+            "from": format_time(times["validFrom"]) if "validFrom" in times else "",
+            "until": format_time(times["validTo"]) if "validTo" in times else "",
             "session": memory["sessionId"],
             "by": memory["source"],
             "links": ", ".join(links),
@@ -110,5 +110,5 @@ def _say_fields(fields: dict[str, Any]) -> None:
 
 
 def _pairs(pairs: list[dict[str, Any]], other: str) -> str:
-    told = (f"(cosine {pair['cosine']:.3f})" if pair["cosine"] is not None else "(by hand)" for pair in pairs)
-    return ", ".join(f"s{pair[other]} {how}" for pair, how in zip(pairs, told, strict=True))
+    described = (f"(cosine {pair['cosine']:.3f})" if pair["cosine"] is not None else "(by hand)" for pair in pairs)
+    return ", ".join(f"s{pair[other]} {how}" for pair, how in zip(pairs, described, strict=True))

@@ -12,7 +12,7 @@ from siftd.cli.context import Context
 from siftd.cli.numbers import positive
 from siftd.cli.output import say_json, tell
 from siftd.cli.stored import read_store
-from siftd.search.unsummarised import told_now
+from siftd.search.unsummarised import summarise_now
 from siftd.store import event_views
 
 FOLLOW_SECONDS = 0.5
@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    events = read_store(context, lambda c: _told(c, event_views.timeline_latest(c, None, options.n, None))) or []
+    events = read_store(context, lambda c: _with_lines(c, event_views.timeline_latest(c, None, options.n, None))) or []
     if not events and options.once:
         tell("mem: nothing is remembered in this workspace yet")
     last = _say(events, 0, is_json=options.json)
@@ -36,11 +36,11 @@ def run(context: Context, options: Namespace) -> int:
 
 
 def _newer(context: Context, last: int) -> list[dict[str, Any]]:
-    return read_store(context, lambda c: _told(c, event_views.timeline_since(c, last, AT_ONCE))) or []
+    return read_store(context, lambda c: _with_lines(c, event_views.timeline_since(c, last, AT_ONCE))) or []
 
 
-def _told(connection: sqlite3.Connection, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [each | {"text": each["text"] or told_now(connection, each["eventId"])} for each in events]
+def _with_lines(connection: sqlite3.Connection, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [each | {"text": each["text"] or summarise_now(connection, each["eventId"])} for each in events]
 
 
 def _say(events: list[dict[str, Any]], last: int, *, is_json: bool) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import siftd
 from siftd.cli.context import Context
-from siftd.cli.diagnose.marker_files import read_beside
+from siftd.cli.diagnose.marker_files import read_marker_files
 from siftd.cli.diagnose.offline import read_files
 from siftd.cli.diagnose.states import find_abnormal
 from siftd.cli.output import format_duration
@@ -38,7 +38,7 @@ def check_daemon(context: Context) -> Iterator[Finding]:
         yield Finding("daemon", "problem", message, "see `mem logs`; then `mem stop` and `mem start`")
     except SiftdError as error:
         yield Finding("daemon", "problem", error.message, error.hint or "`mem stop`, then `mem start`")
-    yield from _check_state((info or read_files(context)) | read_beside(context.paths))
+    yield from _check_state((info or read_files(context)) | read_marker_files(context.paths))
 
 
 def _check_hello(hello: dict[str, Any]) -> Finding:

@@ -63,13 +63,13 @@ def list_unseen(home: Home) -> list[Failures]:
     seen_ts = _seen_ts(home)
     found: dict[tuple[str, str], Failures] = {}
     for line in _read_lines(f"{home.hook_failures}.1") + _read_lines(home.hook_failures):
-        told = _parse(line)
-        if told is None or told["ts"] <= seen_ts:
+        entry = _parse(line)
+        if entry is None or entry["ts"] <= seen_ts:
             continue
-        key = str(told["hook"]), str(told["error"])
+        key = str(entry["hook"]), str(entry["error"])
         failures = found.setdefault(key, Failures(*key))
         failures.count += 1
-        failures.last_ts = max(failures.last_ts, told["ts"])
+        failures.last_ts = max(failures.last_ts, entry["ts"])
     return sorted(found.values(), key=lambda each: -each.count)
 
 
@@ -107,8 +107,8 @@ def _read_lines(path: str) -> list[bytes]:
 def _parse(line: bytes) -> dict[str, Any] | None:
     """Return what a line tells; None for half a line, or one that nobody of ours wrote."""
     try:
-        told = json.loads(line)
-        is_ours = isinstance(told["ts"], int) and isinstance(told["hook"], str) and isinstance(told["error"], str)
+        entry = json.loads(line)
+        is_ours = isinstance(entry["ts"], int) and isinstance(entry["hook"], str) and isinstance(entry["error"], str)
     except (ValueError, TypeError, KeyError):
         return None
-    return told if is_ours else None
+    return entry if is_ours else None

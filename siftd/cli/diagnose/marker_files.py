@@ -18,7 +18,7 @@ DROPPED_BYTES = 14
 """What hooks/courier.py adds to `<key>.dropped` for each capture that it cannot keep."""
 
 
-def read_beside(paths: WorkspacePaths) -> dict[str, Any]:
+def read_marker_files(paths: WorkspacePaths) -> dict[str, Any]:
     """Return what `mem info` shows beside the daemon's own account."""
     failures, tried_ts, reason = _read_backoff(paths.start)
     quarantined = _names(paths.quarantine)

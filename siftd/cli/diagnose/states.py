@@ -68,7 +68,7 @@ def _spool(state: dict[str, Any]) -> Iterator[Finding]:
         message = (
             f"{count(state['dropped'], 'capture')} could not be kept at all (a full disk, or a broken installation)"
         )
-        remedy = f"make room; remove {_beside(state['socket'], '.dropped')} to start counting again"
+        remedy = f"make room; remove {_marker_file(state['socket'], '.dropped')} to start counting again"
         yield Finding("spool", "problem", message, remedy)
     if marks["unreadableSpoolFiles"]:
         folder = f"{_folder(state)}/spool"
@@ -165,5 +165,5 @@ def _folder(state: dict[str, Any]) -> str:
     return str(state["database"]).rpartition("/")[0]
 
 
-def _beside(socket: str, suffix: str) -> str:
+def _marker_file(socket: str, suffix: str) -> str:
     return socket.removesuffix(".sock") + suffix

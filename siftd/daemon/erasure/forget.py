@@ -59,15 +59,15 @@ class Forgetter:
     async def forget(self, request: Forget) -> dict[str, Any]:
         """Return what a wish is about and, unless it is a dry run, forget it."""
         await self._committer.run(lambda _: None)  # what the log alone has is in the database now
-        wish = await asyncio.to_thread(self._read, lambda c: wish_of(request, c, self._clock.now_ms()))
-        records = iter_records(self._paths.wal, holding=forget_matching.needle_of(wish))
-        matched = await asyncio.to_thread(self._read, lambda c: forget_matching.match(c, records, wish))
-        if not request.dry_run and (len(matched) or wish.scope != "id"):
-            for payload in forget_matching.payloads(matched, wish, self._keys):
+        asked = await asyncio.to_thread(self._read, lambda c: query_of(request, c, self._clock.now_ms()))
+        records = iter_records(self._paths.wal, holding=forget_matching.needle_of(asked))
+        matched = await asyncio.to_thread(self._read, lambda c: forget_matching.match(c, records, asked))
+        if not request.dry_run and (len(matched) or asked.scope != "id"):
+            for payload in forget_matching.payloads(matched, asked, self._keys):
                 await self._keep(payload)
             await self.finish()
-            log.info("forgotten", scope=wish.scope, count=len(matched), pending=len(self.pending))
-        left = await asyncio.to_thread(self._read, lambda c: forget_matching.list_left(c, wish))
+            log.info("forgotten", scope=asked.scope, count=len(matched), pending=len(self.pending))
+        left = await asyncio.to_thread(self._read, lambda c: forget_matching.list_left(c, asked))
         return {"matched": len(matched), "byKind": matched.by_kind(), "pending": self.pending, "left": left}
 
     async def prune(self) -> int:
@@ -125,7 +125,7 @@ class Forgetter:
             return work(connection)
 
 
-def wish_of(request: Forget, connection: sqlite3.Connection, now_ms: int) -> ForgetQuery:
+def query_of(request: Forget, connection: sqlite3.Connection, now_ms: int) -> ForgetQuery:
     """Return what a request is about. Raises RequestInvalid for one about nothing, or about two things at once."""
     named = [name for name in ("ids", "session", "file", "query") if getattr(request, name)]
     has_time = request.since is not None or request.until is not None
@@ -134,7 +134,7 @@ def wish_of(request: Forget, connection: sqlite3.Connection, now_ms: int) -> For
     if not named and not has_time:
         raise RequestInvalid("there is nothing to forget", hint="give ids, or --session, --file, --query, --since")
     if request.ids:
-        return _wish_of_ids(request.ids, connection, now_ms)
+        return _query_of_ids(request.ids, connection, now_ms)
     return ForgetQuery(
         session=_whole_session(request.session, connection) if request.session else None,
         file=request.file,
@@ -144,7 +144,7 @@ def wish_of(request: Forget, connection: sqlite3.Connection, now_ms: int) -> For
     )
 
 
-def _wish_of_ids(cited: list[str], connection: sqlite3.Connection, now_ms: int) -> ForgetQuery:
+def _query_of_ids(cited: list[str], connection: sqlite3.Connection, now_ms: int) -> ForgetQuery:
     """Return the wish for typed ids. A summary stands for its event: alone it would be written again."""
     events, memories = set(), set()
     for text in cited:

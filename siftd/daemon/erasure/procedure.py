@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from siftd.daemon import kept_brief
+from siftd.daemon import saved_brief
 from siftd.daemon.logs import unname
 from siftd.store import erasing, snapshots
 from siftd.workspace.paths import WorkspacePaths
@@ -69,7 +69,7 @@ def _from_log(_: WorkspacePaths, connection: sqlite3.Connection, removal: Remova
 
 
 def _from_brief(paths: WorkspacePaths, _: sqlite3.Connection, __: Removal) -> None:
-    kept_brief.remove(paths)  # it is written again
+    saved_brief.remove(paths)  # it is written again
 
 
 def _from_set_aside(paths: WorkspacePaths, _: sqlite3.Connection, removal: Removal) -> None:

@@ -31,7 +31,7 @@ from siftd.workspace.paths import WorkspacePaths
 
 log = structlog.get_logger()
 
-_UNTOLD = frozenset({"segment", "forget", "retry", "resummarise", "undo", "link", "scrub", "outcome"})
+_WITHOUT_TEXT = frozenset({"segment", "forget", "retry", "resummarise", "undo", "link", "scrub", "outcome"})
 """Kinds of records without a word of anybody's."""
 
 _NAMES = ("session_id", "tool", "cwd", "client", "prompt_id", "agent_id", "spawned_agent_id")
@@ -154,11 +154,11 @@ class Renewal:
 
     def renewed(self, record: Record) -> Redacted | None:
         """Return what a record becomes by today's rules; None when nothing of it changes."""
-        if record.kind in _UNTOLD or (record.kind == "capture" and self._stays(record)):
+        if record.kind in _WITHOUT_TEXT or (record.kind == "capture" and self._stays(record)):
             return None
-        told = {name: getattr(record, name) for name in record.__struct_fields__ if name != "payload"}
+        fields = {name: getattr(record, name) for name in record.__struct_fields__ if name != "payload"}
         if record.kind == "session":
-            new = self._admission.readmit(told)
+            new = self._admission.readmit(fields)
             assert isinstance(new, RedactedSessionChange)
             is_same = (new.session_id, new.client, new.cwd, new.detail) == (
                 record.session_id,
@@ -170,7 +170,7 @@ class Renewal:
         payload = msgspec.json.decode(record.payload)
         if record.kind != "capture":
             return self._renewed_intent(record, payload)
-        event = self._admission.readmit(told | {"payload": payload})
+        event = self._admission.readmit(fields | {"payload": payload})
         names = (*_NAMES, "input_hash")
         return None if all(getattr(event, name) == getattr(record, name) for name in names) else event
 

@@ -10,8 +10,8 @@ from siftd.consolidate.consolidator import HIDE, Consolidator
 from siftd.daemon.erasure.forget import Forgetter
 from siftd.daemon.erasure.scrub import Scrubber
 from siftd.daemon.handlers.answering import answers
-from siftd.daemon.kept_brief import drop_briefs_that_quote
 from siftd.daemon.maintenance import Maintenance
+from siftd.daemon.saved_brief import drop_briefs_that_quote
 from siftd.errors import RequestInvalid
 from siftd.wire import requests
 from siftd.workspace.home import load_settings

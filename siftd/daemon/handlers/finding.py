@@ -16,7 +16,7 @@ from siftd.daemon.searching import SearchAccess
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
 from siftd.search.goals import in_short
-from siftd.search.unsummarised import told_now
+from siftd.search.unsummarised import summarise_now
 from siftd.store import event_views, injection_ledger, memories
 from siftd.wire import cursors, requests
 
@@ -140,7 +140,7 @@ class Finding:
         def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
             events = find(connection)
             for each in events:
-                each["text"] = each["text"] or told_now(connection, each["eventId"])
+                each["text"] = each["text"] or summarise_now(connection, each["eventId"])
             return events
 
         return await self._store.read(read)

@@ -22,8 +22,8 @@ from siftd.config import MS_PER_DAY
 from siftd.daemon.group_commit import Committer
 from siftd.daemon.handlers.answering import answers
 from siftd.daemon.intents import Intents
-from siftd.daemon.kept_brief import drop_briefs_that_quote
 from siftd.daemon.memory_writes import MemoryWrites, check, check_label, check_says_something, cleaned, cleaned_tags
+from siftd.daemon.saved_brief import drop_briefs_that_quote
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
@@ -75,8 +75,8 @@ class MemoryRequests:
         newest = await self._store.read(lambda c: memory_changes.find_newest(c, old_id))
         if newest != old_id:
             raise RequestInvalid(f"m{old_id} is superseded already", hint=f"supersede m{newest}")
-        told = {name: value for name in _INHERITED if (value := getattr(request, name)) is not None}
-        inherited = {name: old[name] for name in _INHERITED if name not in told and old[name] is not None}
+        given = {name: value for name in _INHERITED if (value := getattr(request, name)) is not None}
+        inherited = {name: old[name] for name in _INHERITED if name not in given and old[name] is not None}
         remember = requests.Remember(
             text=request.text,
             valid_from=request.valid_from,
@@ -87,7 +87,7 @@ class MemoryRequests:
             source=request.source,
             typed=request.typed,
             root=request.root,
-            **inherited | told,
+            **inherited | given,
         )
         answer = await self._writes.remember(remember, supersedes=old_id)
         drop_briefs_that_quote(self._paths)
@@ -109,10 +109,10 @@ class MemoryRequests:
         if "tags" in changes:
             changes["tags"] = cleaned_tags(changes["tags"])
         if request.root is not None:
-            told = [changes[name] for name in ("text",) if name in changes] + changes.get("tags", [])
-            told = await asyncio.to_thread(self._writes.redacted, request.root, told)
-            changes |= {"text": told.pop(0)} if "text" in changes else {}
-            changes |= {"tags": told} if "tags" in changes else {}
+            given = [changes[name] for name in ("text",) if name in changes] + changes.get("tags", [])
+            given = await asyncio.to_thread(self._writes.redacted, request.root, given)
+            changes |= {"text": given.pop(0)} if "text" in changes else {}
+            changes |= {"tags": given} if "tags" in changes else {}
         standing = standing_of(old | {"isGlobal": self._paths.key == GLOBAL}, changes, is_typed=request.typed)
         async with self._writes.turn:
             await self._intents.keep("update", {"id": memory_id, **changes, **standing})
@@ -227,8 +227,8 @@ class MemoryRequests:
             label = {} if request.label is None else {"label": request.label}
             await self._intents.keep("scoring", values | label)
         layers = await self._store.read(lambda c: self._searching.scoring_layers(c, request.label))
-        told = {name: (whence, layer[name]) for whence, layer in reversed(layers.items()) for name in layer}
-        return {"scoring": {name: {"value": value, "from": whence} for name, (whence, value) in told.items()}}
+        given = {name: (whence, layer[name]) for whence, layer in reversed(layers.items()) for name in layer}
+        return {"scoring": {name: {"value": value, "from": whence} for name, (whence, value) in given.items()}}
 
     @answers(requests.Converse)
     async def converse(self, request: requests.Converse) -> dict[str, Any]:
@@ -245,9 +245,9 @@ class MemoryRequests:
             if parent == new_id or not await self._store.read(is_known):
                 raise RequestInvalid("there is no such conversation", hint="`mem conversations` lists them")
         relation = "follows_up_on" if request.follows_up_on else "branches_from" if parents else None
-        told = {"id": new_id, "title": request.title, "parent": parents[0] if parents else None, "relation": relation}
-        told |= {"label": request.label, "branchesFrom": parents[1] if len(parents) > 1 else None}
-        payload = {name: value for name, value in told.items() if value is not None}
+        given = {"id": new_id, "title": request.title, "parent": parents[0] if parents else None, "relation": relation}
+        given |= {"label": request.label, "branchesFrom": parents[1] if len(parents) > 1 else None}
+        payload = {name: value for name, value in given.items() if value is not None}
         await self._intents.keep("conversation", payload, session_id=new_id)
         return {"id": new_id}
 

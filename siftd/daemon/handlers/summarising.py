@@ -72,7 +72,7 @@ class Summarising:
 
     @answers(requests.Reembed)
     async def reembed(self, request: requests.Reembed) -> dict[str, Any]:
-        self._crash_guard.acquit_all("embed")  # a person wants them tried again
+        self._crash_guard.clear_all("embed")  # a person wants them tried again
         since = -(2**62) if request.since is None else request.since
         store, at_once = self._store, vectors.CLEARED_AT_ONCE
         ids = await store.read(lambda c: vectors.list_embedded(c, since))

@@ -48,13 +48,13 @@ class Captures:
         apart: Apart,
         committer: Committer,
         now_ms: Callable[[], int],
-        on_kept: Callable[[Captured], None],
+        on_captured: Callable[[Captured], None],
     ) -> None:
         self._intake = intake
         self._apart = apart
         self._committer = committer
         self._now_ms = now_ms
-        self._on_kept = on_kept
+        self._on_captured = on_captured
         self._background: set[asyncio.Task[None]] = set()
         self._warned_at: dict[str, float] = {}
 
@@ -140,7 +140,7 @@ class Captures:
         else:
             answer.progress(ok(more=True, **fields))
             tell(event, answer)
-        self._on_kept(event)
+        self._on_captured(event)
         log.info(
             "capture_accepted",
             event_id=event_id,

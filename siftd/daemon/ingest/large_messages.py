@@ -49,10 +49,10 @@ class Apart:
             settings=self._intake.settings.by_key(),
         )
         async with self._places:
-            told = await _told(msgspec.json.encode(order) + b"\n", message)
-        match told:
-            case {"kept": dict(kept), "learnt": list(learnt)}:
-                return await asyncio.to_thread(self._taken, kept, [each for each in learnt if isinstance(each, str)])
+            reply = await _reply_to(msgspec.json.encode(order) + b"\n", message)
+        match reply:
+            case {"kept": dict(stored), "learnt": list(learnt)}:
+                return await asyncio.to_thread(self._taken, stored, [each for each in learnt if isinstance(each, str)])
             case {"off": {"session_id": str(session_id), "ts": int(ts)}}:
                 raise OptedOut(session_id, ts)
             case {"ignored": True}:
@@ -67,12 +67,12 @@ class Apart:
                 raise error
         raise EnvelopeRejected("internal", "the daemon failed to read a large message")
 
-    def _taken(self, kept: dict[str, Any], learnt: list[str]) -> Captured:
-        self._intake.values.learn(str(kept.get("session_id")), learnt)
-        return self._intake.admission.readmit(kept)
+    def _taken(self, stored: dict[str, Any], learnt: list[str]) -> Captured:
+        self._intake.values.learn(str(stored.get("session_id")), learnt)
+        return self._intake.admission.readmit(stored)
 
 
-async def _told(order: bytes, message: bytes) -> Any:
+async def _reply_to(order: bytes, message: bytes) -> Any:
     """Return what the process says; None when it was ended by what it read."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,

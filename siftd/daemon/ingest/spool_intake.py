@@ -25,7 +25,7 @@ class SpoolIntake:
         """
         storage = self._storage
         for file in iter_spool(storage.paths.spool):
-            if storage.crash_guard.is_condemned("take", file.path.name):
+            if storage.crash_guard.is_quarantined("take", file.path.name):
                 self._leave_out(file)
                 continue
             try:
@@ -56,4 +56,4 @@ class SpoolIntake:
 
     def _leave_out(self, file: SpoolFile) -> None:
         file.path.rename(file.path.with_suffix(".bad"))
-        self._storage.crash_guard.acquit("take", [file.path.name])
+        self._storage.crash_guard.clear("take", [file.path.name])

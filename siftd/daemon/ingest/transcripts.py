@@ -28,7 +28,7 @@ from siftd.store import cursors
 if TYPE_CHECKING:
     from siftd.backfill.following import Followed
     from siftd.backfill.following_stored import FollowedDocument
-    from siftd.backfill.run import Kept, ProgressStore
+    from siftd.backfill.run import ProgressStore, Receipt
 
 log = structlog.get_logger()
 
@@ -44,7 +44,7 @@ class Transcripts:
     def __init__(
         self,
         intake: Intake,
-        keep: Callable[[Redacted], Awaitable[Kept]],
+        keep: Callable[[Redacted], Awaitable[Receipt]],
         store: ProgressStore,
         clock: Clock,
         secret: bytes,

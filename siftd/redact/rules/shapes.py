@@ -132,7 +132,7 @@ SHAPES: tuple[Rule, ...] = (
          head=r"[ \"'=(`:][A-Za-z]{2,8}[_-][A-Za-z0-9]{26}", rule_group="place",
          general=True,
          pattern=r"[ \"'=(`:]((?P<prefix>[A-Za-z]{2,8}[_-])[A-Za-z0-9]{26,128}+)(?![\w/.-])", group=1,
-         check=assigned.is_beside_service,
+         check=assigned.is_near_service,
          example="login to todoist with xyz_" + MIXED[:36], near_miss="it was answered by xyz_" + MIXED[:36]),
     Rule(name="thingsboard-token", finds="token of a device in the address it reports to", docs="https://thingsboard.io/docs/reference/http-api/",
          head=r"/api/v1/[A-Za-z0-9]{20}/(?:telemetry|attributes|rpc|claim)", rule_group="place", pattern=r"/api/v1/([A-Za-z0-9]{20})/(?:telemetry|attributes|rpc|claim)", group=1,

@@ -17,7 +17,7 @@ from siftd.clients.registry import CLIENTS, DEFAULT
 from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
 
-class KeptBrief:
+class SavedBrief:
     """The files of one workspace. They are replaced whole, and only when they change."""
 
     def __init__(self, paths: WorkspacePaths) -> None:
