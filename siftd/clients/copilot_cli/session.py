@@ -9,7 +9,7 @@ agents) nobody typed. The format is the client's own and changes without notice,
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
@@ -43,9 +43,15 @@ class Line(msgspec.Struct, kw_only=True):
 class _Call(NamedTuple):
     tool: str
     tool_input: Any
-    native: str | None = None
-    """By the time at which a hook was called for it."""
     spawned: str | None = None
+
+
+class _Hooked(NamedTuple):
+    """A hook that was called for the end of a call."""
+
+    tool: str
+    tool_input: Any
+    native: str
 
 
 class _Said(NamedTuple):
@@ -79,6 +85,8 @@ class SessionReader:
         self._branch: str | None = None
         self._ts: int | None = None
         self._calls: OrderedDict[str, _Call] = OrderedDict()
+        self._hooked: deque[_Hooked] = deque(maxlen=OPEN_MAX)
+        """What hooks were called for and no end has told yet."""
         self._prompted: OrderedDict[str, str] = OrderedDict()
         """What hooks were called for and no message has told yet: by the prompt, when."""
         self._closing: tuple[Origin, str] | None = None
@@ -88,7 +96,7 @@ class SessionReader:
 
     @property
     def is_between(self) -> bool:
-        return not (self._calls or self._prompted or self._closing or self._answers)
+        return not (self._calls or self._hooked or self._prompted or self._closing or self._answers)
 
     def read(self, raw: bytes) -> Iterator[Told]:
         try:
@@ -145,20 +153,22 @@ class SessionReader:
         if native is None:
             return
         match kind:
-            case "postToolUse" | "postToolUseFailure":
-                self._name_call(_text(given, "toolName"), _member(given, "toolArgs"), native)
+            case "postToolUse" | "postToolUseFailure" if tool := _text(given, "toolName"):
+                self._hooked.append(_Hooked(tool, _member(given, "toolArgs"), native))
             case "userPromptSubmitted" if not origin.agent_id and (prompt := _text(given, "prompt")):
                 _put(self._prompted, prompt.strip(), native)
             case "agentStop" if not origin.agent_id:
                 self._closing = None
                 yield FACTS.end(named(origin, native), "")
 
-    def _name_call(self, tool: str | None, tool_input: Any, native: str) -> None:
-        """Give the call that a hook was called for its name: the one with this input, else the oldest of the tool."""
-        open_calls = [(key, call) for key, call in self._calls.items() if call.native is None and call.tool == tool]
-        alike = [(key, call) for key, call in open_calls if call.tool_input == tool_input]
-        for key, call in (alike or open_calls)[:1]:
-            self._calls[key] = call._replace(native=native)
+    def _name_of(self, call: _Call) -> str | None:
+        """Return the name that a hook gave the call that ends now: one with its input, else the first of its tool."""
+        hooks = [each for each in self._hooked if each.tool == call.tool]
+        alike = [each for each in hooks if each.tool_input == call.tool_input]
+        for each in (alike or hooks)[:1]:
+            self._hooked.remove(each)
+            return each.native
+        return None
 
     def _prompt(self, line: Line, origin: Origin) -> Iterator[Told]:
         text = (_text(line.data, "content") or "").strip()
@@ -203,7 +213,7 @@ class SessionReader:
         else:
             text = _text(line.data.get("result"), "content") or ""
             answer = {"tool_response": without_guidance(text, call.tool)}
-        yield call_event(FACTS, origin, call.tool, call.tool_input, answer, call.native or key, call.spawned)
+        yield call_event(FACTS, origin, call.tool, call.tool_input, answer, self._name_of(call) or key, call.spawned)
 
     def _begin_agent(self, line: Line, origin: Origin) -> Iterator[Told]:
         key = _text(line.data, "toolCallId")
@@ -237,6 +247,7 @@ class SessionReader:
         """The program has ended: what is open has no end. What its subagents said last were no answers."""
         said, self._answers = self._answers, {}
         self._calls.clear()
+        self._hooked.clear()
         self._prompted.clear()
         for each in said.values():
             yield FACTS.said(*each)
