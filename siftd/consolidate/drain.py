@@ -87,7 +87,7 @@ class Drainer:
         crash_guard: CrashGuard | None = None,
         record_spend: RecordSpend | None = None,
     ) -> None:
-        """`keep_bill` writes down what a remote backend was paid where a rebuild does not lose it; else it is in the
+        """`record_spend` writes down what a remote backend was paid where a rebuild does not lose it; else it is in the
         database alone."""
         self._store = store
         self._record_spend = record_spend or self._record_spend_in_database

@@ -3,7 +3,7 @@
 `<spool>/<ms since the epoch>-<frame uid>.json`, version 1: one JSON object, synced before its name appears. The time is
 the event's own, so that names sort as things happened.
 
-    {"version":1,"kind":"capture",…,"payload":{…}}      `siftd.capture.admission.as_kept`
+    {"version":1,"kind":"capture",…,"payload":{…}}      `siftd.capture.admission.as_stored`
     {"version":1,"kind":"rejected","reason":"not_json","ts":…}
     {"version":1,"kind":"opt-out","session_id":"5e55…","ts":…}
 
