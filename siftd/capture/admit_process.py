@@ -6,8 +6,7 @@ it does to this process alone.
 
 Standard input is one line of JSON (`Order`), then the message; standard output is one JSON object:
 
-    {"kept":{"kind":"capture",…,"payload":{…}},     `siftd.capture.admission.as_stored`: redacted, and redacted again when
-    taken
+    {"kept":{"kind":"capture",…,"payload":{…}},     `as_stored`: redacted, and redacted again when taken
      "learnt":["…"]}                                 values to be hidden in the session; they stay in memory
     {"off":{"session_id":…,"ts":…}}                  the session is opted out
     {"ignored":true}                                 the configuration says that it is not captured
