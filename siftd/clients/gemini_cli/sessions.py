@@ -59,7 +59,7 @@ class Line(msgspec.Struct, kw_only=True, rename="camel"):
 
 
 _DECODER = msgspec.json.Decoder(Line)
-_AGENT_OF_A_CALL = re.compile(rb'"agentId":"([\w-]{1,64})"')
+_AGENT_OF_A_CALL = re.compile(rb'"agentId" ?: ?"([\w-]{1,64})"')
 _ENDED = ("success", "error", "cancelled")
 _SNAPSHOT = "<state_snapshot>"
 _CONTEXT = "<session_context>"
