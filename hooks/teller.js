@@ -30,11 +30,12 @@ const remember = (map, key, value) => {
   return value
 }
 
-const within = (promise, ms, otherwise) => {
+// While somebody waits, the timer keeps an agent alive that has nothing else to do: else it would end in the middle.
+const within = (promise, ms, otherwise, isWaitedFor = true) => {
   let timer
   const late = new Promise((done) => {
     timer = setTimeout(() => done(otherwise), ms)
-    timer.unref?.()
+    if (!isWaitedFor) timer.unref?.()
   })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
@@ -83,8 +84,10 @@ const makeTeller = () => {
   let busy = null
   const next = () => {
     const one = waiting.shift()
-    busy = one === undefined ? null : within(run(QUIETLY, JSON.stringify(one), one.cwd, false).printed, HUNG_MS)
-    busy?.then(next, next)
+    busy = null
+    if (one === undefined) return
+    busy = within(run(QUIETLY, JSON.stringify(one), one.cwd, false).printed, HUNG_MS, "", false)
+    busy.then(next, next)
   }
   return {
     tell(report) {

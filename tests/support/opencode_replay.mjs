@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs"
 const { Siftd } = await import(process.argv[2])
 let hooks = {}
-const alive = setInterval(() => {}, 1000) // as OpenCode is
 for (const line of readFileSync(process.argv[3], "utf8").split("\n").filter(Boolean)) {
   const { hook, input, output } = JSON.parse(line)
   if (hook === "_init") hooks = await Siftd({ directory: input.directory })
@@ -14,4 +13,3 @@ for (const line of readFileSync(process.argv[3], "utf8").split("\n").filter(Bool
     console.log(JSON.stringify({ hook, added }))
   }
 }
-clearInterval(alive)
