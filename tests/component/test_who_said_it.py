@@ -16,8 +16,9 @@ from kept_forms import GOLDEN, STORES
 from opened_memory import NOW, Memory, opened, rebuilt
 from transcripts import read_transcript
 
+from siftd.clients.claude_code.tools import TOOLS as CLAUDE_CODE
+from siftd.clients.generic.tools import TOOLS as GENERIC
 from siftd.clients.older import kind_and_action, said_by
-from siftd.clients.tools import KNOWN
 from siftd.log.record import decode, encode
 from siftd.model import Event
 from siftd.store.events import apply_records
@@ -197,16 +198,17 @@ def test_the_migration_and_the_reader_of_old_records_agree() -> None:
     connection.close()
 
 
-def test_the_migration_knows_every_tool_that_the_table_of_tools_knows() -> None:
+def test_the_migration_knows_every_tool_of_the_clients_that_were_before_it() -> None:
+    before = {**GENERIC, **CLAUDE_CODE}
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.executescript((GOLDEN / STORES.format(5)).read_text(encoding="utf-8"))
     insert = (
         "INSERT INTO events (id, ts, session_id, tool, input_hash, payload_json) VALUES (?1, 1, 'x', ?2, 'h', '{}')"
     )
-    connection.executemany(insert, enumerate(KNOWN, start=100))
+    connection.executemany(insert, enumerate(before, start=100))
     migrate(connection, 2)
     known = dict(connection.execute("SELECT tool, action FROM events WHERE id >= 100"))
-    assert known == {name: tool.action for name, tool in KNOWN.items()}
+    assert known == {name: tool.action for name, tool in before.items()}
     connection.close()
 
 
