@@ -27,10 +27,10 @@ class Cursor:
         tools="yes",
         failures="yes",
         ends="yes",
-        backfill=True,
+        backfill=False,
         mcp="yes",
         evidence="published shapes",
-        note="its sessions' files have no results of calls",
+        note="its earlier sessions are not read: their files have no ids, times and results",
     )
     moments: frozenset[Moment] = frozenset({"start"})
 

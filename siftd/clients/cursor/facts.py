@@ -1,7 +1,7 @@
-"""What a hook's input and a transcript's record of the same fact have in common.
+"""What Cursor's hooks tell, as events.
 
-A transcript has no ids, no times and no results. So a fact is told from its equals by counting them, in the order in
-which they came. Two hook files that are both wired tell it once, by the id that the hook alone has.
+Its transcripts have no ids, so a fact is told from its equals by counting them, in the order in which they came. Two
+hook files that are both wired tell it once, by the id that the hook alone has.
 """
 
 from __future__ import annotations
