@@ -46,6 +46,7 @@ PROGRAMS = {
         "@moonshot-ai/kimi-code@2.1.0", "@moonshot-ai/kimi-code/dist/main.mjs", "node/bin/node", (NODE_22,)
     ),
     "opencode": Program("opencode-ai@1.18.33", "opencode-ai/bin/opencode.exe"),
+    "pi": Program("@earendil-works/pi-coding-agent@0.74.2", ".bin/pi"),
     "qwen-code": Program("@qwen-code/qwen-code@0.24.4", ".bin/qwen", "node/bin/node", (NODE_22,)),
 }
 """By the client's name."""

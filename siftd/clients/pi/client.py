@@ -50,7 +50,7 @@ class Pi:
     name = CLIENT
     title = "pi"
     files = Sessions()
-    support = Support(**ALL_LIVE, backfill=True, mcp="no", evidence="recordings", note="takes no servers of tools")
+    support = Support(**ALL_LIVE, backfill=True, mcp="no", evidence="real program", note="takes no servers of tools")
     moments: frozenset[Moment] = frozenset({"start", "prompt"})
 
     @functools.cached_property
