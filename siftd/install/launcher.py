@@ -62,9 +62,11 @@ def format_entry(launcher: str, client: str, how: Literal["", "quiet"] = "") -> 
 
 def is_entry(command: object) -> bool:
     """Whether a command in a client's settings is an entry of ours, of whichever home."""
-    return isinstance(command, str) and _ENTRY.fullmatch(command) is not None
+    return isinstance(command, str) and len(command) <= _ENTRY_CHARS_MAX and _ENTRY.fullmatch(command) is not None
 
 
+_ENTRY_CHARS_MAX = 8_192
+"""Of a command: it names a path twice. What is longer, a project's settings have made up."""
 _ENTRY = re.compile(
     r"siftd_client=[a-z][a-z0-9-]*; (?:siftd_how=quiet; )?test -r (?P<path>\S.*/hook\.sh'?) && \. (?P=path); exit 0",
     re.DOTALL,

@@ -31,8 +31,21 @@ ENDS = "reads the head and tail of a text alone, a few thousand characters (`tex
 SUMMARY = "of a summary: 400 characters"
 OURS = "of what a person typed or configured, or of a file of ours"
 
+HEAD = "of the first, or the last, some hundred characters"
+PATH = "of a path, at most 4,096 characters"
+WELL_FORMED = "of a text that a parser has read to its end: every string and comment in it is closed"
+
 BOUNDED = {
-    "siftd.clients.claude_code.facts._INJECTED": "a tag's name, then to the next < or >, where the next opening begins",
+    "siftd.clients.antigravity.places._MIRROR": PATH,
+    "siftd.clients.antigravity.steps._ID": ONE_RUN,
+    "siftd.clients.antigravity.steps._RUN": ONE_RUN,
+    "siftd.clients.cline.facts._NUMBERED": LINE,
+    "siftd.clients.cline.facts._TYPED": "a tag's head, then everything to the last closing tag: one way back",
+    "siftd.clients.codex.facts._HEAD": HEAD,
+    "siftd.clients.droid.facts._EXIT": HEAD,
+    "siftd.clients.injected._opening": "a tag's name, then to the next < or >, where the next opening begins",
+    "siftd.clients.kimi_code.facts._FAILED": HEAD,
+    "siftd.clients.pi.facts._EXIT": HEAD,
     "siftd.clients.own._COMMAND": "possessive throughout, and matched from the beginning alone",
     "siftd.consolidate.equivalence._PLAIN_WORD": ONE_TOKEN,
     "siftd.consolidate.equivalence._STAMP": SUMMARY,
@@ -55,6 +68,12 @@ BOUNDED = {
     "siftd.redact.env_names._IS_SHOWN": NAME,
     "siftd.install.json_spans._PLAIN": OURS,
     "siftd.install.json_spans._SPACE": OURS,
+    "siftd.install.json_spans._SPACE_OR_COMMENT": "from one place on, and what is not closed there ends the reading",
+    "siftd.install.json_edit._COMMENT_OR_COMMA": WELL_FORMED,
+    "siftd.install.launcher._ENTRY": "of a command of at most 8,192 characters",
+    "siftd.install.launcher._NAME": OURS,
+    "siftd.install.toml_spans._PIECE": WELL_FORMED,
+    "siftd.install.toml_spans._TRIVIA": LINE,
     "siftd.install.json_spans._STRING": OURS,
     "siftd.install.json_edit._LAST_LINE_BREAK": OURS,
     "siftd.install.slash._WORD": OURS,
@@ -104,6 +123,7 @@ BOUNDED = {
     "siftd.search.standing": "of a line that a person typed, a sentence of it cut to 400 characters",
     "siftd.store.commands._QUOTED": "to the next quote or the end, and from there on",
     "siftd.store.commands.command_key": "separators of fixed length; then one word of a command",
+    "siftd.store.payload._CLIENT": HEAD,
     "siftd.store.injection_ledger.first_named": "the escaped name of a file, so no repetition but of its letters",
     "siftd.summarise.answer._THINKING": "of 40,000 characters of an answer; what is unclosed goes to the end, once",
     "siftd.summarise.extractive": ENDS,
