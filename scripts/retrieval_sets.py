@@ -52,7 +52,7 @@ class DataSet:
             case "agent-sessions" | "agent-sessions-2":
                 assert self.transcripts is not None
                 paths = [str(self.transcripts / each["transcript"]) for each in self.documents[scope]]
-                ask({"kind": "backfill", "paths": paths, "anyWorkspace": True})
+                ask({"kind": "backfill", "paths": paths, "anyWorkspace": True, "own": True})
             case "beam-128k":
                 for number, each in enumerate(self.documents[scope]):
                     answer = ask(_message(each, number))

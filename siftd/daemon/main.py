@@ -36,6 +36,7 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     keep_harmless(os.environ)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's: a second one spins on a core that the agent wants
+    signal.signal(signal.SIGTERM, _end_early)
     sys.setswitchinterval(0.001)  # a search or a drain must not keep a capture waiting for the usual 5 ms
     try:
         home = Home.from_environment(os.environ, str(Path.home()))
@@ -80,6 +81,11 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
         print("no thread can be started. see `mem doctor`", file=sys.stderr)
         return EXIT_FAILED
     return 0
+
+
+def _end_early(*_: object) -> None:
+    """End in good order before the server watches for signals itself: the socket has its name by then."""
+    sys.exit(0)
 
 
 def _detach() -> None:

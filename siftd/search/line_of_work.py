@@ -1,9 +1,11 @@
 """Which earlier sessions a new one may go on with, as far as the branches and the files tell before anybody has asked.
 
 The last session on the same branch goes before all. Who has just cut a branch goes on with what its name says: with
-sessions whose branch, or a file that they changed, has a telling word of it. On the trunk, where everything begins, and
-on a branch that nothing is known of, only what ended a moment ago is told: of an unrelated line of work nobody needs to
-hear. Where no branch is known it is the last two. Measured on replayed sessions (docs/evaluation.md).
+sessions whose branch, or a file that they changed, has a telling word of it. On the trunk work goes on where the last
+session left it, if that was on the trunk too: there are projects that know no other branch. Where branches are cut for
+everything, the trunk is where all begins, and there, as on a branch that nothing is known of, only what ended a moment
+ago is told: of an unrelated line of work nobody needs to hear. Where no branch is known it is the last two. Measured on
+replayed sessions (docs/evaluation.md).
 """
 
 from __future__ import annotations
@@ -42,9 +44,11 @@ def line_of_work(
     if branch is None:
         return active[:TOLD_MAX]
     recent = [each for each in active if now_ms - each.ts < MOMENT_MS][:1]
-    same = [each for each in active if each.branch == branch][:1]
-    if branch in TRUNKS or same:
-        return recent if branch in TRUNKS else same
+    if branch in TRUNKS:
+        goes_on = [each for each in active[:1] if each.branch in (branch, None)]
+        return goes_on or recent
+    if same := [each for each in active if each.branch == branch][:1]:
+        return same
     words = _words(branch)
     theirs = {each.session_id: _words(each.branch or "") | _file_words(names[each.session_id]) for each in active}
     known = Counter(word for found in theirs.values() for word in found & words)

@@ -88,9 +88,12 @@ async def fill(workspace: Memory) -> None:
     await workspace.ask("drain")
     talk = await workspace.ask("converse", id="third", title="parts")
     await workspace.ask("converse", title="more parts", branchesFrom=talk["id"])
-    for prompt in ("how was part 9 built, with make part9?", "which postgres does production run on?"):
-        envelope = {"session_id": "first", "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": "/src/demo"}
-        header = {"client": "claude-code", "frameUid": prompt.encode().hex()[:32], "ts": NOW - DAY}
+    for asking in (
+        {"hook_event_name": "SessionStart", "source": "resume"},
+        {"hook_event_name": "UserPromptSubmit", "prompt": "which postgres does production run on?"},
+    ):
+        envelope = {"session_id": "first", "cwd": "/src/demo", **asking}
+        header = {"client": "claude-code", "frameUid": json.dumps(asking).encode().hex()[-32:], "ts": NOW - DAY}
         header["root"] = workspace.services.workspace.root
         frame = encode_hook(json.dumps(header).encode(), json.dumps(envelope).encode())[4:]
         assert await workspace.services.injector.answer_hook(b"\x02" + frame[1:]), "there is something to give"
@@ -112,7 +115,7 @@ async def test_a_fresh_store_gets_everything_and_keeps_it_through_a_rebuild(tmp_
         answer = await workspace.ask("export", path=str(file))
     assert answer["counts"] == {
         "events": 11, "sessions": 3, "summaries": 12, "supersedes": len(before[3]), "apart": 1, "memories": 2,
-        "links": 1, "conversations": 2, "injections": 2,
+        "links": 1, "conversations": 2, "injections": 3,
     }  # fmt: skip
     assert file.stat().st_mode & 0o777 == 0o600
     async with opened(tmp_path / "b") as workspace:

@@ -189,6 +189,17 @@ def test_a_stop_answers_what_is_in_flight_and_summarises_nothing_more(place: Pla
     assert not Path(place.paths.hold).exists()
 
 
+def test_a_daemon_that_is_ended_while_it_starts_leaves_no_socket(place: Place) -> None:
+    ensure_workspace(place.paths)
+    ensure_secret(place.paths)
+    os.mkfifo(Path(place.paths.folder) / "wal-1.ndjson.gz")  # the replay blocks on it
+    daemon = place.spawn()
+    wait_until("the socket is there", Path(place.paths.socket).exists)
+    daemon.terminate()
+    assert daemon.wait(10) == 0
+    assert not Path(place.paths.socket).exists()
+
+
 def test_clients_may_connect_while_the_log_is_still_replayed(place: Place) -> None:
     """Whoever comes while a long log is read waits in the backlog instead of starting another daemon."""
     ensure_workspace(place.paths)

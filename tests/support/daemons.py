@@ -294,8 +294,8 @@ class Place:
         try:
             wait_until("every process of the home has ended", lambda: not self.processes())
             killed = -signal.SIGKILL in [daemon.wait() for daemon in self.daemons]
-            sockets = (".sock", ".new", ".relay")
-            left = [] if killed else [file.name for file in self.home.rglob("*") if file.suffix in sockets]
+            sockets = (".sock", ".sock.new", ".relay")
+            left = [] if killed else [file.name for file in self.home.rglob("*") if file.name.endswith(sockets)]
             assert left == [], "a socket is left"
             assert [file.name for file in self.folder.iterdir()] == [], "something is left in the work tree"
         finally:
