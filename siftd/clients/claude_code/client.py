@@ -8,6 +8,7 @@ from typing import Any
 from siftd.clients.claude_code.facts import CLIENT, PROMPT, input_identity
 from siftd.clients.claude_code.hooks import decode_envelope
 from siftd.clients.client import Head, Moment, Reader, Where
+from siftd.clients.nested_output import nested
 from siftd.clients.support import Support
 from siftd.finding import Finding
 from siftd.install.change import Change
@@ -106,10 +107,7 @@ class ClaudeCode:
         return input_identity(tool, tool_input)
 
     def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
-        shown = {"systemMessage": notice} if notice else {}
-        if not text:
-            return shown
-        return {"hookSpecificOutput": {"hookEventName": _NAMES[moment], "additionalContext": text}, **shown}
+        return nested(_NAMES[moment], text, notice)
 
     def name_of(self, moment: Moment) -> str:
         return _NAMES[moment]

@@ -10,6 +10,7 @@ from siftd.clients.client import Head, Installer, Moment, Reader
 from siftd.clients.droid.facts import CLIENT, PROMPT
 from siftd.clients.droid.hooks import decode_envelope
 from siftd.clients.facts import canonical
+from siftd.clients.nested_output import nested
 from siftd.clients.support import Support
 from siftd.model import Event, SessionChange
 
@@ -75,10 +76,7 @@ class Droid:
         return canonical(tool_input)
 
     def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
-        shown = {"systemMessage": notice} if notice else {}
-        if not text:
-            return shown
-        return {"hookSpecificOutput": {"hookEventName": _NAMES[moment], "additionalContext": text}, **shown}
+        return nested(_NAMES[moment], text, notice)
 
     def name_of(self, moment: Moment) -> str:
         return _NAMES[moment]

@@ -8,6 +8,7 @@ from typing import Any
 
 from siftd.clients.client import Head, Installer, Moment, Reader
 from siftd.clients.facts import canonical
+from siftd.clients.nested_output import nested
 from siftd.clients.qwen_code.facts import CLIENT, PROMPT
 from siftd.clients.qwen_code.hooks import decode_envelope
 from siftd.clients.support import Support
@@ -77,10 +78,7 @@ class QwenCode:
         return canonical(tool_input)
 
     def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
-        shown = {"systemMessage": notice} if notice else {}
-        if not text:
-            return shown
-        return {"hookSpecificOutput": {"hookEventName": _NAMES[moment], "additionalContext": text}, **shown}
+        return nested(_NAMES[moment], text, notice)
 
     def name_of(self, moment: Moment) -> str:
         return _NAMES[moment]
