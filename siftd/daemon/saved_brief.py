@@ -34,7 +34,7 @@ class SavedBrief:
         forms = {
             name: told + msgspec.json.encode(client.printed("start", text, notice))
             for name, client in CLIENTS.items()
-            if client.installer is not None and "start" in client.moments
+            if "start" in client.moments
         }
         usual = forms.pop(DEFAULT)
         if usual == self._kept and Path(self._paths.brief).exists():
