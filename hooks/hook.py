@@ -130,7 +130,7 @@ def main(env: dict[str, str], run: str) -> None:
     if is_asking:
         from recall import tell
 
-        frame = tell(frame, answer or b"" if is_kept else b"", conn, is_start, run, key, deadline, CLIENT)
+        frame, is_kept = tell(frame, answer or b"" if is_kept else b"", conn, is_start, run, key, deadline, CLIENT)
     if not is_kept:
         from courier import hand_over
 

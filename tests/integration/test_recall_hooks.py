@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
+import threading
 from pathlib import Path
+from typing import Any
 
 from daemons import Place, RawClient, session_start, tool_call, wait_until
 
@@ -69,6 +73,62 @@ def test_without_a_daemon_a_start_gets_the_kept_brief_and_a_prompt_nothing(place
     noted = wait_until("what was printed is noted", lambda: place.ask("injections")["injections"])
     assert [(each["sessionId"], each["piece"]) for each in noted] == [("now", kept)]
     assert place.hook(prompt("which postgres version is in production?")).is_silent, "it has it already"
+
+
+def test_a_start_whose_daemon_is_too_busy_to_answer_gets_the_kept_brief_and_says_so(place: Place) -> None:
+    place.start()
+    kept = place.ask("remember", text=POSTGRES, pin=True, typed=True)["id"]
+    wait_until("the brief is kept", lambda: Path(place.paths.brief).exists())
+    place.stop(hold=True)
+    with BusyDaemon(place.paths.socket) as busy:
+        run = place.hook(session_start() | {"session_id": "now"})
+        assert (run.status, run.err) == (0, b"")
+        assert f"#{kept} " in context(run.out)
+        first, again = wait_until("the event comes again", lambda: busy.headers if len(busy.headers) == 2 else None)
+    assert (first["tell"], again["tell"], again["told"]) == (1, 0, kept)
+    assert again["frameUid"] == first["frameUid"], "a daemon keeps it once"
+    place.wait_for_couriers()
+
+
+class BusyDaemon:
+    """Says that it has kept whatever it is sent, and never what there is for the agent."""
+
+    def __init__(self, path: str) -> None:
+        self.headers: list[dict[str, Any]] = []
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._path = Path(path)
+        self._listener.bind(path)
+        self._listener.listen()
+        self._thread = threading.Thread(target=self._serve)
+
+    def __enter__(self) -> BusyDaemon:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._listener.close()
+        self._path.unlink()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                conn, _ = self._listener.accept()
+                with conn:
+                    message = self._read(conn, int.from_bytes(self._read(conn, 4), "big"))
+                    self.headers.append(json.loads(message[3 : 3 + int.from_bytes(message[1:3], "big")]))
+                    kept = (
+                        b'{"ok":true,"more":true,"id":1}' if self.headers[-1]["tell"] else b'{"ok":true,"id":12345678}'
+                    )
+                    conn.sendall(len(kept).to_bytes(4, "big") + kept)
+                    conn.recv(1)
+
+    def _read(self, conn: socket.socket, size: int) -> bytes:
+        data = b""
+        while len(data) < size and (piece := conn.recv(size - len(data))):
+            data += piece
+        return data
 
 
 def test_a_turns_end_keeps_the_brief_current(place: Place) -> None:
