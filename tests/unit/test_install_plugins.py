@@ -52,6 +52,9 @@ def test_opencode_gets_a_plugin_and_our_tools_and_gives_every_byte_back(
     entry = '"siftd": {'
     assert entry in config.read_text()
     assert "// the only one" in config.read_text()
+    (waits,) = [each for each in installer.check(where) if each.state != "ok"]
+    assert "has not fetched its package for plugins" in waits.message
+    (config.parent / "node_modules" / "@opencode-ai" / "plugin").mkdir(parents=True)
     assert [each.message for each in installer.check(where) if each.state != "ok"] == []
     again = installer.install(where, is_project=False, server=SERVER)
     assert {each.what for each in again} == {"unchanged"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,13 @@ from siftd.clients.client import Where
 from siftd.clients.installer import FilesInstaller
 from siftd.clients.opencode.facts import CLIENT
 from siftd.clients.plugin_file import plugin_text
+from siftd.finding import Finding
 from siftd.install.edits import Edit, JsonFile, OwnFile
 
 _CONFIGURATIONS = ("opencode.json", "opencode.jsonc")
 """The first is made where there is none."""
+_FETCHED = "node_modules/@opencode-ai/plugin"
+"""What OpenCode (1.18) fetches from npm into its folder once a plugin is there; until it has it, each start tries."""
 
 
 class OpenCodeInstaller(FilesInstaller):
@@ -23,6 +26,13 @@ class OpenCodeInstaller(FilesInstaller):
 
     def folders(self, where: Where) -> Iterable[str]:
         return [folder_of(where.environ, where.user_home)]
+
+    def check(self, where: Where) -> Iterator[Finding]:
+        folder = Path(folder_of(where.environ, where.user_home))
+        yield from super().check(where)
+        if (folder / "plugins/siftd.js").exists() and not (folder / _FETCHED).exists():
+            message = f"OpenCode has not fetched its package for plugins into {folder} yet"
+            yield Finding("start", "note", message, "start it once with npm's registry in reach, else each start waits")
 
     def edits(self, where: Where, *, is_project: bool, server: Mapping[str, Any] | None) -> Sequence[Edit]:  # noqa: ARG002
         folder = folder_of(where.environ, where.user_home)
