@@ -129,6 +129,8 @@ BOUNDED = {
     "siftd.summarise.extractive": ENDS,
     "siftd.summarise.salience._LISTING": "of a command's first characters",
     "siftd.summarise.grounding": SUMMARY + "; of the event only its numbers, runs that nothing has to follow",
+    "siftd.facts.statements": "of a statement cut to 400 characters",
+    "siftd.facts.verdicts": "of a statement of at most 400 characters",
     "siftd.symbols.definitions._compiled": "possessive, anchored at the beginning of a line",
     "siftd.symbols.stamp._TRANSPARENT": LINE,
 }
