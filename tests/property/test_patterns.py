@@ -76,6 +76,7 @@ BOUNDED = {
     "siftd.install.toml_spans._TRIVIA": LINE,
     "siftd.install.json_spans._STRING": OURS,
     "siftd.install.json_edit._LAST_LINE_BREAK": OURS,
+    "siftd.facts.pods._WORD": ONE_RUN,
     "siftd.install.slash._WORD": OURS,
     "siftd.install.slash.parse_slash": OURS,
     "siftd.timestamps._AGO": OURS,
