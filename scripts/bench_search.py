@@ -20,6 +20,7 @@ import numpy as np
 
 from siftd.clients.older import kind_and_action
 from siftd.embed.blend384 import DIM, NAME, embed, embed_question
+from siftd.filters import Filters
 from siftd.search import vectors
 from siftd.search.query import Question
 from siftd.search.retrievers import Legs
@@ -28,7 +29,6 @@ from siftd.search.vectors import VectorIndex
 from siftd.store import fulltext
 from siftd.store.connection import open_reader, open_writer
 from siftd.store.scope import Scope
-from siftd.wire.requests import Filters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

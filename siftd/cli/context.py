@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from siftd.cli.nothing import answer_of_nothing
 from siftd.errors import RequestInvalid
+from siftd.wire.asking import message_of
 from siftd.wire.global_routing import workspace_of
 from siftd.wire.workspace_client import ANSWER_SECONDS, WorkspaceClient
 from siftd.workspace.identity import Workspace, start_folder
@@ -15,9 +16,12 @@ from siftd.workspace.paths import GLOBAL, Home
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import Any
+    from typing import Any, TypeVar
 
     from siftd.clients.client import Where
+    from siftd.wire.requests import Request
+
+    A = TypeVar("A")
 
 WORK_SECONDS = 900.0
 """The longest silence of a daemon at long work: one batch of a slow model."""
@@ -56,13 +60,13 @@ class Context(WorkspaceClient):
 
     def ask(
         self,
-        message: dict[str, Any],
+        request: Request[A],
         *,
         timeout: float = ANSWER_SECONDS,
         on_progress: Callable[[dict[str, Any]], object] | None = None,
-    ) -> dict[str, Any]:
+    ) -> A:
         """As `WorkspaceClient.ask`; a command that only looks where nothing is starts no daemon."""
-        nothing = answer_of_nothing(message, self.home, self.paths)
+        nothing: Any = answer_of_nothing(message_of(request), self.home, self.paths)
         if nothing is not None and not self.is_running():
-            return nothing
-        return super().ask(message, timeout=timeout, on_progress=on_progress)
+            return nothing  # type: ignore[no-any-return]  # as the daemon would answer
+        return super().ask(request, timeout=timeout, on_progress=on_progress)

@@ -20,7 +20,8 @@ from siftd.cli.output import clean, format_time, is_terminal, one_line, paint, s
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+
+    from siftd.wire.requests import EventLine, Goal, Hit
 
 LINES_MAX = 4
 """Of one hit, unless all of it is wanted."""
@@ -37,10 +38,10 @@ _WORD = re.compile(r"\w{1,100}")
 _DAY = 86_400
 
 
-def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool, names_clients: bool = False) -> None:
+def say_hits(hits: Sequence[Hit], query: str, *, is_full: bool, names_clients: bool = False) -> None:
     """Print hits under the sessions that they are of, in the order of the first hit of each; of a session whose agent's
     program it was, where several have written."""
-    sessions: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
+    sessions: dict[tuple[str, str | None], list[Hit]] = {}
     for hit in hits:
         session = None if hit["kind"] == "memory" else hit["sessionId"]
         sessions.setdefault((hit.get("workspace", ""), session), []).append(hit)
@@ -51,9 +52,9 @@ def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool, names
             say()
         head = f"{clean(workspace)}  " if workspace else ""
         head += "kept on purpose" if session is None else f"{clean(session)[:8]}  {_ago(theirs[0]['ts'])}"
-        if names_clients and theirs[0].get("client"):
-            head += f" · {clean(theirs[0]['client'])}"
-        if branch := theirs[0].get("branch"):
+        if names_clients and (client := theirs[0]["client"]):
+            head += f" · {clean(client)}"
+        if branch := theirs[0]["branch"]:
             head += f"  on {clean(branch)}"
         say(paint(head, "dim"))
         for hit in theirs:
@@ -63,28 +64,42 @@ def say_hits(hits: Sequence[dict[str, Any]], query: str, *, is_full: bool, names
         say(paint(f"\n`mem {where}show {hits[0]['id']}` shows all of one", "dim"))
 
 
-def say_events(events: Sequence[dict[str, Any]], *, is_full: bool) -> None:
+def say_events(events: Sequence[EventLine], *, is_full: bool) -> None:
     """Print events of one session in their order."""
     width = max(40, min(columns(), 120))
     for event in events:
-        shown = {
-            "kind": "event",
-            "id": f"e{event['eventId']}",
-            "eventKind": event["eventKind"],
-            "tool": event["tool"],
-            "action": event["action"],
-            "text": event["text"],
-        }
-        _say_hit(shown, frozenset(), width, is_full=is_full)
+        _say_hit(_as_hit(event), frozenset(), width, is_full=is_full)
 
 
-def say_in_short(item: dict[str, Any], indent: str, most: int) -> None:
+def _as_hit(event: EventLine) -> Hit:
+    """Return an event of a session as a hit that nobody looked for."""
+    return {
+        "id": f"e{event['eventId']}",
+        "kind": "event",
+        "eventId": event["eventId"],
+        "sessionId": event["sessionId"],
+        "eventKind": event["eventKind"],
+        "tool": event["tool"],
+        "action": event["action"],
+        "ts": event["ts"],
+        "saidBy": event["saidBy"],
+        "branch": event["branch"],
+        "client": event["client"],
+        "score": 0.0,
+        "text": event["text"],
+        "passage": None,
+        "asked": None,
+        "why": {},
+    }
+
+
+def say_in_short(goals: Sequence[Goal], left_open: str, indent: str, most: int) -> None:
     """Print a session's last goals, each with what came of it, and what is open."""
-    for goal in item.get("goals", ())[-most:]:
+    for goal in goals[-most:]:
         asked = f"{goal['asked']} → " if goal["asked"] else ""
         say_wrapped(f"{indent}- ", f"{indent}- ", f"{asked}{goal['outcome']}", LINES_OF_A_GOAL)
-    if item.get("open"):
-        say_wrapped(f"{indent}- open: ", f"{indent}- {paint('open:', 'yellow')} ", item["open"], LINES_OF_A_GOAL)
+    if left_open:
+        say_wrapped(f"{indent}- open: ", f"{indent}- {paint('open:', 'yellow')} ", left_open, LINES_OF_A_GOAL)
 
 
 def say_wrapped(head: str, painted: str, text: str, lines_max: int) -> None:
@@ -97,19 +112,19 @@ def say_wrapped(head: str, painted: str, text: str, lines_max: int) -> None:
         say((" " * len(head) if number else painted) + line)
 
 
-def parts_of(hit: dict[str, Any]) -> tuple[str, str]:
+def parts_of(hit: Hit) -> tuple[str, str]:
     """Return what answers, and what was asked where a turn or a session says it: its text is "question → answer"."""
     text = " ".join(hit["text"].split())
     asked, arrow, answer = text.partition(" → ")
     is_story = hit.get("scope") in ("turn", "session") or hit["eventKind"] in ("turn_end", "subagent_end")
     if not (is_story and arrow):
         asked, answer = "", text
-    if hit.get("asked") and hit["asked"]["text"]:
+    if hit["asked"] is not None and hit["asked"]["text"]:
         asked = f"Asked: {hit['asked']['text']}"
-    return " ".join((hit.get("passage") or answer).split()), asked
+    return " ".join((hit["passage"] or answer).split()), asked
 
 
-def _say_hit(hit: dict[str, Any], words: frozenset[str], width: int, *, is_full: bool) -> None:
+def _say_hit(hit: Hit, words: frozenset[str], width: int, *, is_full: bool) -> None:
     answer, asked = parts_of(hit)
     indent = 2 + max(5, len(hit["id"]) + 1) + _LABEL_WIDTH
     room = max(20, width - indent)
@@ -123,14 +138,14 @@ def _say_hit(hit: dict[str, Any], words: frozenset[str], width: int, *, is_full:
         say(" " * indent + paint(line, "dim"))
 
 
-def _label(hit: dict[str, Any]) -> str:
+def _label(hit: Hit) -> str:
     """Return in one short word what a hit is."""
     if hit["kind"] == "memory":
         return str(hit["type"])
     if hit.get("scope") == "session":
         return "session"
-    tool: str = hit["tool"]
-    return _LABELS.get(hit["action"] or hit["eventKind"]) or tool.rpartition("__")[2].lower()
+    tool = hit["tool"] or ""
+    return _LABELS.get(hit["action"] or hit["eventKind"] or "") or tool.rpartition("__")[2].lower()
 
 
 def _wrapped(text: str, width: int, most: int) -> list[str]:

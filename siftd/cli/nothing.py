@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ANSWERS: dict[str, dict[str, Any]] = {
-    "search": {"hits": [], "degraded": None, "ms": 0.0},
-    "timeline": {"events": []},
-    "sessions": {"sessions": []},
-    "memories": {"memories": []},
-    "conversations": {"conversations": []},
-    "injections": {"injections": []},
+    "search": {"hits": [], "degraded": None, "clients": [], "ms": 0.0},
+    "timeline": {"events": [], "clients": []},
+    "sessions": {"sessions": [], "nextCursor": None, "clients": []},
+    "memories": {"memories": [], "nextCursor": None},
+    "conversations": {"conversations": [], "nextCursor": None},
+    "injections": {"injections": [], "nextCursor": None},
     "brief": {"text": "", "items": [], "tokens": 0},
     "show": {},
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from siftd.errors import RequestInvalid
+from siftd.wire.asking import Search, untyped
 from siftd.wire.global_routing import workspace_of
 from siftd.wire.workspace_client import WorkspaceClient
 from siftd.workspace.home import load_settings
@@ -40,19 +41,19 @@ class Link:
     def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Return the daemon's answer; what is asked here may be repeated (a memory that is there is told, not stored
         twice). Raises SiftdError."""
-        return self._client.ask({"kind": kind, **fields})
+        return self._client.ask(untyped({"kind": kind, **fields}))
 
-    def ask_every_project(self, kind: str, **fields: Any) -> dict[str, Any]:
+    def ask_every_project(self, _: str, **fields: Any) -> dict[str, Any]:
         """Return the best hits of every workspace, if the person lets agents ask them; ids of others name their folder.
 
         Raises RequestInvalid if not.
         """
         self._check_is_allowed()
-        answer = search_every_project(self._client, {"kind": kind, **fields})
+        answer = search_every_project(self._client, Search(**fields))
         for hit in answer["hits"]:
             if hit.get("workspace", self.workspace.root) != self.workspace.root:
                 hit["id"] = f"{hit['id']}{AT}{hit['workspace']}"
-        return answer
+        return dict(answer)
 
     def ask_about(self, kind: str, cited: str, name: str = "id", **fields: Any) -> dict[str, Any]:
         """Return the answer about an id (the request's field `name`), which may name the folder of another project.
@@ -62,9 +63,9 @@ class Link:
         cited, _, folder = cited.removeprefix("#").partition(AT)
         message = {"kind": kind, **fields, name: cited or None}
         if not folder:
-            return self._client.ask(message)
+            return self._client.ask(untyped(message))
         self._check_is_allowed()
-        return find_workspace_at(self._client, folder).ask(message)
+        return find_workspace_at(self._client, folder).ask(untyped(message))
 
     def _check_is_allowed(self) -> None:
         if not load_settings(self._client.home).settings.search_across_projects:

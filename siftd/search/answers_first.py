@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from siftd.search.passages import Wanted, answer_of
 from siftd.search.query import Question
 from siftd.summarise.extractive.words import is_reason
+from siftd.wire.requests.finding import Hit
 
 LOOKED_AT = 10
 """Hits whose events are read for the passage that answers, and that are put in order by it."""
@@ -35,17 +35,17 @@ def depth(question: Question) -> int:
     return LOOKED_AT_FOR_QUESTIONS if question.asks_what_came_of_it else LOOKED_AT
 
 
-def looked_at(hits: Sequence[dict[str, Any]], question: Question) -> list[dict[str, Any]]:
+def looked_at(hits: Sequence[Hit], question: Question) -> list[Hit]:
     """Return those of the hits, which stand in order of their scores, that are read for what they answer."""
     return [*hits[:LOOKED_AT], *filter(_closes, hits[LOOKED_AT : depth(question)])]
 
 
-def put_answers_first(hits: list[dict[str, Any]], question: Question, wanted: Wanted) -> None:
+def put_answers_first(hits: list[Hit], question: Question, wanted: Wanted) -> None:
     """Put the first hits, which stand in order of their scores, in order of what is shown of them too."""
     if not wanted:
         return
     for hit in looked_at(hits, question):
-        asked = (hit["asked"] or {}).get("text") or ""
+        asked = (hit["asked"] and hit["asked"]["text"]) or ""
         text = f"{hit['passage'] or answer_of(hit['text'])} {asked}"
         answer = wanted.share(text)
         gives_reason = question.asks_why and is_reason(text)
@@ -60,6 +60,6 @@ def put_answers_first(hits: list[dict[str, Any]], question: Question, wanted: Wa
     hits.sort(key=lambda hit: -hit["score"])
 
 
-def _closes(hit: dict[str, Any]) -> bool:
+def _closes(hit: Hit) -> bool:
     """Whether a hit is how work ended, or a memory."""
     return hit["kind"] == "memory" or hit["eventKind"] in ("turn_end", "subagent_end")

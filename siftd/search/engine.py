@@ -18,6 +18,7 @@ from msgspec import structs
 
 from siftd import ranking_config
 from siftd.errors import RequestInvalid, SiftdError
+from siftd.filters import Filters
 from siftd.ranking_config import Scoring
 from siftd.search import memories as memory_search
 from siftd.search.answers_first import depth, looked_at, put_answers_first
@@ -37,7 +38,7 @@ from siftd.store.memories import MemoryScope
 from siftd.store.payload import find_object
 from siftd.store.scope import KINDS, Scope
 from siftd.summarise.extractive.text import THIN
-from siftd.wire.requests import Filters
+from siftd.wire.requests.finding import Hit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +70,7 @@ _MANY_SESSIONS = 10
 class Answer:
     """Hits, and why the search was less than whole (None when it was)."""
 
-    hits: list[dict[str, Any]]
+    hits: list[Hit]
     degraded: str | None
 
 
@@ -279,7 +280,7 @@ class SearchEngine:
         """Return the latest within the filters; without any, nothing was asked."""
         if scope.is_open:
             return Answer([], None)
-        hits: list[dict[str, Any]] = []
+        hits: list[Hit] = []
         latest = search_reads.latest(self._connection, scope, k)
         for rank, row in enumerate(self._rows_of([(event_id, None) for event_id, _ in latest], filters), start=1):
             hits.append(_hit(row, 1 / rank, {"recent": {"rank": rank, "score": float(row["ts"])}}))
@@ -334,7 +335,7 @@ class SearchEngine:
         weights: Weights,
         filters: Filters,
         moment: int,
-    ) -> list[dict[str, Any]]:
+    ) -> list[Hit]:
         places = np.array([each.ranked.at for each in best], dtype=np.int64)
         lift = lifts(
             moment - pool.ts[places], pool.confidence[places], pool.is_prompt[places], pool.concludes[places], weights
@@ -351,10 +352,10 @@ class SearchEngine:
                 shown.append(hit)
         return shown
 
-    def _add_passages(self, hits: Sequence[dict[str, Any]], wanted: Wanted, *, is_closed: bool) -> None:
+    def _add_passages(self, hits: Sequence[Hit], wanted: Wanted, *, is_closed: bool) -> None:
         """Put to these hits what of their events answers better than the summary, where anything does."""
         for hit in hits if wanted else ():
-            payload = find_object(event_views.find_payload(self._connection, hit["eventId"]) or "")
+            payload = find_object(event_views.find_payload(self._connection, hit["eventId"] or 0) or "")
             hit["passage"] = passage(payload, hit["text"], wanted) if payload else None
             if (asked := hit["asked"]) is not None:
                 prompt = find_object(event_views.find_payload(self._connection, int(asked["id"][1:])) or "")
@@ -372,7 +373,7 @@ class SearchEngine:
 
     def _memory_hits(
         self, collection: MemoryCollection, legs: dict[str, memory_search.Leg], weights: Weights, k: int, moment: int
-    ) -> list[dict[str, Any]]:
+    ) -> list[Hit]:
         """Return the best memories: a memory is its own session, and its words are its summary's and its event's."""
         found: dict[int, dict[str, Any]] = {}
         for leg, rows in legs.items():
@@ -398,7 +399,7 @@ class SearchEngine:
         return best
 
 
-def _put_newer_first(hits: list[dict[str, Any]], collection: MemoryCollection) -> None:
+def _put_newer_first(hits: list[Hit], collection: MemoryCollection) -> None:
     """Of two memories about the same that both answer, let the newer one stand before the older."""
     by_number = {int(hit["id"][1:]): hit for hit in hits}
     for pair in collection.alike(list(by_number)):
@@ -414,7 +415,7 @@ def _rounded(parts: Mapping[str, float]) -> dict[str, float]:
     return {name: round(float(value), 6) for name, value in parts.items()}
 
 
-def _hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, Any]:
+def _hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> Hit:
     is_event = row["summaryId"] is None
     return {
         "id": f"e{row['eventId']}" if is_event else f"s{row['summaryId']}",
@@ -437,7 +438,7 @@ def _hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, An
     }
 
 
-def _memory_hit(collection: MemoryCollection, row: dict[str, Any], score: float, why: dict[str, Any]) -> dict[str, Any]:
+def _memory_hit(collection: MemoryCollection, row: dict[str, Any], score: float, why: dict[str, Any]) -> Hit:
     return {
         "id": f"{collection.letter}{row['id']}",
         "kind": memories.OWNER,

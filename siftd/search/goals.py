@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import sqlite3
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from siftd.store import turn_summaries
+from siftd.wire.requests import finding
 
 TURNS_MIN = 5
 """A shorter session is told by its story."""
@@ -43,12 +44,19 @@ class Goal:
     outcome: str
 
 
-def in_short(connection: sqlite3.Connection, session_id: str) -> dict[str, Any]:
+class InShort(TypedDict):
+    """What answers say of a session of several goals."""
+
+    goals: list[finding.Goal]
+    open: str
+
+
+def in_short(connection: sqlite3.Connection, session_id: str) -> InShort:
     """Return a session's goals and what is open, as answers carry them; nothing of a session of few turns."""
     turns = turn_summaries.list_turns(connection, session_id)
     if len(turns) < TURNS_MIN:
         return {"goals": [], "open": ""}
-    goals = [
+    goals: list[finding.Goal] = [
         {"id": f"e{each.event_id}", "asked": each.asked, "outcome": each.outcome}
         for each in choose_goals([_goal(event_id, text) for event_id, text in turns])
     ]

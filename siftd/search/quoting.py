@@ -8,7 +8,7 @@ read something of this machine, is quoted where the words are its own (`siftd.se
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from siftd.capture.truncate import LEFT_OUT
 from siftd.harmless import harmless
@@ -23,6 +23,7 @@ from siftd.summarise.extractive import shell
 from siftd.summarise.extractive.text import call_of
 from siftd.summarise.extractive.words import telling
 from siftd.summarise.items import as_item
+from siftd.wire.requests.finding import Hit
 
 PROMPT_CHARS_MAX = 110
 CLOSING_CHARS_MAX = 260
@@ -39,11 +40,11 @@ class Words(NamedTuple):
     """Of the text, what somebody is quoted with who concluded something; empty where only facts are told."""
 
 
-def words_of(connection: sqlite3.Connection, hit: dict[str, Any]) -> Words:
+def words_of(connection: sqlite3.Connection, hit: Hit) -> Words:
     """Return what a hit says: quoted where its words may be, else what it is and how to read it."""
     if hit["kind"] == OWNER:
         return _memory(hit)
-    event = summaries.find_event(connection, hit["eventId"])
+    event = summaries.find_event(connection, hit["eventId"] or 0)
     if event is None:
         return Words(f"`show {hit['id']}`")
     if event.kind == "prompt" and hit["scope"] == "event":
@@ -62,7 +63,7 @@ def _quoted(who: str, said: str) -> Words:
     return Words(f"{who}: «{said}»", said)
 
 
-def _sayable(connection: sqlite3.Connection, event: RawEvent, hit: dict[str, Any], otherwise: str) -> str:
+def _sayable(connection: sqlite3.Connection, event: RawEvent, hit: Hit, otherwise: str) -> str:
     """Return what may be quoted of what an agent said: all that answers, or what of it is its own."""
     said = str(hit.get("passage") or otherwise)
     if hit["saidBy"] in _QUOTED or event.said_by not in _QUOTED:
@@ -105,7 +106,7 @@ def _ran(event: RawEvent) -> str:
     return ran(event) if isinstance(command, str) and command_key(command) else ""
 
 
-def _story(connection: sqlite3.Connection, event: RawEvent, hit: dict[str, Any]) -> Words:
+def _story(connection: sqlite3.Connection, event: RawEvent, hit: Hit) -> Words:
     """What was asked, if a person or a transcript says so; what was done; how it ended, if that was the agent's own."""
     is_session = hit["scope"] == "session"
     after = 0 if is_session else turn_summaries.turn_before(connection, event.session_id, event.id)
@@ -128,7 +129,7 @@ def _asked(prompt: str, said_by: str) -> str:
     return f"{who}: «{harmless(prompt, PROMPT_CHARS_MAX)}»"
 
 
-def _memory(hit: dict[str, Any]) -> Words:
+def _memory(hit: Hit) -> Words:
     if hit["saidBy"] not in _QUOTED:
         return Words(_more("a memory that was imported", hit["id"], "it"))
     return _quoted(f"{'the person' if hit['saidBy'] == 'person' else 'an agent'} noted", harmless(hit["text"]))

@@ -15,6 +15,7 @@ import re
 import sqlite3
 from typing import Any
 
+from siftd.filters import Filters
 from siftd.search.context_block import NOTHING, Block, Given, Piece
 from siftd.search.engine import SearchEngine
 from siftd.search.query import Question
@@ -23,7 +24,7 @@ from siftd.search.relevance import Relevance, answered
 from siftd.search.row_cache import concludes
 from siftd.store.injection_ledger import SessionState
 from siftd.summarise.extractive.words import is_filler
-from siftd.wire.requests import Filters
+from siftd.wire.requests.finding import Hit
 
 CANDIDATES = 48
 PIECES_MAX = 3
@@ -104,20 +105,20 @@ def _says_it(relevance: Relevance, said: Words) -> bool:
     return is_told and len(concluded) >= CONCLUDED_MIN and relevance.share(said.text) >= MIN_SHARE_SAID
 
 
-def _concludes(hit: dict[str, Any]) -> bool:
+def _concludes(hit: Hit) -> bool:
     """Whether a hit says what came of something, and is told by now: what happened a moment ago its session knows."""
     if hit["kind"] != "summary":
         return bool(hit["kind"] == "memory")
     if hit["eventKind"] == "assistant_text":
         return not is_filler(hit["text"])
-    return concludes(hit["eventKind"], hit["action"]) or hit["scope"] == "session"
+    return concludes(hit["eventKind"] or "", hit["action"]) or hit["scope"] == "session"
 
 
-def _is_relevant(relevance: Relevance, hit: dict[str, Any]) -> bool:
+def _is_relevant(relevance: Relevance, hit: Hit) -> bool:
     return any(_answers(relevance, hit, text) for text in (hit["text"], hit["passage"]) if text)
 
 
-def _answers(relevance: Relevance, hit: dict[str, Any], text: str) -> bool:
+def _answers(relevance: Relevance, hit: Hit, text: str) -> bool:
     share = relevance.share(text)
     if relevance.weight(text) < (MIN_WEIGHT_OF_ALL if share >= ALL else MIN_WEIGHT):
         return False
@@ -125,6 +126,6 @@ def _answers(relevance: Relevance, hit: dict[str, Any], text: str) -> bool:
     return share >= MIN_SHARE or (share >= MIN_SHARE_WHEN_NEAR and by_vector >= answered(NEAR_COSINE))
 
 
-def _found_by(hit: dict[str, Any]) -> dict[str, Any]:
+def _found_by(hit: Hit) -> dict[str, Any]:
     """Return by which legs, and how high, the hit was found."""
     return {leg: found["rank"] for leg, found in hit["why"].items() if isinstance(found, dict) and "rank" in found}

@@ -6,11 +6,12 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from siftd.store.answers import as_rows
 from siftd.store.clients import OF_A_CLIENT
 from siftd.store.payload import branch_of, client_of, find_object
+from siftd.wire.requests.finding import Event, EventLine, Session, Summary, SupersedingPair
 
 _BEST = """
 (SELECT s.text FROM summaries s WHERE s.event_id = e.id
@@ -119,7 +120,11 @@ def _with_stamps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row | {"branch": branch_of(head), "client": client_of(head)} for row, head in zip(rows, heads, strict=True)]
 
 
-def find_event(connection: sqlite3.Connection, event_id: int) -> dict[str, Any] | None:
+def _lines(rows: list[dict[str, Any]]) -> list[EventLine]:
+    return cast("list[EventLine]", _with_stamps(rows))
+
+
+def find_event(connection: sqlite3.Connection, event_id: int) -> Event | None:
     """Return an event whole: its payload, its summaries, what they supersede, its provenance."""
     rows = as_rows(connection.execute("SELECT * FROM events WHERE id = ?", (event_id,)))
     if not rows:
@@ -129,10 +134,8 @@ def find_event(connection: sqlite3.Connection, event_id: int) -> dict[str, Any] 
     payload_json = event.pop("payloadJson")
     payload = find_object(payload_json)
     event["payload"] = payload_json if payload is None else payload
-    event["summaries"] = [
-        find_summary(connection, int(row[0]))
-        for row in connection.execute("SELECT id FROM summaries WHERE event_id = ? ORDER BY id", (event_id,)).fetchall()
-    ]
+    named = connection.execute("SELECT id FROM summaries WHERE event_id = ? ORDER BY id", (event_id,)).fetchall()
+    event["summaries"] = [find_summary(connection, int(row[0])) for row in named]
     event["causedBy"] = _edges(
         connection,
         "SELECT dst_id FROM provenance_edges WHERE src_kind = 'event'"
@@ -145,10 +148,10 @@ def find_event(connection: sqlite3.Connection, event_id: int) -> dict[str, Any] 
         " AND dst_id = ? AND src_kind = 'event' AND edge = 'caused_by'",
         event_id,
     )
-    return event
+    return cast("Event", event)
 
 
-def find_summary(connection: sqlite3.Connection, summary_id: int) -> dict[str, Any] | None:
+def find_summary(connection: sqlite3.Connection, summary_id: int) -> Summary | None:
     """Return a summary with what it supersedes and what supersedes it."""
     rows = as_rows(
         connection.execute(
@@ -156,23 +159,24 @@ def find_summary(connection: sqlite3.Connection, summary_id: int) -> dict[str, A
             " s.scope, s.waits_for, s.said_by, v.embedder, v.dim"
             " FROM summaries s LEFT JOIN summary_embeddings v ON v.summary_id = s.id WHERE s.id = ?",
             (summary_id,),
-        )
+        ),
+        Summary,
     )
     if not rows:
         return None
     pairs = "SELECT newer_id, older_id, cosine, ts FROM summary_supersedes"
-    supersedes = as_rows(connection.execute(f"{pairs} WHERE newer_id = ?", (summary_id,)))
-    superseded_by = as_rows(connection.execute(f"{pairs} WHERE older_id = ?", (summary_id,)))
+    supersedes = as_rows(connection.execute(f"{pairs} WHERE newer_id = ?", (summary_id,)), SupersedingPair)
+    superseded_by = as_rows(connection.execute(f"{pairs} WHERE older_id = ?", (summary_id,)), SupersedingPair)
     cites = _edges(
         connection,
         "SELECT dst_id FROM provenance_edges WHERE src_kind = 'summary' AND src_id = ? AND dst_kind = 'event'"
         " AND edge = 'derives_from' ORDER BY dst_id",
         summary_id,
     )
-    return rows[0] | {"supersedes": supersedes, "supersededBy": superseded_by, "derivesFrom": cites}
+    return {**rows[0], "supersedes": supersedes, "supersededBy": superseded_by, "derivesFrom": cites}
 
 
-def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, after: int) -> list[dict[str, Any]]:
+def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, after: int) -> list[EventLine]:
     """Return the events of the same session before and after an event, it included, in order of time."""
     found = connection.execute("SELECT session_id, ts, id FROM events WHERE id = ?", (event_id,)).fetchone()
     if found is None:
@@ -189,7 +193,7 @@ def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, 
             (*found, after + 1),
         )
     )
-    return _with_stamps([*reversed(earlier), *later])
+    return _lines([*reversed(earlier), *later])
 
 
 def timeline_latest(
@@ -199,7 +203,7 @@ def timeline_latest(
     asking: Asking | None = None,
     before: tuple[int | None, int | None] = (None, None),
     client: str | None = None,
-) -> list[dict[str, Any]]:
+) -> list[EventLine]:
     """Return the latest events in order of time, of one session, or of all but what the session that asks knows; with
     `before` those before an event, of which it is the time and the id; with `client` those of its sessions."""
     rows = as_rows(
@@ -212,13 +216,13 @@ def timeline_latest(
             (session, limit, asking and asking.session_id, asking and asking.since, *before, client),
         )
     )
-    return _with_stamps(rows[::-1])
+    return _lines(rows[::-1])
 
 
-def timeline_since(connection: sqlite3.Connection, event_id: int, limit: int) -> list[dict[str, Any]]:
+def timeline_since(connection: sqlite3.Connection, event_id: int, limit: int) -> list[EventLine]:
     """Return the events that were captured after one, in that order."""
     rows = as_rows(connection.execute(f"{_LINE} WHERE e.id > ? ORDER BY e.id LIMIT ?", (event_id, limit)))
-    return _with_stamps(rows)
+    return _lines(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,11 +251,11 @@ def sessions(
     limit: int,
     behind: tuple[int | None, str | None] = (None, None),
     client: str | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Session]:
     """Return the sessions, or those of one client, newest first, with what was asked first; `behind` is when one was
     active, and its id."""
     rows = as_rows(connection.execute(_SESSIONS, (*behind, limit, client)))
-    return [row | {"client": client_of(row.pop("payloadHead") or "")} for row in rows]
+    return [cast("Session", row | {"client": client_of(row.pop("payloadHead") or "")}) for row in rows]
 
 
 def parked(connection: sqlite3.Connection) -> list[dict[str, Any]]:

@@ -11,9 +11,10 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from siftd.store.answers import as_rows
+from siftd.wire.requests import finding
 
 _STATE = "SELECT coalesce(compacted_ts, 0) FROM sessions WHERE session_id = ?"
 _TOLD = "SELECT piece, 'e' || event_id FROM injections WHERE session_id = ? AND ts >= ?"
@@ -97,22 +98,22 @@ def list_injections(
     *,
     before: int | None = None,
     everywhere: sqlite3.Connection | None = None,
-) -> list[dict[str, Any]]:
+) -> list[finding.Injection]:
     """Return what was given, newest first, or before one of them, with its text now and the event that touched it.
 
     `everywhere` is the store of the memories for every project, which are cited as g3.
     """
-    rows = as_rows(connection.execute(_LIST, (piece, session, limit, before)))
+    rows = as_rows(connection.execute(_LIST, (piece, session, limit, before)), finding.Injection)
     for row in rows:
         if row["piece"][0] == "g" and everywhere is not None:
             found = everywhere.execute("SELECT text FROM memories WHERE id = ?", (row["piece"][1:],)).fetchone()
             row["text"] = found[0] if found else None
-        row["why"] = json.loads(row["why"])
+        row["why"] = json.loads(cast("str", row["why"]))
         row["touchedBy"] = _touched_by(connection, row)
     return rows
 
 
-def _touched_by(connection: sqlite3.Connection, row: dict[str, Any]) -> int | None:
+def _touched_by(connection: sqlite3.Connection, row: finding.Injection) -> int | None:
     after = row["sessionId"], row["afterId"]
     asked = connection.execute(_ASKING, (*after, row["piece"])).fetchone()[0]
     if row["eventId"] is not None:

@@ -13,13 +13,14 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
+from siftd.filters import Filters
 from siftd.log.record import Record
 from siftd.store.answers import as_rows
 from siftd.store.ids import last_id
 from siftd.store.scope import glob_escaped
-from siftd.wire.requests import Filters
+from siftd.wire.requests.memories import Memory, MemoryFields, MemoryLink
 
 OWNER = "memory"
 _INSERT = """
@@ -145,18 +146,14 @@ def link(connection: sqlite3.Connection, from_id: int, to_id: int, relation: str
     )
 
 
-def find_memory(connection: sqlite3.Connection, memory_id: int) -> dict[str, Any] | None:
+def find_memory(connection: sqlite3.Connection, memory_id: int) -> Memory | None:
     """Return a memory with its tags and its links."""
-    rows = as_rows(connection.execute(f"{SHOWN} WHERE m.id = ?", (memory_id,)))
+    rows = as_rows(connection.execute(f"{SHOWN} WHERE m.id = ?", (memory_id,)), Memory)
     if not rows:
         return None
-    links = "SELECT from_id, to_id, relation, ts FROM memory_links"
-    return rows[0] | {
-        "tags": tags_of(rows[0]["tags"]),
-        "pinned": bool(rows[0]["pinned"]),
-        "waits": bool(rows[0]["waits"]),
-        "links": as_rows(connection.execute(f"{links} WHERE ?1 IN (from_id, to_id) ORDER BY ts", (memory_id,))),
-    }
+    links = "SELECT from_id, to_id, relation, ts FROM memory_links WHERE ?1 IN (from_id, to_id) ORDER BY ts"
+    found = connection.execute(links, (memory_id,))
+    return {**rows[0], **flags_of(rows[0]), "links": as_rows(found, MemoryLink)}
 
 
 def find_repeat(connection: sqlite3.Connection, text: str, label: str | None, now_ms: int) -> int | None:
@@ -307,6 +304,20 @@ def _make_way(connection: sqlite3.Connection, seq: int) -> None:
     connection.execute("UPDATE injections SET memory_id = ?1, piece = 'm' || ?1 WHERE memory_id = ?2", (free, seq))
     connection.execute("UPDATE memories SET id = ? WHERE id = ?", (free, seq))
     connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'memories'", (free,))
+
+
+class Flags(TypedDict):
+    """The fields that a row of the database has in another form."""
+
+    tags: list[str]
+    pinned: bool
+    waits: bool
+
+
+def flags_of(row: MemoryFields) -> Flags:
+    """Return the fields of a row, as the database has it, that answers have in another form."""
+    tags: Any = row["tags"]
+    return {"tags": tags_of(tags), "pinned": bool(row["pinned"]), "waits": bool(row["waits"])}
 
 
 def tags_of(text: str) -> list[str]:

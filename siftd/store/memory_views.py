@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from siftd.store.answers import as_rows
-from siftd.store.memories import LIVE, SHOWN_READ, VALID, tags_of
+from siftd.store.memories import LIVE, SHOWN_READ, VALID, flags_of
+from siftd.wire.requests.memories import ListedMemory
 
 _LIST = f"""
 {SHOWN_READ} WHERE (?11 IS NULL OR m.project = ?11) AND (?1 IS NULL OR m.type = ?1)
@@ -81,7 +82,7 @@ def list_memories(
     by_creation: bool = False,
     limit: int = 50,
     behind: tuple[int | None, int | None] = (None, None),
-) -> list[dict[str, Any]]:
+) -> list[ListedMemory]:
     """Return memories, the latest first: those that hold now, or held at `as_of`; `superseded` adds the others.
 
     `pinned` and `waiting` leave only those that are pinned, or wait for a person's word. A memory is as late as its
@@ -89,16 +90,16 @@ def list_memories(
     """
     moment = now_ms if as_of is None else as_of
     values = (kind, tag, since, until, pinned, superseded, moment, as_of is not None, limit, waiting, label)
-    return [_shown(row) for row in as_rows(connection.execute(_LIST, (*values, by_creation, *behind)))]
+    return _shown(connection.execute(_LIST, (*values, by_creation, *behind)))
 
 
-def list_these(connection: sqlite3.Connection, ids: Sequence[int]) -> list[dict[str, Any]]:
+def list_these(connection: sqlite3.Connection, ids: Sequence[int]) -> list[ListedMemory]:
     """Return the memories of these ids that exist, in this order, whether they hold or not."""
-    return [_shown(row) for row in as_rows(connection.execute(_THESE, (json.dumps(list(ids)),)))]
+    return _shown(connection.execute(_THESE, (json.dumps(list(ids)),)))
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"tags": tags_of(row["tags"]), "pinned": bool(row["pinned"]), "waits": bool(row["waits"])}
+def _shown(cursor: sqlite3.Cursor) -> list[ListedMemory]:
+    return [{**row, **flags_of(row)} for row in as_rows(cursor, ListedMemory)]
 
 
 def list_related(connection: sqlite3.Connection, memory_id: int) -> list[dict[str, Any]]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from siftd.filters import Filters
 from siftd.store.clients import OF_A_CLIENT
-from siftd.wire.requests import Filters
 
 _TRUE = "1"
 _SESSION = "e.session_id >= ? AND e.session_id < ? || char(1114111) AND e.session_id GLOB ? || '*'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from siftd.errors import DaemonUnreachable
+from siftd.wire.asking import message_of
 from siftd.wire.client import Client, connect
 from siftd.wire.global_routing import ask_where_it_is, global_workspace
 from siftd.workspace.identity import Workspace
@@ -12,7 +13,12 @@ from siftd.workspace.paths import Home, WorkspacePaths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
+
+    from siftd.wire.requests import Request
+
+    A = TypeVar("A")
+
 
 ANSWER_SECONDS = 30.0
 """The longest silence of a daemon that is asked something small."""
@@ -29,11 +35,11 @@ class WorkspaceClient:
 
     def ask(
         self,
-        message: dict[str, Any],
+        request: Request[A],
         *,
         timeout: float = ANSWER_SECONDS,
         on_progress: Callable[[dict[str, Any]], object] | None = None,
-    ) -> dict[str, Any]:
+    ) -> A:
         """Return the daemon's answer to a request that may be repeated; the daemon is started if need be.
 
         One that ends at that very moment (it was idle, or its package has changed) is started again, once. What is
@@ -47,7 +53,8 @@ class WorkspaceClient:
             shared = WorkspaceClient(self.home, global_workspace(self.home), self.environ)
             return shared._ask(local, timeout, on_progress)
 
-        return ask_where_it_is(message, self.workspace.root, here, everywhere)
+        answer: Any = ask_where_it_is(message_of(request), self.workspace.root, here, everywhere)
+        return answer  # type: ignore[no-any-return]  # it is what stands beside the request
 
     def _ask(
         self, message: dict[str, Any], timeout: float, on_progress: Callable[[dict[str, Any]], object] | None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from siftd.config import is_excluded
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, RequestInvalid
+from siftd.wire.asking import message_of
 from siftd.wire.workspace_client import WorkspaceClient
 from siftd.workspace.home import load_settings
 from siftd.workspace.identity import Workspace, path_from_text
@@ -15,14 +16,17 @@ from siftd.workspace.paths import GLOBAL
 from siftd.workspaces.listing import Known, iter_known
 from siftd.workspaces.stopping import end_borrowed
 
+if TYPE_CHECKING:
+    from siftd.wire.requests import Found, Hit, Search
 
-def search_every_project(asking: WorkspaceClient, request: dict[str, Any]) -> dict[str, Any]:
+
+def search_every_project(asking: WorkspaceClient, request: Search) -> Found:
     """Return the best hits of all workspaces, each with its `workspace`: scores are made alike in each.
 
     A daemon that is started for it ends again: there is one a workspace. What is kept for every project is found by
     each, and told once. What is excluded is not asked: nothing is started there.
     """
-    hits: dict[tuple[str, str], dict[str, Any]] = {}
+    hits: dict[tuple[str, str], Hit] = {}
     degraded: list[str] = []
     clients: set[str] = set()
     for known, root in _iter_askable(asking):
@@ -42,10 +46,11 @@ def search_every_project(asking: WorkspaceClient, request: dict[str, Any]) -> di
         clients |= set(answer["clients"])
         for hit in answer["hits"]:
             is_shared = hit["id"].startswith("g")
-            hits.setdefault(("" if is_shared else root, hit["id"]), hit | ({} if is_shared else {"workspace": root}))
+            placed: Hit = hit if is_shared else {**hit, "workspace": root}
+            hits.setdefault(("" if is_shared else root, hit["id"]), placed)
         if answer["degraded"]:
             degraded.append(f"{root}: {answer['degraded']}")
-    best = sorted(hits.values(), key=lambda hit: -hit["score"])[: request["k"]]
+    best = sorted(hits.values(), key=lambda hit: -hit["score"])[: message_of(request)["k"]]
     return {"hits": best, "degraded": "; ".join(degraded) or None, "clients": sorted(clients)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -14,7 +14,7 @@ from test_telling import prompt, start, told
 
 from siftd.errors import RequestInvalid, RequestRefused
 from siftd.wire.global_routing import KINDS, ask_where_it_is, global_workspace, workspace_of
-from siftd.wire.requests import AnyRequest
+from siftd.wire.requests import Request
 from siftd.workspace.paths import GLOBAL, Home
 
 REVIEW = "Never push to main without a review by somebody else"
@@ -149,4 +149,4 @@ def test_the_workspace_of_all_is_known_by_its_name_and_its_folder(tmp_path: Path
 
 def test_what_may_be_about_memories_for_every_project_is_routed_there() -> None:
     """The routing names the kinds itself: it is on the way of every command, and loads no decoder."""
-    assert {each.__struct_config__.tag for each in get_args(AnyRequest) if each.may_be_global} == KINDS
+    assert {each.__struct_config__.tag for each in Request.__subclasses__() if each.may_be_global} == KINDS

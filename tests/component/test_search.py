@@ -15,6 +15,7 @@ from workbench import DAY_MS, NOON_MS, Workbench, told
 
 from siftd.consolidate.indexing import RawIndexer
 from siftd.errors import RequestInvalid
+from siftd.filters import Filters
 from siftd.search import lexical, vectors
 from siftd.search import query as query_module
 from siftd.search import row_cache as rows_module
@@ -25,7 +26,6 @@ from siftd.search.row_cache import Rows
 from siftd.store import search_reads
 from siftd.store.scope import Scope
 from siftd.summarise.contract import Summary
-from siftd.wire.requests import Filters
 
 
 @pytest.fixture

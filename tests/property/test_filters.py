@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from siftd.filters import Filters
 from siftd.search import retrievers as legs_module
 from siftd.search.query import Question
 from siftd.search.retrievers import Legs
 from siftd.search.row_cache import Rows
 from siftd.store.migrate import migrate
 from siftd.store.scope import KINDS, Scope
-from siftd.wire.requests import Filters
 
 TOOLS = ["Bash", "bash", "Edit", "UserPromptSubmit", "userpromptsubmit", "Stop", "SubagentStop", "STOP", "Ä", "ä", ""]
 SESSIONS = ["a", "ab", "a*", "a[b]", "A", "é1", "é2", "b"]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from siftd.filters import Filters
 from siftd.search import bitsliced_scan
 from siftd.search import vectors as vectors_module
 from siftd.search.bitsliced_scan import Bits
@@ -18,7 +19,6 @@ from siftd.search.engine import SearchEngine
 from siftd.search.id_rows import NOWHERE, Places
 from siftd.search.vectors import VectorIndex
 from siftd.store.migrate import migrate
-from siftd.wire.requests import Filters
 
 DIM = 4
 SPACE = "tiny"

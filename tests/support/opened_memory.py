@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from described import expect_described
+
 from siftd.config import Settings
 from siftd.daemon.handlers.router import Handlers
 from siftd.daemon.services import Services
@@ -71,6 +73,7 @@ class Memory:
         """Return the answer to a request as it would arrive over the socket. Raises SiftdError."""
         request = decode_request(json.dumps({"kind": kind, **fields}).encode())
         answer: dict[str, Any] = json.loads(encode(await self._handlers.answer(request, _Progress())))  # type: ignore[arg-type]
+        expect_described(request, answer)
         return answer
 
     async def capture(self, number: int = 0, **fields: Any) -> int:

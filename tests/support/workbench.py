@@ -28,12 +28,12 @@ from siftd.consolidate.passes import (
 from siftd.consolidate.summary_requests import Limits
 from siftd.consolidate.superseding import Superseder
 from siftd.embed.embedder import Blend384
+from siftd.filters import Filters
 from siftd.model import Event, Outcome
 from siftd.search.engine import Answer, SearchEngine
 from siftd.search.vectors import VectorIndex
 from siftd.store import backend_outage
 from siftd.summarise.contract import Item, Summary, TokenBudget, TryLater, Verdict, story_hashes
-from siftd.wire.requests import Filters
 
 DAY_MS = 86_400_000
 NOON_MS = 20_000 * DAY_MS + DAY_MS // 2

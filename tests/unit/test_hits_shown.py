@@ -8,8 +8,9 @@ import pytest
 
 from siftd.cli import hits as shown
 from siftd.clients.shown import as_text
+from siftd.wire.requests import Hit
 
-TURN = {
+TURN: Hit = {
     "id": "s34",
     "kind": "summary",
     "eventKind": "turn_end",
@@ -18,6 +19,13 @@ TURN = {
     "scope": "turn",
     "sessionId": "d614c3b5-aaaa",
     "ts": 1_700_000_000_000,
+    "eventId": 12,
+    "saidBy": "agent",
+    "branch": None,
+    "client": None,
+    "score": 1.0,
+    "asked": None,
+    "why": {},
     "text": "Asked: Why do we retry seven times? → The broker drops its connections. — changed queue.py",
     "passage": None,
 }

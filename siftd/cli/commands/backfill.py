@@ -10,6 +10,7 @@ from siftd.cli.output import clean, count, format_day, say, say_json, tell
 from siftd.cli.progress import progress_bar
 from siftd.clients.registry import CLIENTS, DEFAULT, client_asked_for
 from siftd.errors import RequestInvalid
+from siftd.wire.asking import untyped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def _fill(
         "own": own,
     }
     with progress_bar("reading transcripts", unit="bytes") as on_progress:
-        return context.ask(request, timeout=WORK_SECONDS, on_progress=on_progress)
+        return context.ask(untyped(request), timeout=WORK_SECONDS, on_progress=on_progress)
 
 
 def _say(result: dict[str, Any], indent: str = "") -> None:

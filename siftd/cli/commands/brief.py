@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import say, say_json, tell
+from siftd.wire.asking import untyped
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -15,7 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(context: Context, options: Namespace) -> int:
     if options.path:
         context = context.of_folder(options.path)
-    answer = context.ask({"kind": "brief"})
+    answer = context.ask(untyped({"kind": "brief"}))
     if options.json:
         say_json(answer)
     elif answer["text"]:

@@ -8,6 +8,7 @@ from siftd.cli.context import Context
 from siftd.cli.numbers import add_cursor
 from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
 from siftd.errors import RequestInvalid
+from siftd.wire.asking import untyped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def run(context: Context, options: Namespace) -> int:
         raise RequestInvalid("only a new conversation is given a parent", hint="--start TITLE begins one")
     request = {"kind": "conversations", "id": options.id, "staleDays": options.stale, "limit": options.n}
     request["cursor"] = options.cursor
-    answer = context.ask(request)
+    answer = context.ask(untyped(request))
     if options.json:
         say_json(answer)
         return 0
@@ -46,7 +47,7 @@ def run(context: Context, options: Namespace) -> int:
 
 def _start(context: Context, options: Namespace) -> int:
     parents = {"followsUpOn": options.follows, "branchesFrom": options.branches}
-    answer = context.ask({"kind": "converse", "title": options.start, **parents})
+    answer = context.ask(untyped({"kind": "converse", "title": options.start, **parents}))
     say_json(answer) if options.json else say(f"{answer['id']} begun")
     return 0
 

@@ -11,6 +11,7 @@ from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import count, say, say_json
 from siftd.cli.progress import progress_bar
 from siftd.errors import RequestInvalid
+from siftd.wire.asking import untyped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def run(context: Context, options: Namespace) -> int:
 
 def _export(context: Context, path: str) -> dict[str, Any]:
     with progress_bar("exporting") as on_progress:
-        return context.ask({"kind": "export", "path": path}, timeout=WORK_SECONDS, on_progress=on_progress)
+        return context.ask(untyped({"kind": "export", "path": path}), timeout=WORK_SECONDS, on_progress=on_progress)
 
 
 def _print_export(context: Context) -> None:

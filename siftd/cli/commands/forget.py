@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import clean, count, say, say_json, tell
 from siftd.errors import RequestInvalid
+from siftd.wire.asking import untyped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     request = _request(options)
-    found = context.ask(request | {"dryRun": True}, timeout=WORK_SECONDS)
+    found = context.ask(untyped(request | {"dryRun": True}), timeout=WORK_SECONDS)
     # A session, a file or a time is forgotten even while nothing of it is here: what comes late stays out.
     is_wanted = found["matched"] or options.session or options.file or options.since or options.until
     if options.dry_run or not is_wanted:
@@ -56,7 +57,7 @@ def run(context: Context, options: Namespace) -> int:
     if not options.yes and not _is_confirmed(found):
         tell("mem: nothing was forgotten; --yes goes on without asking")
         return 1
-    done = context.ask(request | {"dryRun": False}, timeout=WORK_SECONDS)
+    done = context.ask(untyped(request | {"dryRun": False}), timeout=WORK_SECONDS)
     _say(done, options, "forgotten")
     return 0
 

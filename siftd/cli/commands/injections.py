@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import Any
 
 from siftd.cli.context import Context
 from siftd.cli.numbers import add_cursor, positive
 from siftd.cli.output import clean, format_time, paint, print_table, say, say_json, tell
+from siftd.wire.asking import Injections
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from siftd.wire.requests import Injection
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,8 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    asked = {"session": options.session, "limit": options.n, "cursor": options.cursor}
-    answer = context.ask({"kind": "injections", **asked})
+    answer = context.ask(Injections(session=options.session, limit=options.n, cursor=options.cursor))
     if options.last:
         return _say_last(answer["injections"], is_json=options.json)
     if options.json:
@@ -43,7 +46,7 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
-def _say_last(injections: list[dict[str, Any]], *, is_json: bool) -> int:
+def _say_last(injections: list[Injection], *, is_json: bool) -> int:
     """Print all pieces that one session was given at one moment, the newest one."""
     moment = [(each["sessionId"], each["ts"]) for each in injections[:1]]
     given = [each for each in injections if (each["sessionId"], each["ts"]) in moment][::-1]

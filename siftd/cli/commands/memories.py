@@ -8,6 +8,7 @@ from typing import Any
 from siftd.cli.context import Context
 from siftd.cli.numbers import add_cursor
 from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
+from siftd.wire.asking import untyped
 from siftd.wire.global_routing import LETTER
 
 TYPE_CHECKING = False
@@ -34,13 +35,13 @@ def run(context: Context, options: Namespace) -> int:
     letter = LETTER if options.everywhere else "m"
     place = {"project": False} if options.everywhere else {}
     if options.similar:
-        answer = context.ask({"kind": "similar", "id": options.similar, "limit": options.n})
+        answer = context.ask(untyped({"kind": "similar", "id": options.similar, "limit": options.n}))
         lines = [f"{each['id']:<6} {each['cosine']:.2f}  {one_line(each['text'], 14)}" for each in answer["similar"]]
     elif options.conflicts or options.health:
-        answer = context.ask({"kind": "memory_health", **place})
+        answer = context.ask(untyped({"kind": "memory_health", **place}))
         lines = list(_conflicts(answer["conflicts"], letter) if options.conflicts else _health(answer))
     else:
-        answer = context.ask({"kind": "memories", **place, **_filters(options)})
+        answer = context.ask(untyped({"kind": "memories", **place, **_filters(options)}))
         lines = [_line(each, letter) for each in answer["memories"]]
     if options.json:
         say_json(answer)

@@ -11,6 +11,7 @@ from siftd.cli.context import Context
 from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
 from siftd.cli.person import is_at_terminal, says_yes
 from siftd.errors import RequestInvalid
+from siftd.wire.asking import untyped
 from siftd.wire.global_routing import LETTER
 from siftd.workspace.paths import GLOBAL
 
@@ -54,7 +55,7 @@ def _list(context: Context) -> list[dict[str, Any]]:
         places.append((LETTER, {"project": False}))
     for letter, place in places:
         for which in ("pinned", "waiting"):
-            rows = context.ask({"kind": "memories", **place, which: True, "limit": 500})["memories"]
+            rows = context.ask(untyped({"kind": "memories", **place, which: True, "limit": 500}))["memories"]
             found |= {f"{letter}{row['id']}": row | {"id": f"{letter}{row['id']}"} for row in rows}
     return sorted(found.values(), key=lambda each: (each["waits"], each["id"][0] != "m", -each["updatedTs"]))
 
@@ -75,7 +76,7 @@ def _accept(context: Context, pins: list[dict[str, Any]], options: Namespace) ->
         tell("mem: it waits on; `mem forget ID` takes it away")
         return 1
     for each in wanted:
-        context.ask({"kind": "accept", "id": each})
+        context.ask(untyped({"kind": "accept", "id": each}))
     if options.json:
         say_json({"accepted": wanted})
     else:

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.wire.asking import untyped
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -13,7 +14,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask({"kind": "prune"}, timeout=WORK_SECONDS)
+    answer = context.ask(untyped({"kind": "prune"}), timeout=WORK_SECONDS)
     if options.json:
         say_json(answer)
         return 0

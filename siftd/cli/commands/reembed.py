@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import count, say, say_json
+from siftd.wire.asking import untyped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def run(context: Context, options: Namespace) -> int:
         from siftd.timestamps import parse_moment
 
         request["since"] = parse_moment(options.since, time.time_ns() // 1_000_000)
-    answer = context.ask(request, timeout=_HOUR_SECONDS)
+    answer = context.ask(untyped(request), timeout=_HOUR_SECONDS)
     if options.json:
         say_json(answer)
     else:

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.context import Context
 from siftd.cli.output import say, say_json, tell
 from siftd.cli.person import is_at_terminal, says_yes
+from siftd.wire.asking import untyped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def run(context: Context, options: Namespace) -> int:
             tell("mem: nothing was kept")
             return 1
     place = {"kind": "supersede", "id": options.supersedes} if options.supersedes else {"kind": "remember"}
-    answer = context.ask({**place, "text": text, "source": "mem", "typed": typed, **_fields(options)})
+    answer = context.ask(untyped({**place, "text": text, "source": "mem", "typed": typed, **_fields(options)}))
     if options.json:
         say_json(answer)
     elif answer.get("duplicate"):

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.wire.asking import untyped
 
 _NOUNS = {
     "events": ("event", "events"),
@@ -21,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask({"kind": "scrub", "dryRun": options.dry_run}, timeout=WORK_SECONDS)
+    answer = context.ask(untyped({"kind": "scrub", "dryRun": options.dry_run}), timeout=WORK_SECONDS)
     if options.json:
         say_json(answer)
         return 0

@@ -11,10 +11,13 @@ from siftd.cli.hits import parts_of, say_hits
 from siftd.cli.numbers import positive
 from siftd.cli.output import clean, count, format_time, is_terminal, one_line, paint, say, say_json, tell
 from siftd.errors import RequestInvalid
+from siftd.wire.asking import Filters, Search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from siftd.wire.requests import Found, Hit
 
 KINDS = ("summary", "event", "memory", "tool", "prompt", "stop", "text", "failure")
 _LEGS = {
@@ -55,14 +58,15 @@ def run(context: Context, options: Namespace) -> int:
     if not query.strip() and not filters:
         raise RequestInvalid("there is nothing to search for", hint="give words, or a filter such as --since 2d")
     group = "session" if options.by_session else None
-    request = {"kind": "search", "query": query, "k": options.k, "filters": filters, "group": group}
+    request = Search(query=query, k=options.k, filters=Filters(**filters), group=group)
+    answer: Found
     if options.all:
         from siftd.workspaces.across import search_every_project
 
         answer = search_every_project(context, request)
     else:
         answer = context.ask(request)
-    hits, degraded, clients = answer["hits"], answer["degraded"], answer.get("clients", [])
+    hits, degraded, clients = answer["hits"], answer["degraded"], answer["clients"]
     if options.json:
         say_json({"hits": hits, "degraded": degraded, "clients": clients})
     else:
@@ -90,12 +94,10 @@ def _filters(options: Namespace) -> dict[str, Any]:
 
         now_ms = time.time_ns() // 1_000_000
         filters |= {name: parse_moment(filters[name], now_ms) for name in times}
-    if "as_of" in filters:
-        filters["asOf"] = filters.pop("as_of")
     return filters | {"superseded": True} if options.superseded else filters
 
 
-def _say_hit(hit: dict[str, Any], is_explained: bool, *, names_client: bool) -> None:
+def _say_hit(hit: Hit, is_explained: bool, *, names_client: bool) -> None:
     place = f"  {clean(hit['workspace'])}" if "workspace" in hit else ""
     by = f" · {clean(hit['client'])}" if names_client and hit["client"] else ""
     head = f"{hit['id']:<6}{by} {format_time(hit['ts'])}{place}  {clean(_what(hit))}"
@@ -106,12 +108,12 @@ def _say_hit(hit: dict[str, Any], is_explained: bool, *, names_client: bool) -> 
         say(paint(f"       {_explain(hit)}", "dim"))
 
 
-def _what(hit: dict[str, Any]) -> str:
+def _what(hit: Hit) -> str:
     """Return the tool of an event, the type of a memory, and whose words they are."""
     return f"{hit['type'] if hit['kind'] == 'memory' else hit['tool']} ({hit['saidBy']})"
 
 
-def _explain(hit: dict[str, Any]) -> str:
+def _explain(hit: Hit) -> str:
     """Say what found the hit, and what its score is made of: the sum of its parts, lifted by what is known of it."""
     why = dict(hit["why"])
     found = [

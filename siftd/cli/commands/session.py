@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.context import Context
 from siftd.cli.hits import say_events, say_in_short
 from siftd.cli.output import clean, count, format_time, paint, say, say_json
+from siftd.wire.asking import Timeline
 
 EVENTS_MAX = 500
 _TOLD = ("prompt", "turn_end", "subagent_end", "assistant_text", "compaction", "ask")
@@ -19,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask({"kind": "timeline", "session": options.id, "before": EVENTS_MAX, "after": 0})
+    answer = context.ask(Timeline(session=options.id, before=EVENTS_MAX, after=0))
     events = answer["events"]
     if options.json:
         say_json(answer)
@@ -36,8 +37,8 @@ def run(context: Context, options: Namespace) -> int:
         branches = list(dict.fromkeys(clean(each["branch"]) for each in events if each["branch"]))
         where = f", on {', '.join(branches)}" if branches else ""
         say(paint(f"{head}, {which}{where}", "bold"))
-    if answer["goals"]:
-        say_in_short(answer, "", most=5)
+    if goals := answer.get("goals"):
+        say_in_short(goals, answer.get("open", ""), "", most=5)
         say()
     say_events(shown, is_full=options.full)
     if len(shown) < len(events):

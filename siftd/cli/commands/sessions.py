@@ -8,10 +8,11 @@ from siftd.cli.context import Context
 from siftd.cli.hits import say_in_short, say_wrapped
 from siftd.cli.numbers import add_cursor, positive
 from siftd.cli.output import clean, format_time, is_terminal, paint, say, say_json, tell
+from siftd.wire.asking import Sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from siftd.wire.requests import Session
 
 
 GOALS = 3
@@ -27,17 +28,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask({"kind": "sessions", "limit": options.n, "client": options.client, "cursor": options.cursor})
+    answer = context.ask(Sessions(limit=options.n, client=options.client, cursor=options.cursor))
     if options.json:
         say_json(answer)
         return 0
     for each in answer["sessions"]:
-        by = f" · {clean(each['client'])}" if len(answer.get("clients", ())) > 1 and each["client"] else ""
+        by = f" · {clean(each['client'])}" if len(answer["clients"]) > 1 and each["client"] else ""
         head = f"{clean(each['sessionId'][:8])}{by}  {format_time(each['lastTs'])}  {each['events']:>5}  "
         painted = paint(head[:8], "cyan") + head[8:]
-        if each.get("goals") and is_terminal():
+        if (goals := each.get("goals")) and is_terminal():
             say(painted.rstrip())
-            say_in_short(each, "  ", most=GOALS)
+            say_in_short(goals, each.get("open", ""), "  ", most=GOALS)
         else:
             say_wrapped(head, painted, _title(each), LINES)
     if answer["sessions"]:
@@ -47,7 +48,7 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
-def _title(session: dict[str, Any]) -> str:
+def _title(session: Session) -> str:
     """Return how a session is known again: by its story, else by what was asked first."""
     story = str(session["summary"] or session["asked"] or "")
     return story.partition(": ")[2] if story.startswith("Session") else story

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import Any
 
 from siftd.cli.context import Context
 from siftd.cli.output import clean, format_time, paint, say, say_json
 from siftd.clients.shown import as_text
+from siftd.wire.asking import Show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from siftd.wire.requests import Memory, ShownEvent, Summary, SupersedingPair
 
 _DIFF = {"- ": "red", "+ ": "green"}
 
@@ -17,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    item = context.ask({"kind": "show", "id": options.id})["item"]
+    item = context.ask(Show(id=options.id))["item"]
     if options.json:
         say_json(item)
     elif item["kind"] == "event":
@@ -32,7 +38,7 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
-def _say_event(event: dict[str, Any]) -> None:
+def _say_event(event: ShownEvent) -> None:
     outcome = f", {event['outcome']}" if event["outcome"] else ""
     say(paint(f"e{event['id']}  {format_time(event['ts'])}  {clean(event['tool'])}{outcome}", "bold"))
     _say_fields(
@@ -65,7 +71,7 @@ def _say_payload(payload: Any) -> None:
         say(paint(line, _DIFF[line[:2]]) if is_diff and line[:2] in _DIFF else line)
 
 
-def _say_summary(summary: dict[str, Any]) -> None:
+def _say_summary(summary: Summary) -> None:
     say(paint(f"s{summary['id']}  of e{summary['eventId']}, written {format_time(summary['ts'])}", "bold"))
     confidence = "" if summary["confidence"] is None else f" (confidence {summary['confidence']:g})"
     _say_fields(
@@ -82,10 +88,10 @@ def _say_summary(summary: dict[str, Any]) -> None:
     say(clean(summary["text"]))
 
 
-def _say_memory(memory: dict[str, Any], letter: str) -> None:
+def _say_memory(memory: Memory, letter: str) -> None:
     say(paint(f"{letter}{memory['id']}  {format_time(memory['ts'])}  {clean(memory['type'])}", "bold"))
     links = (f"{link['relation']} {letter}{link['toId']} (by {letter}{link['fromId']})" for link in memory["links"])
-    times = {name: memory[name] for name in ("validFrom", "validTo") if memory[name] is not None}
+    since, until = memory["validFrom"], memory["validTo"]
     _say_fields(
         {
             "importance": memory["importance"],
@@ -93,8 +99,8 @@ def _say_memory(memory: dict[str, Any], letter: str) -> None:
             "tags": ", ".join(memory["tags"]),
             "said by": memory["saidBy"],
             "pinned": "it waits for `mem pins --accept`" if memory["waits"] else "yes" if memory["pinned"] else "",
-            "from": format_time(times["validFrom"]) if "validFrom" in times else "",
-            "until": format_time(times["validTo"]) if "validTo" in times else "",
+            "from": "" if since is None else format_time(since),
+            "until": "" if until is None else format_time(until),
             "session": memory["sessionId"],
             "by": memory["source"],
             "links": ", ".join(links),
@@ -109,6 +115,6 @@ def _say_fields(fields: dict[str, Any]) -> None:
             say(f"{paint(f'{name:<13}', 'dim')}  {clean(str(value))}")
 
 
-def _pairs(pairs: list[dict[str, Any]], other: str) -> str:
+def _pairs(pairs: list[SupersedingPair], other: Literal["olderId", "newerId"]) -> str:
     described = (f"(cosine {pair['cosine']:.3f})" if pair["cosine"] is not None else "(by hand)" for pair in pairs)
     return ", ".join(f"s{pair[other]} {how}" for pair, how in zip(pairs, described, strict=True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import time
 from argparse import ArgumentParser, Namespace
-from typing import Any
 
 from siftd.cli.commands.timeline import say_event
 from siftd.cli.context import Context
@@ -14,6 +13,7 @@ from siftd.cli.output import say_json, tell
 from siftd.cli.stored import read_store
 from siftd.search.unsummarised import summarise_now
 from siftd.store import event_views
+from siftd.wire.requests import EventLine
 
 FOLLOW_SECONDS = 0.5
 AT_ONCE = 200
@@ -35,15 +35,15 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
-def _newer(context: Context, last: int) -> list[dict[str, Any]]:
+def _newer(context: Context, last: int) -> list[EventLine]:
     return read_store(context, lambda c: _with_lines(c, event_views.timeline_since(c, last, AT_ONCE))) or []
 
 
-def _with_lines(connection: sqlite3.Connection, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [each | {"text": each["text"] or summarise_now(connection, each["eventId"])} for each in events]
+def _with_lines(connection: sqlite3.Connection, events: list[EventLine]) -> list[EventLine]:
+    return [{**each, "text": each["text"] or summarise_now(connection, each["eventId"])} for each in events]
 
 
-def _say(events: list[dict[str, Any]], last: int, *, is_json: bool) -> int:
+def _say(events: list[EventLine], last: int, *, is_json: bool) -> int:
     for event in events:
         say_json(event) if is_json else say_event(event)
         last = max(last, event["eventId"])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import Any
 
 from siftd.cli.context import Context
 from siftd.cli.numbers import add_cursor
 from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
+from siftd.wire.asking import Timeline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from siftd.wire.requests import EventLine
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,19 +25,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     asked = {name: getattr(options, name) for name in ("session", "client", "before", "after", "cursor")}
-    asked["around"] = options.id
-    answer = context.ask({"kind": "timeline", **asked})
+    answer = context.ask(Timeline(around=options.id, **asked))
     if options.json:
         say_json(answer)
         return 0
     for event in answer["events"]:
-        say_event(event, names_client=len(answer.get("clients", ())) > 1)
+        say_event(event, names_client=len(answer["clients"]) > 1)
     if not answer["events"]:
         tell("mem: nothing is remembered here yet")
     return 0
 
 
-def say_event(event: dict[str, Any], *, names_client: bool = False) -> None:
+def say_event(event: EventLine, *, names_client: bool = False) -> None:
     """Print one event of a timeline as one line, with its agent's program where several have written."""
     name = f"e{event['eventId']}"
     failed = " failed" if event["outcome"] == "failed" else ""

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import say, say_json, tell
+from siftd.wire.asking import untyped
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -13,7 +14,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask({"kind": "undo", "id": options.id})
+    answer = context.ask(untyped({"kind": "undo", "id": options.id}))
     if options.json:
         say_json(answer)
     elif answer["restored"]:

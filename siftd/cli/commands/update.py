@@ -9,6 +9,7 @@ from siftd.cli.context import Context
 from siftd.cli.output import say, say_json, tell
 from siftd.cli.person import is_at_terminal, says_yes
 from siftd.errors import RequestInvalid
+from siftd.wire.asking import untyped
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,7 +35,7 @@ def run(context: Context, options: Namespace) -> int:
         tell("mem: nothing was changed")
         return 1
     linked = [
-        context.ask({"kind": "link", "from": options.id, "to": other, "relation": relation})
+        context.ask(untyped({"kind": "link", "from": options.id, "to": other, "relation": relation}))
         for relation, other in links.items()
         if other
     ]
@@ -42,7 +43,7 @@ def run(context: Context, options: Namespace) -> int:
         raise RequestInvalid("nothing is to be changed", hint="`mem update --help` lists what can be")
     answer: dict[str, Any] = {"id": options.id, "changed": []}
     if changes:
-        answer = context.ask({"kind": "update", "id": options.id, "typed": typed, **changes})
+        answer = context.ask(untyped({"kind": "update", "id": options.id, "typed": typed, **changes}))
     if options.json:
         say_json(answer | {"linked": linked})
     else:
@@ -54,7 +55,7 @@ def run(context: Context, options: Namespace) -> int:
 
 def _would_stand(context: Context, options: Namespace) -> bool:
     """Whether the memory is, or is to be, one that stands in sessions unasked."""
-    is_pinned = options.pin or context.ask({"kind": "show", "id": options.id})["item"]["pinned"]
+    is_pinned = options.pin or context.ask(untyped({"kind": "show", "id": options.id}))["item"]["pinned"]
     return bool(is_pinned) or options.id.strip().startswith(("g", "#g"))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from siftd.cli.context import Context
 from siftd.cli.output import clean, format_time, say, say_json, tell
+from siftd.wire.asking import Injections
 
 _SECTIONS = {
     "standing": "pinned, so it stands at the start of every session",
@@ -22,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask({"kind": "injections", "id": options.id})
+    answer = context.ask(Injections(id=options.id))
     if options.json:
         say_json(answer)
         return 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable
-from typing import Any
 
 from siftd import ids
 from siftd.consolidate.planning import salience
@@ -23,11 +22,32 @@ from siftd.wire import cursors, requests
 SESSIONS_WITH_GOALS = 100
 """Sessions that are listed with their goals, at most: of more nobody reads so much of each."""
 BEHIND = "without the newest captures: the database is locked by another program, or the disk is full"
-_FIND = {
-    "e": ("event", event_views.find_event),
-    "s": ("summary", event_views.find_summary),
-    "m": ("memory", memories.find_memory),
-}
+
+
+def _event(connection: sqlite3.Connection, event_id: int) -> requests.ShownEvent | None:
+    event = event_views.find_event(connection, event_id)
+    return None if event is None else {"kind": "event", **event, "trivial": salience(connection, event_id)}
+
+
+def _summary(connection: sqlite3.Connection, summary_id: int) -> requests.ShownSummary | None:
+    summary = event_views.find_summary(connection, summary_id)
+    if summary is None:
+        return None
+    of = event_views.find_event(connection, summary["eventId"])
+    event: requests.EventInShort | None = None
+    if of is not None:
+        event = {"id": of["id"], "tool": of["tool"], "payload": of["payload"]}
+    return {"kind": "summary", **summary, "event": event}
+
+
+def _memory(connection: sqlite3.Connection, memory_id: int) -> requests.ShownMemory | None:
+    memory = memories.find_memory(connection, memory_id)
+    return None if memory is None else {"kind": "memory", **memory}
+
+
+_FIND: dict[str, Callable[[sqlite3.Connection, int], requests.Shown | None]] = {
+    "e": _event, "s": _summary, "m": _memory,
+}  # fmt: skip
 
 
 class Finding:
@@ -45,7 +65,7 @@ class Finding:
         self._committer = committer
 
     @answers(requests.Search)
-    async def search(self, request: requests.Search) -> dict[str, Any]:
+    async def search(self, request: requests.Search) -> requests.SearchAnswer:
         started = time.perf_counter()
         found = await self._searching.search(request)
         took = round((time.perf_counter() - started) * 1000, 2)
@@ -54,11 +74,11 @@ class Finding:
         return {"hits": found.hits, "degraded": degraded, "ms": took, "clients": await self._clients()}
 
     @answers(requests.Show)
-    async def show(self, request: requests.Show) -> dict[str, Any]:
+    async def show(self, request: requests.Show) -> requests.ShowAnswer:
         letter, number = ids.parse(request.id)
         if letter == "g":
             raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem show` asks it")
-        kind, find = _FIND[letter]
+        find = _FIND[letter]
         was_behind = self._committer.is_behind  # it may have caught up by the time that nothing is found
         item = await self._store.read(lambda c: find(c, number))
         if item is None and was_behind:
@@ -66,29 +86,28 @@ class Finding:
             item = await self._store.read(lambda c: find(c, number))
         if item is None:
             raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
-        if kind == "summary":
-            of = await self._store.read(lambda c: event_views.find_event(c, item["eventId"]))
-            item["event"] = None if of is None else {name: of[name] for name in ("id", "tool", "payload")}
-        if kind == "event":
-            item["trivial"] = await self._store.read(lambda c: salience(c, number))
-        return {"item": {"kind": kind, **item}}
+        return {"item": item}
 
     @answers(requests.Timeline)
-    async def timeline(self, request: requests.Timeline) -> dict[str, Any]:
+    async def timeline(self, request: requests.Timeline) -> requests.TimelineAnswer:
         before, after = (max(0, min(number, 500)) for number in (request.before, request.after))
         if request.around is None:
             session = await find_session(self._store, request.session) if request.session else None
             limit = max(1, before + after)
             behind = cursors.decode(request.cursor, int, int)
 
-            def latest(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            def latest(connection: sqlite3.Connection) -> list[requests.EventLine]:
                 asking = event_views.find_asking(connection, request.asking)
                 return event_views.timeline_latest(connection, session, limit + 1, asking, behind, request.client)
 
-            short = {} if session is None else await self._store.read(lambda c: in_short(c, session))
             found = (await self._with_lines(latest))[::-1]
             shown, rest = cursors.page(found, limit, lambda each: (each["ts"], each["eventId"]))
-            return {"events": shown[::-1], "nextCursor": rest, "clients": await self._clients(), **short}
+            answer: requests.TimelineAnswer
+            answer = {"events": shown[::-1], "nextCursor": rest, "clients": await self._clients()}
+            if session is not None:
+                short = await self._store.read(lambda c: in_short(c, session))
+                answer = {**answer, **short}
+            return answer
         kind, number = ids.parse(request.around)
         if kind in ("m", "g"):
             raise RequestInvalid("a memory has no place in a session", hint="give an event (e12) or a summary (s7)")
@@ -101,23 +120,23 @@ class Finding:
         return {"events": events, "clients": await self._clients()}
 
     @answers(requests.Sessions)
-    async def sessions(self, request: requests.Sessions) -> dict[str, Any]:
+    async def sessions(self, request: requests.Sessions) -> requests.SessionsAnswer:
         limit = max(1, min(request.limit, 1000))
 
         behind = cursors.decode(request.cursor, int, str)
 
-        def listed(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], str | None]:
+        def listed(connection: sqlite3.Connection) -> tuple[list[requests.Session], str | None]:
             found = event_views.sessions(connection, limit + 1, behind, request.client)
             shown, rest = cursors.page(found, limit, lambda each: (each["lastTs"], each["sessionId"]))
             if limit <= SESSIONS_WITH_GOALS:
-                shown = [each | in_short(connection, each["sessionId"]) for each in shown]
+                shown = [{**each, **in_short(connection, each["sessionId"])} for each in shown]
             return shown, rest
 
         shown, rest = await self._store.read(listed)
         return {"sessions": shown, "nextCursor": rest, "clients": await self._clients()}
 
     @answers(requests.Injections)
-    async def injections(self, request: requests.Injections) -> dict[str, Any]:
+    async def injections(self, request: requests.Injections) -> requests.InjectionsAnswer:
         piece = None if request.id is None else ids.normal(request.id)
         limit = max(1, min(request.limit, 500))
         (before,) = cursors.decode(request.cursor, int)
@@ -134,10 +153,12 @@ class Finding:
         """Return the clients that have written here: where there are several, what is shown says whose it is."""
         return await self._store.read(self._store.clients.names)
 
-    async def _with_lines(self, find: Callable[[sqlite3.Connection], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    async def _with_lines(
+        self, find: Callable[[sqlite3.Connection], list[requests.EventLine]]
+    ) -> list[requests.EventLine]:
         """Return events, each with its line of text: one without a summary is summarised on the spot."""
 
-        def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def read(connection: sqlite3.Connection) -> list[requests.EventLine]:
             events = find(connection)
             for each in events:
                 each["text"] = each["text"] or summarise_now(connection, each["eventId"])

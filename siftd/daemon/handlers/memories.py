@@ -76,7 +76,8 @@ class MemoryRequests:
         if newest != old_id:
             raise RequestInvalid(f"m{old_id} is superseded already", hint=f"supersede m{newest}")
         given = {name: value for name in _INHERITED if (value := getattr(request, name)) is not None}
-        inherited = {name: old[name] for name in _INHERITED if name not in given and old[name] is not None}
+        kept = {name: value for name, value in old.items() if name in _INHERITED and value is not None}
+        said: dict[str, Any] = kept | given
         remember = requests.Remember(
             text=request.text,
             valid_from=request.valid_from,
@@ -87,7 +88,7 @@ class MemoryRequests:
             source=request.source,
             typed=request.typed,
             root=request.root,
-            **inherited | given,
+            **said,
         )
         answer = await self._writes.remember(remember, supersedes=old_id)
         drop_briefs_that_quote(self._paths)
@@ -152,7 +153,7 @@ class MemoryRequests:
         return {"from": f"m{from_id}", "to": f"m{to_id}", "relation": request.relation}
 
     @answers(requests.Memories)
-    async def list_memories(self, request: requests.Memories) -> dict[str, Any]:
+    async def list_memories(self, request: requests.Memories) -> requests.MemoriesAnswer:
         limit = _bounded(request.limit)
         now_ms = self._clock.now_ms()
         if request.ids is not None:
@@ -177,11 +178,12 @@ class MemoryRequests:
                 behind=behind,
             )
         )
-        late = "ts" if request.by_creation else "updatedTs"
-        shown, rest = cursors.page(rows, limit, lambda each: (each[late], each["id"]))
+        shown, rest = cursors.page(
+            rows, limit, lambda each: (each["ts"] if request.by_creation else each["updatedTs"], each["id"])
+        )
         return {"memories": shown, "nextCursor": rest}
 
-    async def _these(self, cited: list[str], now_ms: int, *, is_read: bool) -> list[dict[str, Any]]:
+    async def _these(self, cited: list[str], now_ms: int, *, is_read: bool) -> list[requests.ListedMemory]:
         numbers = [_number(each) for each in cited]
         if is_read:
             await self._store.write(lambda c: memories.note_read(c, numbers, now_ms))
@@ -272,7 +274,7 @@ class MemoryRequests:
         shown, rest = cursors.page(found, limit, lambda each: (max(each["lastTs"], each["rememberedTs"]), each["id"]))
         return {"conversations": shown, "nextCursor": rest}
 
-    async def _get(self, memory_id: int) -> dict[str, Any]:
+    async def _get(self, memory_id: int) -> requests.Memory:
         memory = await self._store.read(lambda c: memories.find_memory(c, memory_id))
         if memory is None:
             raise RequestInvalid(f"there is no memory m{memory_id}", hint="`mem memories` lists them")
@@ -315,10 +317,10 @@ def _number(text: str) -> int:
     return ids.parse_number(text, ids.MEMORY)
 
 
-def _as_if_new(old: dict[str, Any], changes: dict[str, Any]) -> requests.Remember:
+def _as_if_new(old: requests.Memory, changes: dict[str, Any]) -> requests.Remember:
     """Return the memory as it would be, so that the same is refused as for a new one."""
     names = {"from": "valid_from", "until": "valid_until"}
-    now = {
+    now: dict[str, Any] = {
         "text": old["text"],
         "type": old["type"],
         "tags": old["tags"],

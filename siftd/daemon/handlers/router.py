@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from siftd.daemon.connection import Answer
-from siftd.daemon.handlers.answering import answers, handlers_of
+from siftd.daemon.handlers.answering import answers, answers_at_length, handlers_of
 from siftd.daemon.handlers.erasing import Erasing
 from siftd.daemon.handlers.finding import Finding
 from siftd.daemon.handlers.memories import MemoryRequests
@@ -78,7 +78,7 @@ class Handlers:
         )
         self.by_kind = {kind: handler for group in groups for kind, handler in handlers_of(group).items()}
 
-    async def answer(self, request: requests.AnyRequest, answer: Answer) -> dict[str, Any]:
+    async def answer(self, request: requests.AnyRequest, answer: Answer) -> Mapping[str, object]:
         """Return the fields of the answer; progress goes out before it. Raises SiftdError to refuse."""
         if request.waits_for_log:
             await self._committer.catch_up()
@@ -99,7 +99,7 @@ class Handlers:
     async def brief(self, request: requests.Brief) -> dict[str, Any]:
         return _given(await self._services.injector.brief(request))
 
-    @answers(requests.Sampling, takes_answer=True)
+    @answers_at_length(requests.Sampling)
     async def sampling(self, request: requests.Sampling, answer: Answer) -> dict[str, Any]:
         return await self._services.samplers.offer(request, lambda: answer.is_wanted_now())
 

@@ -11,7 +11,7 @@ from siftd.consolidate.drain import DrainResult
 from siftd.crash_guard import CrashGuard
 from siftd.daemon.backends import Backends
 from siftd.daemon.connection import Answer
-from siftd.daemon.handlers.answering import answers
+from siftd.daemon.handlers.answering import answers, answers_at_length
 from siftd.daemon.intents import Intents
 from siftd.daemon.store_access import StoreAccess
 from siftd.store import event_views, resummary_queue, summaries, vectors
@@ -39,7 +39,7 @@ class Summarising:
         self._intents = intents
         self._clock = clock
 
-    @answers(requests.Drain, takes_answer=True)
+    @answers_at_length(requests.Drain)
     async def drain(self, request: requests.Drain, answer: Answer) -> dict[str, Any]:
         limit = None if request.limit is None else max(0, request.limit)
         total = await self._store.read(lambda c: event_views.counts(c)["raw"])

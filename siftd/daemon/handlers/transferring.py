@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from siftd.daemon.connection import Answer
-from siftd.daemon.handlers.answering import answers
+from siftd.daemon.handlers.answering import answers, answers_at_length
 from siftd.daemon.transfer import Transfer
 from siftd.wire import requests
 from siftd.wire.requests import progress
@@ -29,7 +29,7 @@ class Transferring:
     async def backup(self, request: requests.Backup) -> dict[str, Any]:
         return await self._transfer.backup(request.path)
 
-    @answers(requests.Export, takes_answer=True)
+    @answers_at_length(requests.Export)
     async def export(self, request: requests.Export, answer: Answer) -> dict[str, Any]:
         loop = asyncio.get_running_loop()
 
@@ -38,14 +38,14 @@ class Transferring:
 
         return {"path": request.path, "counts": await self._transfer.export(request.path, on_progress)}
 
-    @answers(requests.Import, takes_answer=True)
+    @answers_at_length(requests.Import)
     async def import_file(self, request: requests.Import, answer: Answer) -> dict[str, Any]:
         def on_progress(done: int, total: int) -> None:
             answer.progress(progress(done=done, total=total))
 
         return (await self._transfer.import_file(request, on_progress)).as_json()
 
-    @answers(requests.Backfill, takes_answer=True)
+    @answers_at_length(requests.Backfill)
     async def backfill(self, request: requests.Backfill, answer: Answer) -> dict[str, Any]:
         async def on_progress(done: int, total: int, result: BackfillResult) -> None:
             answer.progress(progress(done=done, total=total, **result.as_json()))

@@ -1,0 +1,42 @@
+"""What erases: forget, scrub, prune."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from siftd.filters import Moment
+from siftd.wire.requests.request import Request
+
+
+class Forget(Request[dict[str, Any]], frozen=True, kw_only=True):
+    """Forget for good: ids (e12, s7, m3), or a session, a file, a text, or a span of time alone.
+
+    `since` and `until` narrow a session, a file or a text. With `dry_run` nothing changes. Answers `matched`, `byKind`
+    `pending` (what still holds something, by name) and `left` (what holds the text and stays).
+    """
+
+    changes_brief = True
+    may_be_global = True
+
+    ids: list[str] = []
+    session: str | None = None
+    file: str | None = None
+    query: str | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    dry_run: bool = True
+
+
+class Scrub(Request[dict[str, Any]], frozen=True, kw_only=True):
+    """Apply the rules of the configuration as it is now to everything stored. With `dry_run` nothing changes.
+
+    Answers `changed` (rows by table, `records` of the log), `byRule` and `pending` (what still holds something).
+    """
+
+    dry_run: bool = True
+
+
+class Prune(Request[dict[str, Any]], frozen=True, kw_only=True):
+    """Forget what is older than `store.keepDays` and `log.keepDays` now. Answers `events`, `segments`, `pending`."""
+
+    changes_brief = True
