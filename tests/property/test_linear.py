@@ -38,9 +38,12 @@ from siftd.embed import blend384, hash384
 from siftd.embed.words import index_words, split_words
 from siftd.errors import SiftdError
 from siftd.exchange.format import decode as decode_exchange
+from siftd.facts.extraction import extract
+from siftd.facts.model import Candidate, Known, Said, Turn
+from siftd.facts.verdicts import judge
 from siftd.harmless import harmless, unfenced, visible
 from siftd.log.segments import iter_segment
-from siftd.model import Event
+from siftd.model import Event, SaidBy
 from siftd.redact import Redactor
 from siftd.redact.context import secrets_of_output, told_by
 from siftd.redact.env_lines import read_assignments, secret_values
@@ -328,6 +331,28 @@ def frames(text: str) -> None:
         list(buffer.feed(frame[start : start + 512]))
 
 
+def said(by: SaidBy, text: str) -> Turn:
+    return Turn("s", "c", (Said(1, 1, "prompt" if by == "person" else "turn_end", by, text),))
+
+
+def judged(text: str) -> None:
+    """Compare what is cut to a statement's length with statements that share all of its words but one."""
+    new = Candidate(
+        text=text[:400],
+        category="fact",
+        confidence=0.5,
+        importance=3,
+        quote="",
+        sources=(),
+        said_by="agent",
+        valid_from=1,
+    )
+    old = Known(
+        id=1, text="x" + text[:398], category="", topic=None, said_by="agent", importance=3, confidence=None, cosine=0.9
+    )
+    judge(new, [old] * 8)
+
+
 FUNCTIONS: dict[str, Callable[[str], Any]] = {
     # Clients
     "claude_code.decode_envelope": envelope,
@@ -391,6 +416,10 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "answer.checked_text": lambda text: checked_text(text, source_is_latin=True),
     "truth.Source": Source,
     "truth.unsupported_claims": lambda text: unsupported_claims(text[:MAX_SUMMARY_CHARS], Source(text)),
+    # Facts
+    "facts.extract of a person": lambda text: extract(said("person", text)),
+    "facts.extract of an agent": lambda text: extract(said("agent", "We use this because we decided to. " + text)),
+    "facts.judge": judged,
     # Search and vectors
     "words.index_words": index_words,
     "words.split_words": split_words,
