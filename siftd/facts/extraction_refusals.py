@@ -28,7 +28,7 @@ _SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 _OTHERS = re.compile(
-    r"\b(?:says|said|wrote|writes|claims?|claimed|proposed|proposes|suggested|suggests|commented|according to|reads"
+    r"\b(?:says|said|wrote|writes|claims?|claimed|proposed|proposes|suggested|suggests|commented|according to"
     r"|told me"
     r"|sagt|sagte|schrieb|behauptet|laut)\b"
     r"|\b(?:example|translate|paste(?:d)?|quote|quoted|e-?mail from|mail from|message from|old (?:doc|page|readme|note)"
