@@ -8,7 +8,6 @@ its own but for what pairs of words add, a twentieth, which would take an hour f
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +26,7 @@ from siftd.search.retrievers import Legs
 from siftd.search.row_cache import Rows
 from siftd.search.vectors import VectorIndex
 from siftd.store import fulltext
+from siftd.store.access import Database
 from siftd.store.connection import open_reader, open_writer
 from siftd.store.scope import Scope
 
@@ -103,7 +103,7 @@ def fill(database: Path, count: int) -> None:
 
 
 def _fill_batch(
-    connection: sqlite3.Connection, language: Language, of_words: NDArray[np.float32], ids: range, count: int
+    connection: Database, language: Language, of_words: NDArray[np.float32], ids: range, count: int
 ) -> None:
     ranks = language.draw(len(ids), _EVENT_WORDS)
     told = ranks[:, :_SUMMARY_WORDS]
@@ -163,7 +163,7 @@ def index_figures(database: Path) -> Iterator[dict[str, Any]]:
     yield {"what": f"  reading {len(index):,} vectors after a start", "goal": "", "ms": read * 1000}
 
 
-def _embedded(connection: sqlite3.Connection, query: str) -> NDArray[np.float32]:
+def _embedded(connection: Database, query: str) -> NDArray[np.float32]:
     """Return a question's vector as a search makes it: its words weigh by how rare they are."""
     question = Question.of(query)
     rarity = Legs(connection, Rows(connection), question, Scope.of(Filters())).rarity()

@@ -35,6 +35,7 @@ from siftd.search.brief import brief
 from siftd.search.context_block import Given
 from siftd.search.recall import recall
 from siftd.store import injection_ledger
+from siftd.store.access import Database
 from siftd.store.injection_ledger import Injection
 from siftd.store.payload import branch_of
 from siftd.wire.requests import Backfill
@@ -97,7 +98,7 @@ class Replayed:
         session = moment.session_id
         settings = self.storage.settings
 
-        def read(connection: sqlite3.Connection) -> Given:
+        def read(connection: Database) -> Given:
             state = injection_ledger.session_state(connection, session)
             if moment.is_start:
                 budget = settings.recall_brief_tokens
@@ -148,7 +149,7 @@ async def replay(chain: Chain, off_topic: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="siftd-replay-") as folder:
         async with Replayed(folder) as everything:
             await everything.take(list(chain.paths.values()))
-            connection = sqlite3.connect(everything.database)
+            connection = Database(sqlite3.connect(everything.database))
             chain.take_moments(connection.execute(_MOMENTS).fetchall(), branch_of)
             chain.take_deeds(connection)
             connection.close()

@@ -30,6 +30,7 @@ from siftd.config import Settings
 from siftd.consolidate.planning import plan_events, plan_sessions
 from siftd.daemon.services import Services
 from siftd.daemon.storage import Storage
+from siftd.store.access import Database
 from siftd.summarise.batching import calls_of
 from siftd.summarise.contract import Item
 from siftd.summarise.extractive import Extractive
@@ -98,7 +99,7 @@ def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     with transcripts(options.path) as paths, tempfile.TemporaryDirectory(prefix="siftd-eval-") as folder:
         database = asyncio.run(fill(folder, paths, options.backend))
-        connection = sqlite3.connect(database)
+        connection = Database(sqlite3.connect(database))
         if options.judged or options.read:
             samples = summary_samples.draw(connection)
             shown = (summary_samples.reading(connection, each) for each in samples if each.half == options.read)
@@ -117,7 +118,7 @@ class AsAModel(Extractive):
     is_free = False
 
 
-def planned_as(connection: sqlite3.Connection, backend: Extractive, scope: str, event_id: int) -> Item:
+def planned_as(connection: Database, backend: Extractive, scope: str, event_id: int) -> Item:
     """Return the item that a backend is given for a summary: its own brings what more it tells of."""
     if scope == "session":
         (planned,) = plan_sessions(connection, backend, [event_id])
@@ -126,7 +127,7 @@ def planned_as(connection: sqlite3.Connection, backend: Extractive, scope: str, 
     return planned.item
 
 
-def report(connection: sqlite3.Connection, show: int) -> None:
+def report(connection: Database, show: int) -> None:
     rows = connection.execute(
         "SELECT s.event_id, s.scope, s.text, e.tool, e.session_id FROM summaries s JOIN events e ON e.id = s.event_id ORDER BY s.id"
     ).fetchall()

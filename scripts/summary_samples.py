@@ -6,7 +6,6 @@ A row is known by the event's session, time, kind and tool, which no version cha
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 import judged
 
 from siftd.search.goals import TURNS_MIN, in_short
+from siftd.store.access import Database
 
 FILE = "summaries.jsonl"
 DRAWN = {"open": {"event": 100, "turn": 30, "long": 12, "session": 8}, "unseen": {"event": 150, "turn": 30, "long": 12, "session": 8}}  # fmt: skip
@@ -45,7 +45,7 @@ class Sample:
         return judged.half_of(self.key)
 
 
-def draw(connection: sqlite3.Connection) -> list[Sample]:
+def draw(connection: Database) -> list[Sample]:
     """Return the summaries that the lot gives each half, by kind."""
     turns = Counter(
         row[0] for row in connection.execute("SELECT session_id FROM events WHERE kind = 'turn_end'")
@@ -67,7 +67,7 @@ def draw(connection: sqlite3.Connection) -> list[Sample]:
     return drawn
 
 
-def _told_by_goals(connection: sqlite3.Connection, sample: Sample) -> Sample:
+def _told_by_goals(connection: Database, sample: Sample) -> Sample:
     if sample.kind != "long":
         return sample
     short = in_short(connection, sample.session_id)
@@ -93,7 +93,7 @@ def tally(samples: list[Sample], rows: dict[str, dict[str, Any]]) -> Iterator[st
         yield f"{half:<7} false statements: {false}; verdicts on another text, which do not count: {void}"
 
 
-def reading(connection: sqlite3.Connection, sample: Sample) -> str:
+def reading(connection: Database, sample: Sample) -> str:
     """Return a sample with what it tells of, to be read."""
     head = f"### {sample.key} {sample.kind} e{sample.event_id}\nTOLD: {sample.text}\n"
     if sample.kind == "event":
@@ -123,7 +123,7 @@ def _ends(text: str, most: int = _SHOWN_CHARS) -> str:
     return text if len(text) <= most else f"{text[: most * 2 // 3]} […] {text[-most // 3 :]}"
 
 
-def _turn(connection: sqlite3.Connection, sample: Sample) -> Iterator[str]:
+def _turn(connection: Database, sample: Sample) -> Iterator[str]:
     before = connection.execute(
         "SELECT coalesce(max(id), 0) FROM events WHERE session_id = ? AND id < ? AND kind = 'turn_end'",
         (sample.session_id, sample.event_id),
@@ -148,7 +148,7 @@ def _turn(connection: sqlite3.Connection, sample: Sample) -> Iterator[str]:
             deeds.append(f"  {tool} {outcome}: {_ends(what, 120)} => {_ends(shown, 120) if action == 'run' else ''}\n")
 
 
-def _session(connection: sqlite3.Connection, session_id: str) -> Iterator[str]:
+def _session(connection: Database, session_id: str) -> Iterator[str]:
     rows = connection.execute(
         "SELECT kind, payload_json FROM events WHERE session_id = ? AND kind IN ('prompt', 'turn_end') ORDER BY id",
         (session_id,),

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
@@ -29,6 +28,7 @@ from siftd.clients.client import Client
 from siftd.clock import Clock
 from siftd.errors import SiftdError, StoreError
 from siftd.store import backfill_progress
+from siftd.store.access import Database
 from siftd.workspace.identity import Workspace
 
 log = structlog.get_logger()
@@ -48,9 +48,9 @@ class Receipt(Protocol):
 class ProgressStore(Protocol):
     """The store, reading off the event loop and writing through the committer."""
 
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T: ...
+    async def read(self, work: Callable[[Database], T]) -> T: ...
 
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T: ...
+    async def write(self, work: Callable[[Database], T]) -> T: ...
 
 
 Keep = Callable[[Redacted], Awaitable[Receipt]]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from siftd.cli.context import Context
+from siftd.store.access import Database, DatabaseError
 from siftd.store.connection import open_reader, translate
 from siftd.store.migrate import check_not_newer
 
 T = TypeVar("T")
 
 
-def read_store(context: Context, work: Callable[[sqlite3.Connection], T]) -> T | None:
+def read_store(context: Context, work: Callable[[Database], T]) -> T | None:
     """Return what `work` reads; None where there is no database. Raises StoreError."""
     if not Path(context.paths.database).exists():
         return None
@@ -23,5 +23,5 @@ def read_store(context: Context, work: Callable[[sqlite3.Connection], T]) -> T |
         try:
             check_not_newer(connection)
             return work(connection)
-        except sqlite3.Error as error:
+        except DatabaseError as error:
             raise translate(error) from error

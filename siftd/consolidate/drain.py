@@ -8,7 +8,6 @@ then what the built-in backend wrote while the configured one was away. Embeddin
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,6 +22,7 @@ from siftd.consolidate.summary_requests import Answers, Asker, Limits, day_of
 from siftd.crash_guard import CrashGuard
 from siftd.embed.words import index_words
 from siftd.store import backend_outage, resummary_queue, summaries, token_spend, turn_summaries
+from siftd.store.access import Database
 from siftd.store.summaries import NewSummary
 from siftd.summarise.batching import calls_of
 from siftd.summarise.contract import Backend, Cannot, Summary, TryLater
@@ -43,9 +43,9 @@ SESSION_IDLE_MS = 900_000
 class Store(Protocol):
     """The store as the consolidator uses it: reading off the event loop, writing through the committer."""
 
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T: ...
+    async def read(self, work: Callable[[Database], T]) -> T: ...
 
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T: ...
+    async def write(self, work: Callable[[Database], T]) -> T: ...
 
 
 RecordSpend = Callable[[str, str, int], Awaitable[None]]
@@ -201,9 +201,7 @@ class Drainer:
     async def _record_spend_in_database(self, day: str, backend: str, tokens: int) -> None:
         await self._store.write(lambda c: token_spend.spend(c, day, backend, tokens, is_remote=True))
 
-    def _write(
-        self, connection: sqlite3.Connection, planned: Sequence[Planned], answers: Answers, result: DrainResult
-    ) -> None:
+    def _write(self, connection: Database, planned: Sequence[Planned], answers: Answers, result: DrainResult) -> None:
         now_ms = self._clock.now_ms()
         new: list[NewSummary] = []
         fallen_back: list[NewSummary] = []
@@ -240,7 +238,7 @@ class Drainer:
             return []
         return [replace(self._new_summary(planned, summary, answers), waits_for=resummary_queue.RETRY)]
 
-    def _write_sessions(self, connection: sqlite3.Connection, planned: Sequence[Planned], answers: Answers) -> int:
+    def _write_sessions(self, connection: Database, planned: Sequence[Planned], answers: Answers) -> int:
         """Store the summaries of sessions; one that a backend cannot write is written by the built-in one."""
         now_ms = self._clock.now_ms()
         summarised = 0
@@ -255,7 +253,7 @@ class Drainer:
         self._account(connection, answers, now_ms)
         return summarised
 
-    def _rewrite(self, connection: sqlite3.Connection, planned: Sequence[tuple[int, Planned]], answers: Answers) -> int:
+    def _rewrite(self, connection: Database, planned: Sequence[tuple[int, Planned]], answers: Answers) -> int:
         """Store each better summary and hide the old one behind it; who gets none keeps what it has."""
         now_ms = self._clock.now_ms()
         rewritten = 0
@@ -271,7 +269,7 @@ class Drainer:
         self._account(connection, answers, now_ms)
         return rewritten
 
-    def _account(self, connection: sqlite3.Connection, answers: Answers, now_ms: int) -> None:
+    def _account(self, connection: Database, answers: Answers, now_ms: int) -> None:
         """Write down what a local backend used, what the cache saved, and since when the backend is away."""
         if answers.spent and not self._backend.is_remote:
             token_spend.spend(connection, day_of(now_ms), self._backend.name, answers.spent, is_remote=False)

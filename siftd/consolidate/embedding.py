@@ -6,7 +6,6 @@ stored at once outlives a kill, so that whoever goes on begins with what is left
 
 from __future__ import annotations
 
-import sqlite3
 from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from siftd.embed.embedder import Embedder
 from siftd.embed.words import index_words
 from siftd.errors import SiftdError
 from siftd.store import memories, meta, vectors
+from siftd.store.access import Database
 from siftd.store.vectors import Mark
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ _PROBE_COSINE = 0.99
 """Another processor or another batch changes the last digits; another model does not come near."""
 
 _Waiting = list[tuple[int, str]]
-_ListWaiting = Callable[[sqlite3.Connection, str, int, int], _Waiting]
-_InsertVectors = Callable[[sqlite3.Connection, str, int, Sequence[tuple[int, bytes, str]]], None]
+_ListWaiting = Callable[[Database, str, int, int], _Waiting]
+_InsertVectors = Callable[[Database, str, int, Sequence[tuple[int, bytes, str]]], None]
 
 
 class EmbeddingQueue:
@@ -76,7 +76,7 @@ class EmbeddingQueue:
                 embedded += len(waiting)
         return embedded
 
-    def _list_summaries(self, connection: sqlite3.Connection, embedder: str, below: int, limit: int) -> _Waiting:
+    def _list_summaries(self, connection: Database, embedder: str, below: int, limit: int) -> _Waiting:
         """Look from the newest down to the lowest that may have come to lack a vector: every tick asks, also of a store
         with a million summaries of which the superseded ones lack theirs for ever."""
         now = vectors.mark(connection)
@@ -101,7 +101,7 @@ class EmbeddingQueue:
             return True
         return False
 
-    def _plan(self, list_waiting: _ListWaiting, connection: sqlite3.Connection, below: int) -> _Waiting:
+    def _plan(self, list_waiting: _ListWaiting, connection: Database, below: int) -> _Waiting:
         """Return what is embedded next: suspects alone, condemned ones never."""
         quarantined = self._crash_guard.count_quarantined("embed")
         texts = dict(list_waiting(connection, self.embedder.name, below, BATCH + quarantined))
@@ -128,7 +128,7 @@ class EmbeddingQueue:
             await self._store.write(lambda connection: self._keep_one_model(connection, rows[0]))
             self._is_same_model = True
 
-    def _keep_one_model(self, connection: sqlite3.Connection, vector: NDArray[np.float32]) -> None:
+    def _keep_one_model(self, connection: Database, vector: NDArray[np.float32]) -> None:
         name, key = self.embedder.name, f"probe {self.embedder.name}"
         noted = meta.get(connection, key)
         if noted is None or not _is_near(vector, b64decode(noted)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from siftd.crash_guard import CrashGuard
 from siftd.embed.words import index_words
 from siftd.errors import StoreCorrupt
 from siftd.store import event_index
+from siftd.store.access import Database
 from siftd.store.connection import SET_ASIDE
 from siftd.store.event_index import Captured, Facets
 from siftd.store.payload import find_object, texts_of
@@ -81,7 +81,7 @@ class RawIndexer:
             await self._store.write(lambda c, r=rows: event_index.insert(c, r))  # type: ignore[misc]
 
 
-def _rows(connection: sqlite3.Connection, ids: list[int]) -> list[Facets]:
+def _rows(connection: Database, ids: list[int]) -> list[Facets]:
     found = [(each, event_index.find_payload(connection, each)) for each in ids]
     return [
         Facets(each, "", [], [])

@@ -6,7 +6,6 @@ them that their story stands on. The cache is asked for each alone, before anyth
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ import msgspec
 from siftd.clients.own import is_own_prompt, is_own_traffic
 from siftd.clients.tools import tool_named
 from siftd.store import resummary_queue, summaries, turn_summaries
+from siftd.store.access import Database
 from siftd.store.payload import find_object
 from siftd.store.summaries import Cached, RawEvent
 from siftd.store.turn_summaries import StoryEvent
@@ -37,9 +37,7 @@ class Planned:
     """Whose words the summary will be made of."""
 
 
-def plan_events(
-    connection: sqlite3.Connection, backend: Backend, ids: Sequence[int]
-) -> tuple[list[Planned], list[int]]:
+def plan_events(connection: Database, backend: Backend, ids: Sequence[int]) -> tuple[list[Planned], list[int]]:
     """Return the plans for those of these events that are still raw, and those that are to be told by nobody: what was
     said to siftd itself."""
     every = summaries.list_raw_events(connection, ids)
@@ -49,13 +47,13 @@ def plan_events(
     return planned, own
 
 
-def _is_own(connection: sqlite3.Connection, raw: RawEvent) -> bool:
+def _is_own(connection: Database, raw: RawEvent) -> bool:
     if raw.kind == "turn_end":
         return is_own_turn(connection, raw.session_id, raw.id)
     return is_own_traffic(raw.kind, raw.action, raw.tool, find_object(raw.payload_json) or {})
 
 
-def is_own_turn(connection: sqlite3.Connection, session_id: str, stop_id: int) -> bool:
+def is_own_turn(connection: Database, session_id: str, stop_id: int) -> bool:
     """Whether the turn that ends here answered what was said to siftd and nothing else.
 
     `/mem …` is answered by our hook, and then no turn ends: it stands before the prompt of the turn that does.
@@ -65,16 +63,14 @@ def is_own_turn(connection: sqlite3.Connection, session_id: str, stop_id: int) -
     return bool(prompts) and all(map(is_own_prompt, prompts))
 
 
-def plan_sessions(connection: sqlite3.Connection, backend: Backend, last_ids: Sequence[int]) -> list[Planned]:
+def plan_sessions(connection: Database, backend: Backend, last_ids: Sequence[int]) -> list[Planned]:
     """Return the plans for the summaries of the sessions that end with these events."""
     found = (summaries.find_event(connection, event_id) for event_id in last_ids)
     chosen = [(raw, _session_item(connection, raw)) for raw in found if raw is not None]
     return _plan(connection, backend, chosen)
 
 
-def plan_again(
-    connection: sqlite3.Connection, backend: Backend, summary_ids: Sequence[int]
-) -> list[tuple[int, Planned]]:
+def plan_again(connection: Database, backend: Backend, summary_ids: Sequence[int]) -> list[tuple[int, Planned]]:
     """Return (summary, the plan for a better one) for those of these summaries that are still there."""
     waiting, chosen = [], []
     for summary_id in summary_ids:
@@ -87,13 +83,13 @@ def plan_again(
     return list(zip(waiting, _plan(connection, backend, chosen), strict=True))
 
 
-def salience(connection: sqlite3.Connection, event_id: int) -> str | None:
+def salience(connection: Database, event_id: int) -> str | None:
     """Return the rule by which a model is not asked about an event; None when it is worth it, or not there."""
     raw = summaries.find_event(connection, event_id)
     return None if raw is None else trivial_because(_for_a_model(connection, raw))
 
 
-def _session_item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
+def _session_item(connection: Database, raw: RawEvent) -> Item:
     story = _without_own(turn_summaries.list_session(connection, raw.session_id, raw.id, is_relevant))
     return as_item(raw, "session", story)
 
@@ -114,7 +110,7 @@ def _without_own(story: Sequence[StoryEvent]) -> list[StoryEvent]:
     return chosen
 
 
-def _item(connection: sqlite3.Connection, raw: RawEvent, backend: Backend) -> Item:
+def _item(connection: Database, raw: RawEvent, backend: Backend) -> Item:
     if tool_named(raw.tool).operation == "task_update" and backend.is_free:
         return _task_item(connection, raw)
     if raw.kind != "turn_end":
@@ -122,7 +118,7 @@ def _item(connection: sqlite3.Connection, raw: RawEvent, backend: Backend) -> It
     return as_item(raw, "turn", _without_own(turn_summaries.list_turn(connection, raw.session_id, raw.id, is_relevant)))
 
 
-def _task_item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
+def _task_item(connection: Database, raw: RawEvent) -> Item:
     """Return a task's change with the call that made the task: alone it is a number."""
     item = as_item(raw)
     given = item.payload.get("tool_input")
@@ -131,7 +127,7 @@ def _task_item(connection: sqlite3.Connection, raw: RawEvent) -> Item:
     return as_item(raw, story=made) if made else item
 
 
-def _for_a_model(connection: sqlite3.Connection, raw: RawEvent) -> Item:
+def _for_a_model(connection: Database, raw: RawEvent) -> Item:
     """Return the item with what saves calls: whether its session has it already, and which turn it is of."""
     item = as_item(raw)
     turn = raw.prompt_id or f"after {turn_summaries.turn_before(connection, raw.session_id, raw.id)}"
@@ -143,7 +139,7 @@ def _for_a_model(connection: sqlite3.Connection, raw: RawEvent) -> Item:
     )
 
 
-def _plan(connection: sqlite3.Connection, backend: Backend, chosen: Sequence[tuple[RawEvent, Item]]) -> list[Planned]:
+def _plan(connection: Database, backend: Backend, chosen: Sequence[tuple[RawEvent, Item]]) -> list[Planned]:
     """Put to each item what it is asked with, and what the cache has."""
     hashes = [backend.prompt_hash(item) for _, item in chosen]
     keys = [

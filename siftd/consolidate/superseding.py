@@ -6,7 +6,6 @@ higher event id; never the higher summary id, because a backfill may arrive late
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from siftd.consolidate.drain import Store
 from siftd.consolidate.equivalence import says_the_same
 from siftd.embed.errors import EmbedderUnavailable
 from siftd.store import meta, search_reads, summaries, vectors
+from siftd.store.access import Database
 from siftd.store.summaries import LiveSummary
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Superseder:
                 near[each] += found
         return await self._store.read(lambda c: self._repeats(c, near)), watermark, is_done
 
-    def _list_new(self, connection: sqlite3.Connection) -> tuple[list[int], int, int, bool]:
+    def _list_new(self, connection: Database) -> tuple[list[int], int, int, bool]:
         """Return what is compared next, with how many rows, the watermark when that is done, and whether it is all."""
         watermark = meta.number(connection, WATERMARK)
         if not search_reads.has_summaries(connection):
@@ -89,7 +89,7 @@ class Superseder:
     def _alike(self, asked: list[int], start: int) -> dict[int, list[tuple[int, float]]]:
         return self._index().alike(asked, self._cosine, _NEAR_MAX, range(start, start + ROWS))
 
-    def _repeats(self, connection: sqlite3.Connection, near: dict[int, list[tuple[int, float]]]) -> list[_Pair]:
+    def _repeats(self, connection: Database, near: dict[int, list[tuple[int, float]]]) -> list[_Pair]:
         pairs = []
         for summary_id, others in near.items():
             nearest = sorted(others, key=lambda one: (-one[1], -one[0]))[:_NEAR_MAX]
@@ -102,7 +102,7 @@ class Superseder:
                 ]
         return pairs
 
-    def _is_repeat(self, connection: sqlite3.Connection, a: LiveSummary, b: LiveSummary) -> bool:
+    def _is_repeat(self, connection: Database, a: LiveSummary, b: LiveSummary) -> bool:
         newer, older = (a, b) if _age(a) > _age(b) else (b, a)
         return (
             a.event_id != b.event_id
@@ -112,7 +112,7 @@ class Superseder:
             and says_the_same(newer.text, older.text)
         )
 
-    def _hide(self, connection: sqlite3.Connection, pairs: list[_Pair], watermark: int) -> int:
+    def _hide(self, connection: Database, pairs: list[_Pair], watermark: int) -> int:
         """Write the pairs, looking again: an earlier pair may have hidden one of the two."""
         hidden = 0
         now_ms = self._clock.now_ms()

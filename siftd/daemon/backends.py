@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 import structlog
@@ -14,6 +13,7 @@ from siftd.consolidate.drain import Drainer, RecordSpend, Store
 from siftd.consolidate.summary_requests import Limits, day_of
 from siftd.crash_guard import CrashGuard
 from siftd.store import backend_outage, token_spend
+from siftd.store.access import Database
 from siftd.summarise import FindSampler, known_backends, make_backend
 
 log = structlog.get_logger()
@@ -28,7 +28,7 @@ class Backends:
         api_key: str | None,
         store: Store,
         clock: Clock,
-        connection: sqlite3.Connection,
+        connection: Database,
         crash_guard: CrashGuard,
         *,
         find_sampler: FindSampler,
@@ -72,7 +72,7 @@ class Backends:
             states.append(shown)
         return states
 
-    def tokens(self, connection: sqlite3.Connection) -> dict[str, Any]:
+    def tokens(self, connection: Database) -> dict[str, Any]:
         """Return what was spent today (UTC) and what is left of the cap."""
         day, cap = day_of(self._clock.now_ms()), self._settings.memory_daily_token_cap
         spent = token_spend.spent_remotely(connection, day)
@@ -84,7 +84,7 @@ class Backends:
             **token_spend.spending(connection, day),
         }
 
-    def _make(self, spec: str, connection: sqlite3.Connection | None) -> Drainer:
+    def _make(self, spec: str, connection: Database | None) -> Drainer:
         backend = make_backend(
             spec,
             api_key=self._api_key,

@@ -6,7 +6,6 @@ An agent whose client has no way to give it something at a start is given the br
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,6 +27,7 @@ from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import SiftdError
 from siftd.store import event_index, injection_ledger, meta
+from siftd.store.access import Database
 from siftd.store.injection_ledger import Injection
 from siftd.wire.frames import split_hook
 from siftd.wire.requests import Brief, Recall, decode_header
@@ -192,7 +192,7 @@ class ContextInjector:
         if max_tokens <= 0:
             return _nothing()
 
-        def read(connection: sqlite3.Connection) -> Given:
+        def read(connection: Database) -> Given:
             state = injection_ledger.session_state(connection, session) if is_injected and session else None
             if state is not None:
                 state = replace(state, told=state.told | told)
@@ -220,7 +220,7 @@ class ContextInjector:
         if not isinstance(command, str) or not isinstance(error, str) or not self._storage.settings.recall_failures:
             return _nothing()
 
-        def read(connection: sqlite3.Connection) -> Given:
+        def read(connection: Database) -> Given:
             state = injection_ledger.session_state(connection, event.session_id)
             return failed_before(connection, event.session_id, command, error, max_tokens=max_tokens, state=state)
 
@@ -234,7 +234,7 @@ class ContextInjector:
         if max_tokens <= 0:
             return _nothing()
 
-        def read(connection: sqlite3.Connection) -> Given:
+        def read(connection: Database) -> Given:
             state = injection_ledger.session_state(connection, session) if is_injected and session else FRESH
             now_ms, shared = self._storage.clock.now_ms(), self._store.everywhere.connection()
             return brief(
@@ -259,7 +259,7 @@ class ContextInjector:
 
         now_ms = self._storage.clock.now_ms()
 
-        def read(connection: sqlite3.Connection) -> tuple[int, int]:
+        def read(connection: Database) -> tuple[int, int]:
             newest = event_index.newest(connection)
             since = max(meta.number(connection, OFFERED), newest - OFFERED_EVENTS_MAX)
             return len(list_said(connection, now_ms, since_event=since)), newest

@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import sqlite3
 import sys
 from collections import Counter, deque
 from collections.abc import Callable
@@ -45,6 +44,7 @@ from siftd.log.record import Record
 from siftd.log.recovery import iter_records
 from siftd.log.writer import Entry, LogWriter
 from siftd.store import events, opt_outs, outcomes
+from siftd.store.access import Database, DatabaseError
 from siftd.store.connection import begin, commit, rollback, translate, wait_for_locks
 from siftd.store.ids import last_id
 from siftd.store.opt_outs import OFF, Way
@@ -97,7 +97,7 @@ class _Capture:
 
 @dataclass(slots=True)
 class _Job:
-    work: Callable[[sqlite3.Connection], Any]
+    work: Callable[[Database], Any]
     future: asyncio.Future[Any]
 
 
@@ -108,7 +108,7 @@ class Committer:
         self,
         log_writer: LogWriter,
         log_path: str,
-        connection: sqlite3.Connection,
+        connection: Database,
         clock: Clock,
         *,
         tombstones: Tombstones | None = None,
@@ -163,7 +163,7 @@ class Committer:
         self.submit(event, functools.partial(resolve, future), way=way)
         return future
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(self, work: Callable[[Database], T]) -> T:
         """Run `work` in one transaction of the writing connection, between two groups, and return its result.
 
         Raises StoreError when the database refuses, for instance because a person holds its lock.
@@ -190,7 +190,7 @@ class Committer:
     async def reread_opt_outs(self) -> None:
         """Obey the opt-outs that the database holds now: a scrub has renamed their sessions."""
 
-        def reread(connection: sqlite3.Connection) -> None:
+        def reread(connection: Database) -> None:
             self._opt_outs = opt_outs.OptOuts(connection)
 
         await self.run(reread)
@@ -209,7 +209,7 @@ class Committer:
         if self._is_in_thread or self._log.is_in_place:
             return False
 
-        def leave(connection: sqlite3.Connection) -> bool:
+        def leave(connection: Database) -> bool:
             if self._log.is_in_place:
                 return False
             self._log.seal()
@@ -304,7 +304,7 @@ class Committer:
                 self._catch_up()
             result = job.work(self._connection)
             commit(self._connection)
-        except sqlite3.Error as error:
+        except DatabaseError as error:
             raise translate(error) from error
         finally:
             rollback(self._connection)
@@ -377,7 +377,7 @@ class Committer:
             try:
                 known, uid = self.resolve(event, capture.way)
                 correction = None if known is None else self._correction(event, known, uid)
-            except sqlite3.Error as error:  # a damaged database: replay finds repeats by their uid later
+            except DatabaseError as error:  # a damaged database: replay finds repeats by their uid later
                 self._fall_behind(error)
                 known, uid = None, event.uid if isinstance(event, RedactedEvent) else None
                 correction = None
@@ -536,13 +536,13 @@ class Committer:
 
     def _fall_behind(self, error: Exception) -> None:
         if not self._is_behind:
-            reason = translate(error).code if isinstance(error, sqlite3.Error) else type(error).__name__
+            reason = translate(error).code if isinstance(error, DatabaseError) else type(error).__name__
             log.warning("store_behind", error=reason)
             wait_for_locks(self._connection, waits=False)  # one wait is enough: the log alone is quick
         self._is_behind = True
 
     def _catch_up(self) -> None:
-        """Apply what the log alone has. Raises sqlite3.Error, or StoreError while the log holds what was refused."""
+        """Apply what the log alone has. Raises DatabaseError, or StoreError while the log holds what was refused."""
         try:
             self._log.mend()
         except LogError as error:

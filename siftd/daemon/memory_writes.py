@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-import sqlite3
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -26,6 +25,7 @@ from siftd.errors import RequestInvalid
 from siftd.redact.spans import PLACEHOLDER
 from siftd.search import memories as memory_search
 from siftd.store import memories
+from siftd.store.access import Database
 from siftd.store.memories import MemoryScope
 from siftd.store.memory_changes import TAG_CHARS_MAX, TAGS_MAX, TEXT_CHARS_MAX, TYPES
 from siftd.wire.requests import Filters, Remember
@@ -100,16 +100,14 @@ class MemoryWrites:
         """Return texts by the rules of this workspace and the values of another folder's `.env`-like files."""
         return [self._intake.redactor_for(path_from_text(root)).text(each) for each in texts]
 
-    def _compare(
-        self, connection: sqlite3.Connection, text: str, label: str | None, now_ms: int
-    ) -> tuple[int | None, list[int]]:
+    def _compare(self, connection: Database, text: str, label: str | None, now_ms: int) -> tuple[int | None, list[int]]:
         """Return (the live memory that says exactly this, those that say nearly this)."""
         known = memories.find_repeat(connection, text, label, now_ms)
         near = self.near(connection, text, now_ms)
         similar = [each for each, cosine in near if cosine >= SIMILAR_COSINE and each != known]
         return known, similar[:SIMILAR_MAX]
 
-    def near(self, connection: sqlite3.Connection, text: str, now_ms: int) -> memory_search.Leg:
+    def near(self, connection: Database, text: str, now_ms: int) -> memory_search.Leg:
         """Return the live memories nearest to a text, with their cosines; none while they cannot be compared."""
         scope = MemoryScope.of(Filters(), now_ms)
         assert scope is not None

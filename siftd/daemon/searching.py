@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
 from siftd.ranking_config import Scoring
 from siftd.store import event_views
+from siftd.store.access import Database
 from siftd.store.scoring import read_scoring
 from siftd.wire.requests import Search
 from siftd.workspace.project_config import ProjectFile
@@ -31,7 +31,7 @@ class SearchAccess:
     async def search(self, request: Search) -> Answer:
         """Search in the reading thread, which then reads what later searches need, a piece at a time."""
 
-        def search(connection: sqlite3.Connection) -> Answer:
+        def search(connection: Database) -> Answer:
             answer = self.engine(connection).search(
                 request.query,
                 request.k,
@@ -47,7 +47,7 @@ class SearchAccess:
 
         return await self._store.read(search)
 
-    def _read_ahead(self, connection: sqlite3.Connection) -> bool:
+    def _read_ahead(self, connection: Database) -> bool:
         self._reads_ahead = False  # whatever becomes of this piece; nobody looks meanwhile but this thread
         self._reads_ahead = self.engine(connection).read_ahead()
         return self._reads_ahead
@@ -56,7 +56,7 @@ class SearchAccess:
         """Let the next search read anew what searches keep of rows: a person may have changed it."""
         self._engine = None
 
-    def engine(self, connection: sqlite3.Connection) -> SearchEngine:
+    def engine(self, connection: Database) -> SearchEngine:
         """Return the engine of the reading thread."""
         engine = self._engine
         if engine is None:
@@ -74,7 +74,7 @@ class SearchAccess:
             )
         return engine
 
-    def scoring_layers(self, connection: sqlite3.Connection, label: str | None = None) -> dict[str, dict[str, float]]:
+    def scoring_layers(self, connection: Database, label: str | None = None) -> dict[str, dict[str, float]]:
         """Return this project's numbers by where they come from, what decides first. For the reading thread.
 
         Those of a label decide for what is searched under it.

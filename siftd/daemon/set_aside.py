@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 
 import structlog
 
 from siftd.store import events, meta
+from siftd.store.access import Database
 from siftd.store.rescue import Rescued, rescue
 from siftd.store.tombstones import Tombstones
 from siftd.workspace.paths import WorkspacePaths
@@ -39,7 +39,7 @@ def name_aside(paths: WorkspacePaths, now_ms: int) -> str:
     return f"{paths.database}.damaged-{now_ms}"
 
 
-def take_over(connection: sqlite3.Connection, tombstones: Tombstones, paths: WorkspacePaths, now_ms: int) -> None:
+def take_over(connection: Database, tombstones: Tombstones, paths: WorkspacePaths, now_ms: int) -> None:
     """Take over what only the databases that were set aside have, each once, and keep the newest of them."""
     files = list_set_aside(paths)
     looked_through = meta.get(connection, _LOOKED_THROUGH) or ""

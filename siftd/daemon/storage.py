@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sqlite3
 import uuid
 
 from siftd.capture.intake import Intake
@@ -25,6 +24,7 @@ from siftd.embed.embedder import make_embedder
 from siftd.file_identity import identify
 from siftd.log.writer import LogWriter
 from siftd.store import meta
+from siftd.store.access import Database
 from siftd.summarise import check_backend
 from siftd.workspace.home import LoadedSettings, read_api_key
 from siftd.workspace.identity import Workspace, path_as_text
@@ -58,7 +58,7 @@ class Storage:
         self.secret = ensure_secret(paths)
         self.crash_guard = CrashGuard(paths)
         opened = open_store(paths, self.crash_guard, secret=self.secret, now_ms=clock.now_ms())
-        self.connection: sqlite3.Connection = opened.connection
+        self.connection: Database = opened.connection
         self._database_file = identify(paths.database)
         self.tombstones = opened.tombstones
         self.recovery = opened.recovery

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -15,6 +14,7 @@ from siftd.embed.errors import EmbedderUnavailable
 from siftd.errors import StoreClosed, StoreError
 from siftd.file_identity import FileIdentity, identify
 from siftd.store import memories
+from siftd.store.access import Database, DatabaseError
 from siftd.store.clients import KnownClients
 from siftd.store.connection import open_reader, translate
 from siftd.store.type_repair import mend_types
@@ -41,7 +41,7 @@ class StoreAccess:
         self.clients = KnownClients()
 
     @property
-    def connection(self) -> sqlite3.Connection:
+    def connection(self) -> Database:
         return self._connection
 
     def index(self) -> VectorIndex:
@@ -57,7 +57,7 @@ class StoreAccess:
             self._index = VectorIndex(self._embedder.name, self._embedder.known_dim)
         return self._index
 
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, work: Callable[[Database], T]) -> T:
         """Run `work` in the reading thread. Raises StoreError when the database refuses, StoreClosed after the end.
 
         Where it meets a value of another type than its column's, which a person has typed, this is mended first.
@@ -69,7 +69,7 @@ class StoreAccess:
                 raise
             return await self._in_thread(work)
 
-    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def _in_thread(self, work: Callable[[Database], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, self._guarded, work)
         except RuntimeError as error:
@@ -77,7 +77,7 @@ class StoreAccess:
                 raise StoreClosed("the store is closed") from error
             raise
 
-    def repeat(self, work: Callable[[sqlite3.Connection], bool]) -> None:
+    def repeat(self, work: Callable[[Database], bool]) -> None:
         """Run `work` in the reading thread, between whatever else is wanted there, until it returns False or fails."""
 
         def once() -> None:
@@ -87,7 +87,7 @@ class StoreAccess:
         with suppress(RuntimeError):  # the daemon ends
             self._thread.submit(once)
 
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, work: Callable[[Database], T]) -> T:
         """Run `work` in one transaction of the writing connection."""
         return await self._committer.run(work)
 
@@ -97,10 +97,10 @@ class StoreAccess:
         self._connection.close()
         self.everywhere.close()
 
-    def _guarded(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _guarded(self, work: Callable[[Database], T]) -> T:
         try:
             return work(self._connection)
-        except sqlite3.Error as error:
+        except DatabaseError as error:
             raise translate(error) from error
 
 
@@ -109,10 +109,10 @@ class SharedReader:
 
     def __init__(self, database: str | None) -> None:
         self._database = database
-        self._connection: sqlite3.Connection | None = None
+        self._connection: Database | None = None
         self._file: FileIdentity | None = None
 
-    def connection(self) -> sqlite3.Connection | None:
+    def connection(self) -> Database | None:
         """Return the connection; None while there is no database, or none that can be read."""
         if self._database is None:
             return None
@@ -122,7 +122,7 @@ class SharedReader:
             return None
         if file != self._file:  # it was rebuilt
             self.close()
-            with suppress(StoreError, sqlite3.Error):
+            with suppress(StoreError, DatabaseError):
                 self._connection = open_reader(self._database)
                 # Until its own daemon has brought it up to date nothing tells what a person let stand.
                 if not memories.tells_what_waits(self._connection):

@@ -9,7 +9,6 @@ lost it, is taken over (`siftd.store.rescue`). Each step may be cut short: the n
 from __future__ import annotations
 
 import functools
-import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from siftd.log.recovery import Recovery, recover, set_aside, set_foreign_aside
 from siftd.log.sealing import seal_file
 from siftd.log.segments import find_fingerprint, find_store, last_seq, segments
 from siftd.store import events, ids, meta, snapshots, sqlite_checks
+from siftd.store.access import Database, DatabaseError
 from siftd.store.connection import begin, commit, open_writer, translate
 from siftd.store.forget_matching import newest_time
 from siftd.store.migrate import migrate
@@ -44,7 +44,7 @@ _MISREAD = (ValueError, TypeError, OverflowError)
 class OpenedStore:
     """A database that has everything the log has."""
 
-    connection: sqlite3.Connection
+    connection: Database
     recovery: Recovery
     tombstones: Tombstones
     last_seq: int
@@ -115,7 +115,7 @@ def _open_database(paths: WorkspacePaths, crash_guard: CrashGuard, secret: bytes
         tombstones = _read_whole(connection, paths, secret, now_ms)
         recovery = _replay(connection, tombstones, paths, crash_guard)
         last = max(recovery.last_seq, events.applied_seq(connection), ids.last_id(connection))
-    except sqlite3.Error as error:
+    except DatabaseError as error:
         connection.close()
         crash_guard.end("replay")
         raise translate(error) from error
@@ -126,7 +126,7 @@ def _open_database(paths: WorkspacePaths, crash_guard: CrashGuard, secret: bytes
     return OpenedStore(connection, recovery, tombstones, last)
 
 
-def _read_whole(connection: sqlite3.Connection, paths: WorkspacePaths, secret: bytes, now_ms: int) -> Tombstones:
+def _read_whole(connection: Database, paths: WorkspacePaths, secret: bytes, now_ms: int) -> Tombstones:
     """Read everything that the daemon stands on, so that damage is found here and not once it serves."""
     try:
         migrate(connection, now_ms)
@@ -142,7 +142,7 @@ def _read_whole(connection: sqlite3.Connection, paths: WorkspacePaths, secret: b
         raise StoreCorrupt("the database is damaged (a number of ours is none)") from error
 
 
-def _check_secret(connection: sqlite3.Connection, paths: WorkspacePaths, secret: bytes) -> None:
+def _check_secret(connection: Database, paths: WorkspacePaths, secret: bytes) -> None:
     """Raise HomeUnusable for another secret than the store was made with, StoreCorrupt for another's database.
 
     A store of an earlier siftd has no fingerprint yet: it gets that of its secret. A person's mark lets another one in.
@@ -171,7 +171,7 @@ def _is_log_behind(opened: OpenedStore, paths: WorkspacePaths) -> bool:
     return applied > known and applied > last_seq(paths.wal)
 
 
-def _check_age(connection: sqlite3.Connection, paths: WorkspacePaths) -> None:
+def _check_age(connection: Database, paths: WorkspacePaths) -> None:
     """Raise StoreCorrupt for a database that is older than a snapshot of it: the log may not bridge the gap."""
     applied = events.applied_seq(connection)
     newest = snapshots.list_snapshots(paths.snapshots)[:1]
@@ -181,9 +181,7 @@ def _check_age(connection: sqlite3.Connection, paths: WorkspacePaths) -> None:
             raise StoreCorrupt("the database is older than its snapshot")
 
 
-def _replay(
-    connection: sqlite3.Connection, tombstones: Tombstones, paths: WorkspacePaths, crash_guard: CrashGuard
-) -> Recovery:
+def _replay(connection: Database, tombstones: Tombstones, paths: WorkspacePaths, crash_guard: CrashGuard) -> Recovery:
     """Bring the database up to the log."""
     foreign = set_foreign_aside(paths.wal, _store_of(connection, paths), paths.quarantine)
     if foreign:
@@ -211,7 +209,7 @@ def _log_recovery(recovery: Recovery, added: int) -> None:
         log.info("log_replayed", added=added, torn_bytes=recovery.torn_bytes, corrupt_lines=recovery.corrupt_lines)
 
 
-def _store_of(connection: sqlite3.Connection, paths: WorkspacePaths) -> str | None:
+def _store_of(connection: Database, paths: WorkspacePaths) -> str | None:
     """Return the store that this database is of; of a fresh one what the newest that was set aside says, if so does
     the log: it may have been set aside because it was another's.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +26,7 @@ from siftd.exchange.format import (
     encode,
 )
 from siftd.store import exchange, meta
+from siftd.store.access import Database
 from siftd.store.connection import hold_snapshot, open_reader
 from siftd.store.memories import tags_of
 from siftd.store.payload import find_object
@@ -68,7 +68,7 @@ def checked_target(path: str) -> Path:
     return target
 
 
-def _header(connection: sqlite3.Connection, counts: dict[str, int], now_ms: int) -> Header:
+def _header(connection: Database, counts: dict[str, int], now_ms: int) -> Header:
     return Header(
         version=VERSION,
         store=meta.get(connection, "store") or "",
@@ -78,7 +78,7 @@ def _header(connection: sqlite3.Connection, counts: dict[str, int], now_ms: int)
     )
 
 
-def _iter_lines(connection: sqlite3.Connection) -> Iterator[Line]:
+def _iter_lines(connection: Database) -> Iterator[Line]:
     for kind, what in COUNTED.items():
         for row in exchange.iter_rows(connection, what):
             yield kind(**_fields(kind, row))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import sqlite3
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 
@@ -18,6 +17,7 @@ from siftd.errors import SiftdError
 from siftd.exchange.format import Header
 from siftd.model import SaidBy
 from siftd.store import meta
+from siftd.store.access import Database
 
 T = TypeVar("T")
 
@@ -63,10 +63,10 @@ class ImportContext:
         self._own = own
         self._header = header
         self._is_own: bool | None = None
-        self._asked: list[tuple[Callable[[sqlite3.Connection], Any], asyncio.Future[Any]]] = []
+        self._asked: list[tuple[Callable[[Database], Any], asyncio.Future[Any]]] = []
         self._answering: asyncio.Task[None] | None = None
 
-    async def ask(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def ask(self, work: Callable[[Database], T]) -> T:
         """Return what `work` reads of the store. Questions of lines that are taken together are answered together: a
         turn of the reading thread for each of them took most of an import's time.
         """

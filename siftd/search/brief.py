@@ -9,7 +9,6 @@ itself is the last session: what it did is lost to its context.
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Iterator
 
@@ -19,6 +18,7 @@ from siftd.search.line_of_work import line_of_work
 from siftd.search.memories import EVERYWHERE, OWN
 from siftd.search.quoting import deeds, on_branch, ran
 from siftd.store import briefs, memories, summaries
+from siftd.store.access import Database
 from siftd.store.briefs import Ending
 from siftd.store.injection_ledger import SessionState
 
@@ -30,13 +30,13 @@ FRESH = SessionState(0, frozenset())
 
 
 def brief(
-    connection: sqlite3.Connection,
+    connection: Database,
     now_ms: int,
     *,
     max_tokens: int,
     session_id: str | None = None,
     state: SessionState = FRESH,
-    everywhere: sqlite3.Connection | None = None,
+    everywhere: Database | None = None,
     branch: str | None = None,
     names_clients: bool = False,
 ) -> Given:
@@ -68,7 +68,7 @@ def brief(
     return block.close()
 
 
-def _standing(stores: dict[str, sqlite3.Connection], now_ms: int) -> Iterator[Piece]:
+def _standing(stores: dict[str, Database], now_ms: int) -> Iterator[Piece]:
     """Yield this project's standing instructions, then those for every project."""
     for letter, connection in stores.items():
         for row in briefs.list_pinned(connection, now_ms):
@@ -76,9 +76,7 @@ def _standing(stores: dict[str, sqlite3.Connection], now_ms: int) -> Iterator[Pi
             yield Piece(f"{letter}{row['id']}", row["updatedTs"], text, label=row["type"], why=why)
 
 
-def _endings(
-    connection: sqlite3.Connection, told: list[Ending], branch: str | None, names_clients: bool
-) -> Iterator[Piece]:
+def _endings(connection: Database, told: list[Ending], branch: str | None, names_clients: bool) -> Iterator[Piece]:
     """Yield what sessions did and left open; of another branch than `branch` it is said."""
     for ending in told:
         upto = summaries.last_event(connection, ending.session_id)
@@ -90,15 +88,13 @@ def _endings(
         yield Piece(ending.id, ending.ts, f"{facts}: `show {ending.id}` for how it ended", ending.event_id, why=_ENDING)
 
 
-def _open(connection: sqlite3.Connection, ending: Ending) -> str:
+def _open(connection: Database, ending: Ending) -> str:
     """Return how many of a session's own tasks it left undone."""
     left, every = briefs.count_tasks_left(connection, ending.session_id)
     return f"{left} of its {every} tasks left open" if left else ""
 
 
-def _failures(
-    connection: sqlite3.Connection, now_ms: int, except_session: str | None, sessions: set[str]
-) -> Iterator[Piece]:
+def _failures(connection: Database, now_ms: int, except_session: str | None, sessions: set[str]) -> Iterator[Piece]:
     """Yield what fails again in these sessions: on another line of work it helps nobody."""
     for failed, mended in briefs.list_returned(connection, now_ms, except_session, FAILURES_MAX):
         event = summaries.find_event(connection, failed)

@@ -7,7 +7,6 @@ share of what its session does. A leg that is missing is said in `degraded`, nev
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -33,6 +32,7 @@ from siftd.search.unsummarised import summarise_now
 from siftd.search.vectors import is_built_in
 from siftd.search.weights import Weights
 from siftd.store import event_views, memories, search_reads, turn_summaries
+from siftd.store.access import Database, DatabaseError
 from siftd.store.event_views import Asking
 from siftd.store.memories import MemoryScope
 from siftd.store.payload import find_object
@@ -102,12 +102,12 @@ class SearchEngine:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: Database,
         index: Callable[[], VectorIndex],
         embed_question: Callable[[str, Mapping[str, float] | None], Any],
         now_ms: Callable[[], int],
         weights: Weights | None = None,
-        everywhere: Callable[[], sqlite3.Connection | None] = lambda: None,
+        everywhere: Callable[[], Database | None] = lambda: None,
         scoring: Callable[[str | None], Mapping[str, float]] = lambda _: {},
     ) -> None:
         """`everywhere` gives the store of the memories for every project, while there is one; `scoring` what is set
@@ -179,7 +179,7 @@ class SearchEngine:
             try:
                 kept = collection.legs(question if weighed.words else None, memory_scope, vector, self._index)
                 hits += self._memory_hits(collection, kept, weighed, k, moment)
-            except sqlite3.Error:
+            except DatabaseError:
                 if collection.connection is self._connection:
                     raise
                 degraded = degraded or "without the memories of every project: their store cannot be read"
@@ -216,7 +216,7 @@ class SearchEngine:
         try:
             vector = self._embed_question(question.text, legs.rarity())
             index = self._index()  # after the question: until a model has answered once, nobody knows its dimension
-        except sqlite3.Error:
+        except DatabaseError:
             raise
         except SiftdError as error:
             return found, None, f"without vectors: {error}" + (f"; {error.hint}" if error.hint else "")

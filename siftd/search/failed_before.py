@@ -6,11 +6,10 @@ repositories: 6 of 243 failing commands are answered, 5 of these with what helps
 
 from __future__ import annotations
 
-import sqlite3
-
 from siftd.search.context_block import NOTHING, Block, Given, Piece
 from siftd.search.own_words import command_words
 from siftd.store import failures, summaries
+from siftd.store.access import Database
 from siftd.store.injection_ledger import SessionState
 
 MAX_TOKENS = 200
@@ -18,7 +17,7 @@ MAX_TOKENS = 200
 
 
 def failed_before(
-    connection: sqlite3.Connection, session_id: str, command: str, error: str, *, max_tokens: int, state: SessionState
+    connection: Database, session_id: str, command: str, error: str, *, max_tokens: int, state: SessionState
 ) -> Given:
     """Return how the same failure ended in another session; nothing where that is not known, or was told."""
     found = failures.find_way_out(connection, session_id, command, error)

@@ -7,11 +7,11 @@ or found out most are told, in their order, and what was left open. The words ar
 from __future__ import annotations
 
 import re
-import sqlite3
 from dataclasses import dataclass
 from typing import TypedDict
 
 from siftd.store import turn_summaries
+from siftd.store.access import Database
 from siftd.wire.requests import finding
 
 TURNS_MIN = 5
@@ -51,7 +51,7 @@ class InShort(TypedDict):
     open: str
 
 
-def in_short(connection: sqlite3.Connection, session_id: str) -> InShort:
+def in_short(connection: Database, session_id: str) -> InShort:
     """Return a session's goals and what is open, as answers carry them; nothing of a session of few turns."""
     turns = turn_summaries.list_turns(connection, session_id)
     if len(turns) < TURNS_MIN:

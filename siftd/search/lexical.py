@@ -14,7 +14,6 @@ and costs most: where rarer ones carry the question it is left out.
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siftd.store import postings
+from siftd.store.access import Database
 
 FIRST_POSTINGS = 512
 """Read of every term at once: how densely the newest lie tells how common the term is."""
@@ -75,7 +75,7 @@ class _Term:
 
 
 def find(
-    connection: sqlite3.Connection,
+    connection: Database,
     table: str,
     rows: int,
     expressions: Sequence[str],

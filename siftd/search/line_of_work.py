@@ -11,11 +11,11 @@ replayed sessions (docs/evaluation.md).
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 
 from siftd.store import summaries, turn_summaries
+from siftd.store.access import Database
 from siftd.store.briefs import Ending
 
 TOLD_MAX = 2
@@ -34,9 +34,7 @@ _KINDS = frozenset(
 """Words that say what kind of change a branch is, or that every repository has files of."""
 
 
-def line_of_work(
-    connection: sqlite3.Connection, endings: Sequence[Ending], now_ms: int, branch: str | None
-) -> list[Ending]:
+def line_of_work(connection: Database, endings: Sequence[Ending], now_ms: int, branch: str | None) -> list[Ending]:
     """Return at most two of the latest sessions, the latest first, that did something and that the new one may go on
     with."""
     names = {each.session_id: _changed(connection, each.session_id) for each in endings}
@@ -60,13 +58,13 @@ def line_of_work(
     return recent
 
 
-def _changed(connection: sqlite3.Connection, session_id: str) -> list[str]:
+def _changed(connection: Database, session_id: str) -> list[str]:
     upto = summaries.last_event(connection, session_id)
     files = turn_summaries.list_files(connection, session_id, 0, upto)
     return list(dict.fromkeys(path for action, path in files if action == "edit"))
 
 
-def _has_run(connection: sqlite3.Connection, session_id: str) -> bool:
+def _has_run(connection: Database, session_id: str) -> bool:
     upto = summaries.last_event(connection, session_id)
     return bool(turn_summaries.list_commands(connection, session_id, 0, upto))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from siftd.search.query import Question, any_of, quoted, trigrams_match
 from siftd.search.relevance import Relevance, answered
 from siftd.search.vectors import is_orthogonal, usual_of_few
 from siftd.store import memories, postings
+from siftd.store.access import Database, DatabaseError
 from siftd.store.memories import MemoryScope
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ Leg = list[tuple[int, float]]
 """(memory id, how far it was found), best first."""
 
 
-def lexical_legs(connection: sqlite3.Connection, question: Question, scope: MemoryScope) -> dict[str, Leg]:
+def lexical_legs(connection: Database, question: Question, scope: MemoryScope) -> dict[str, Leg]:
     """Return the memories that hold words of the question, or words that contain them."""
     words: dict[int, float] = {}
     parts: dict[int, float] = {}
@@ -64,9 +64,7 @@ class MemoryVectors:
         self._ids: NDArray[np.int64] | None = None
         self._matrix: NDArray[np.float32] | None = None
 
-    def nearest(
-        self, connection: sqlite3.Connection, scope: MemoryScope, embedder: str, vector: NDArray[np.float32]
-    ) -> Leg:
+    def nearest(self, connection: Database, scope: MemoryScope, embedder: str, vector: NDArray[np.float32]) -> Leg:
         """Return the memories within the scope whose vector is near `vector`, with their cosines."""
         import numpy as np
 
@@ -109,7 +107,7 @@ def _best_first(scores: dict[int, float]) -> Leg:
 class MemoryCollection:
     """The memories of one store, and the letter that they are cited with."""
 
-    def __init__(self, letter: str, connection: sqlite3.Connection) -> None:
+    def __init__(self, letter: str, connection: Database) -> None:
         self.letter = letter
         self.connection = connection
         self._vectors = MemoryVectors()
@@ -141,7 +139,7 @@ class MemoryCollection:
 class MemoryCollections:
     """This project's memories and those for every project, which another daemon keeps in a store of their own."""
 
-    def __init__(self, connection: sqlite3.Connection, everywhere: Callable[[], sqlite3.Connection | None]) -> None:
+    def __init__(self, connection: Database, everywhere: Callable[[], Database | None]) -> None:
         self._own = MemoryCollection(OWN, connection)
         self._find_shared = everywhere
         self._shared: MemoryCollection | None = None
@@ -154,7 +152,7 @@ class MemoryCollections:
         elif self._shared is None or self._shared.connection is not found:
             self._shared = MemoryCollection(EVERYWHERE, found)
         filled = [self._own] if memories.has_any(self._own.connection) else []
-        with suppress(sqlite3.Error):  # another daemon's store must not take a search away
+        with suppress(DatabaseError):  # another daemon's store must not take a search away
             if self._shared is not None and memories.has_any(self._shared.connection):
                 filled.append(self._shared)
         return filled

@@ -7,7 +7,6 @@ read something of this machine, is quoted where the words are its own (`siftd.se
 
 from __future__ import annotations
 
-import sqlite3
 from typing import NamedTuple
 
 from siftd.capture.truncate import LEFT_OUT
@@ -15,6 +14,7 @@ from siftd.harmless import harmless
 from siftd.search.own_words import changed_files, command_words, fact_of, name_of
 from siftd.search.wording import is_own_wording, own_sentences
 from siftd.store import summaries, turn_summaries
+from siftd.store.access import Database
 from siftd.store.commands import command_key
 from siftd.store.memories import OWNER
 from siftd.store.payload import find_object, texts_of
@@ -40,7 +40,7 @@ class Words(NamedTuple):
     """Of the text, what somebody is quoted with who concluded something; empty where only facts are told."""
 
 
-def words_of(connection: sqlite3.Connection, hit: Hit) -> Words:
+def words_of(connection: Database, hit: Hit) -> Words:
     """Return what a hit says: quoted where its words may be, else what it is and how to read it."""
     if hit["kind"] == OWNER:
         return _memory(hit)
@@ -63,7 +63,7 @@ def _quoted(who: str, said: str) -> Words:
     return Words(f"{who}: «{said}»", said)
 
 
-def _sayable(connection: sqlite3.Connection, event: RawEvent, hit: Hit, otherwise: str) -> str:
+def _sayable(connection: Database, event: RawEvent, hit: Hit, otherwise: str) -> str:
     """Return what may be quoted of what an agent said: all that answers, or what of it is its own."""
     said = str(hit.get("passage") or otherwise)
     if hit["saidBy"] in _QUOTED or event.said_by not in _QUOTED:
@@ -83,7 +83,7 @@ def on_branch(branch: str | None, here: str | None) -> str:
     return f" on branch {name_of(branch)}" if branch and branch != here else ""
 
 
-def deeds(connection: sqlite3.Connection, session_id: str, after: int, upto: int, cwd: str | None) -> str:
+def deeds(connection: Database, session_id: str, after: int, upto: int, cwd: str | None) -> str:
     """Return what a part of a session did, in our own words: files, and the last command that did more than look."""
     parts = [changed_files(turn_summaries.list_files(connection, session_id, after, upto), cwd)]
     for event_id in turn_summaries.list_commands(connection, session_id, after, upto):
@@ -106,7 +106,7 @@ def _ran(event: RawEvent) -> str:
     return ran(event) if isinstance(command, str) and command_key(command) else ""
 
 
-def _story(connection: sqlite3.Connection, event: RawEvent, hit: Hit) -> Words:
+def _story(connection: Database, event: RawEvent, hit: Hit) -> Words:
     """What was asked, if a person or a transcript says so; what was done; how it ended, if that was the agent's own."""
     is_session = hit["scope"] == "session"
     after = 0 if is_session else turn_summaries.turn_before(connection, event.session_id, event.id)

@@ -12,7 +12,6 @@ found by all its words; what is said of it is what may be said unasked (`siftd.s
 from __future__ import annotations
 
 import re
-import sqlite3
 from typing import Any
 
 from siftd.filters import Filters
@@ -22,6 +21,7 @@ from siftd.search.query import Question
 from siftd.search.quoting import Words, on_branch, words_of
 from siftd.search.relevance import Relevance, answered
 from siftd.search.row_cache import concludes
+from siftd.store.access import Database
 from siftd.store.injection_ledger import SessionState
 from siftd.summarise.extractive.words import is_filler
 from siftd.wire.requests.finding import Hit
@@ -53,7 +53,7 @@ questions about the sessions 85 %. A lower floor (0.45, 0.25, 0.3, 1.0) gave 95 
 
 def recall(
     engine: SearchEngine,
-    connection: sqlite3.Connection,
+    connection: Database,
     prompt: str,
     *,
     max_tokens: int,

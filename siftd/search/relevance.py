@@ -7,13 +7,13 @@ bm25 scores of two tables cannot be compared, and a rank says nothing about whet
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from siftd.embed.words import split_words
 from siftd.search.query import Question, quoted
 from siftd.store import postings
+from siftd.store.access import Database
 from siftd.store.memories import count_texts
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Relevance:
         self._total = sum(weights.values())
 
     @classmethod
-    def of(cls, connection: sqlite3.Connection, question: Question) -> Relevance:
+    def of(cls, connection: Database, question: Question) -> Relevance:
         """Weigh the terms of a question by how rare they are among summaries and memories."""
         terms = [term for term in question.terms if term not in _SAYS_NOTHING]
         size = max(_SMALL_STORE, count_texts(connection))

@@ -6,7 +6,6 @@ known before the index is asked, else the index's best are looked at, as many as
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +21,7 @@ from siftd.search.relevance import answered
 from siftd.search.row_cache import Ids, Rows
 from siftd.search.top_k import descending
 from siftd.store import postings, search_reads
+from siftd.store.access import Database
 from siftd.store.scope import EVERY_EVENT, Scope
 
 if TYPE_CHECKING:
@@ -58,9 +58,7 @@ class Found:
 class Legs:
     """The legs for one question within one scope."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, rows: Rows, question: Question, scope: Scope, depth: int = DEPTH
-    ) -> None:
+    def __init__(self, connection: Database, rows: Rows, question: Question, scope: Scope, depth: int = DEPTH) -> None:
         self._connection = connection
         self._rows = rows
         self._depth = depth

@@ -7,7 +7,6 @@ that; and kept. What is hidden does change: it is looked after whenever anything
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from siftd.store import postings, search_reads
+from siftd.store.access import Database
 from siftd.store.scope import Columns
 from siftd.store.search_reads import Supersedes
 
@@ -65,7 +65,7 @@ class Sort(NamedTuple):
 class Rows:
     """The rows of one store that searches have met. Used from one thread at a time."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Database) -> None:
         self._connection = connection
         self._numbers: dict[bytes, int] = {}
         self._names = [b""]

@@ -8,11 +8,11 @@ the prompts of recorded sessions; what they find and miss is told in docs/evalua
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from siftd.store import memories, typed
+from siftd.store.access import Database
 from siftd.store.payload import find_object
 
 PROMPT_CHARS_MAX = 3_000
@@ -65,7 +65,7 @@ class Said:
 
 
 def list_said(
-    connection: sqlite3.Connection,
+    connection: Database,
     now_ms: int,
     *,
     since_event: int = 0,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from siftd.store import summaries
+from siftd.store.access import Database
 from siftd.summarise.extractive import in_own_words
 from siftd.summarise.items import as_item
 
 
-def summarise_now(connection: sqlite3.Connection, event_id: int) -> str:
+def summarise_now(connection: Database, event_id: int) -> str:
     """Return one line for an event, whatever its payload is; an empty one for an event that is gone."""
     event = summaries.find_event(connection, event_id)
     return "" if event is None else in_own_words(as_item(event)).text

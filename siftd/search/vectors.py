@@ -8,7 +8,6 @@ is read piece by piece, newest first, so that the first search after a start nee
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from siftd.search.bitsliced_scan import Bits, doubled
 from siftd.search.id_rows import NOWHERE, Places
 from siftd.search.top_k import descending
 from siftd.store import search_reads
+from siftd.store.access import Database
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,7 +99,7 @@ class VectorIndex:
         """Whether the table has been read to its end."""
         return self._seen is not None and self._read_down_to is None
 
-    def refresh(self, connection: sqlite3.Connection, *, seconds: float | None = None) -> None:
+    def refresh(self, connection: Database, *, seconds: float | None = None) -> None:
         """Take in what changed since the last call; of a table that is not read yet, as much as `seconds` allow."""
         newest = search_reads.last_vector_change(connection)
         if self._seen is None or search_reads.oldest_vector_change(connection) > self._seen + 1:
@@ -118,7 +118,7 @@ class VectorIndex:
             if until is not None and time.monotonic() >= until:
                 break
 
-    def _follow(self, connection: sqlite3.Connection, changed: Sequence[int]) -> None:
+    def _follow(self, connection: Database, changed: Sequence[int]) -> None:
         """Set the rows of summaries whose vector changed, or is gone, as the table says now."""
         now = [(each, search_reads.find_vector(connection, self.embedder, self.dim, each)) for each in changed]
         for summary_id in (each for each, packed in now if packed is None):

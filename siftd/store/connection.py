@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from siftd.errors import StoreCorrupt, StoreError
+from siftd.store.access import Database
 
 BUSY_MS = 100
 """How long a writer waits for a person's lock before it goes on with the log alone."""
@@ -31,7 +32,7 @@ SET_ASIDE = "it is set aside and rebuilt at the next start"
 _CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-def open_writer(path: str) -> sqlite3.Connection:
+def open_writer(path: str) -> Database:
     """Open the database for writing, made if missing, of mode 0600. Raises StoreCorrupt for a damaged one."""
     file = Path(path)
     file.touch(mode=0o600)
@@ -49,7 +50,7 @@ def open_writer(path: str) -> sqlite3.Connection:
     )
 
 
-def open_reader(path: str) -> sqlite3.Connection:
+def open_reader(path: str) -> Database:
     """Open the database read-only. Raises StoreError when there is none."""
     connection = _open(
         f"file:{quote(path)}?mode=ro",
@@ -89,7 +90,7 @@ def hold_snapshot(connection: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def reading(path: str) -> Iterator[sqlite3.Connection]:
+def reading(path: str) -> Iterator[Database]:
     """Give a reader of the database for a moment. Raises StoreError, or StoreCorrupt for a damaged one."""
     try:
         with closing(open_reader(path)) as connection:
@@ -98,7 +99,7 @@ def reading(path: str) -> Iterator[sqlite3.Connection]:
         raise translate(error) from error
 
 
-def _open(target: str, *statements: str, seconds: float) -> sqlite3.Connection:
+def _open(target: str, *statements: str, seconds: float) -> Database:
     """Connect and run `statements`; a database that refuses one is closed again, so that it can be set aside."""
     try:
         connection = sqlite3.connect(
@@ -115,7 +116,7 @@ def _open(target: str, *statements: str, seconds: float) -> sqlite3.Connection:
     except UnicodeDecodeError as error:  # SQLite's message names what is malformed, and the name itself is
         connection.close()
         raise _corrupt("its schema is not text") from error
-    return connection
+    return Database(connection)
 
 
 def _decode(text: bytes) -> str:

@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from siftd.store import meta, slack
+from siftd.store.access import Database
 from siftd.store.connection import open_writer, translate
 from siftd.store.forget_reach import Reach
 from siftd.store.tombstones import Tombstones, summarise_again
@@ -106,7 +107,7 @@ TEXTLESS_TABLES = {
 """The other tables, and what they hold."""
 
 
-def open_eraser(database: str) -> sqlite3.Connection:
+def open_eraser(database: str) -> Database:
     """Open a writing connection that overwrites what it deletes. For one thread."""
     connection = open_writer(database)
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
@@ -115,7 +116,7 @@ def open_eraser(database: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def erasing(database: str) -> Iterator[sqlite3.Connection]:
+def erasing(database: str) -> Iterator[Database]:
     """Give a connection of `open_eraser` for a moment. Raises StoreError, or StoreCorrupt for a damaged database."""
     try:
         with closing(open_eraser(database)) as connection:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from siftd.errors import StoreError
 from siftd.store import event_views, meta
+from siftd.store.access import DatabaseError
 from siftd.store.connection import open_reader, translate
 from siftd.workspace.identity import path_from_text
 from siftd.workspace.paths import Home, WorkspacePaths
@@ -49,7 +49,7 @@ def describe(paths: WorkspacePaths) -> Known:
                 event_views.counts(connection)["events"],
                 None,
             )
-        except sqlite3.Error as error:
+        except DatabaseError as error:
             raise translate(error) from error
         finally:
             connection.close()

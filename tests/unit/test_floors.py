@@ -83,6 +83,26 @@ def test_sql_stands_in_the_store_alone() -> None:
     assert found == foreign
 
 
+def test_nobody_outside_of_the_store_knows_what_the_database_is() -> None:
+    """They hold a `siftd.store.access.Database`, and hand it to the store's functions."""
+    reads_databases_of_others = {"siftd/foreign_database.py", "siftd/clients/opencode/sessions.py"}
+    found = {
+        str(module.relative_to(REPOSITORY))
+        for module in (REPOSITORY / "siftd").rglob("*.py")
+        if not module.is_relative_to(REPOSITORY / "siftd" / "store")
+        if "sqlite3" in _imported(module)
+    }
+    assert found == reads_databases_of_others
+
+
+def _imported(module: Path) -> set[str]:
+    """Return the modules that a module imports by their names, inside of functions too."""
+    nodes = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
+    return {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names} | {
+        str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)
+    }
+
+
 OURS_ALONE = set(
     "stock shop workshop desk shelf shelves purse acquit condemned door wish unapplied retell retold untold".split()
 )

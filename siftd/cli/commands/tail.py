@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from argparse import ArgumentParser, Namespace
 
@@ -13,6 +12,7 @@ from siftd.cli.output import say_json, tell
 from siftd.cli.stored import read_store
 from siftd.search.unsummarised import summarise_now
 from siftd.store import event_views
+from siftd.store.access import Database
 from siftd.wire.requests import EventLine
 
 FOLLOW_SECONDS = 0.5
@@ -39,7 +39,7 @@ def _newer(context: Context, last: int) -> list[EventLine]:
     return read_store(context, lambda c: _with_lines(c, event_views.timeline_since(c, last, AT_ONCE))) or []
 
 
-def _with_lines(connection: sqlite3.Connection, events: list[EventLine]) -> list[EventLine]:
+def _with_lines(connection: Database, events: list[EventLine]) -> list[EventLine]:
     return [{**each, "text": each["text"] or summarise_now(connection, each["eventId"])} for each in events]
 
 

@@ -6,7 +6,6 @@ import fcntl
 import os
 import platform
 import socket
-import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from siftd.finding import Finding
 from siftd.install.installation import find_others, find_recorded
 from siftd.log.recovery import iter_records
 from siftd.store import sqlite_checks
+from siftd.store.access import SQLITE_VERSION, DatabaseError
 from siftd.store.connection import open_reader
 from siftd.store.log_diff import count_differing
 from siftd.workspace.home import check_links, check_owners, load_settings
@@ -32,7 +32,7 @@ def check_python() -> Iterator[Finding]:
     if missing:
         yield Finding("python", "problem", missing, "install siftd under a Python with a newer SQLite")
     else:
-        yield Finding("python", "ok", f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")
+        yield Finding("python", "ok", f"Python {platform.python_version()}, SQLite {SQLITE_VERSION}")
 
 
 def check_home(context: Context) -> Iterator[Finding]:
@@ -146,7 +146,7 @@ def _check_integrity(path: str, wal: str) -> Iterator[Finding]:
             yield Finding("database", "problem", message, "`mem rebuild` builds them again from the log")
         else:
             yield Finding("database", "ok", path)
-    except sqlite3.Error:
+    except DatabaseError:
         yield Finding("database", "problem", "the database is damaged", remedy)
     finally:
         connection.close()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 from siftd.cli.context import Context
 from siftd.errors import StoreError
 from siftd.store import event_views, events
+from siftd.store.access import DatabaseError
 from siftd.store.connection import open_reader, translate
 from siftd.store.migrate import check_not_newer
 from siftd.store.tombstones import pending_seq
@@ -81,7 +81,7 @@ def _read_database(path: str, *, has_log: bool) -> tuple[dict[str, Any], str | N
                 "forgets": [] if pending_seq(connection) is None else ["the next daemon erases it"],
                 "appliedSeq": events.applied_seq(connection),
             }, None
-        except sqlite3.Error as error:
+        except DatabaseError as error:
             raise translate(error) from error
         finally:
             connection.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -19,6 +18,7 @@ from siftd.daemon.known_time import KnownTime
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.log.recovery import iter_records
 from siftd.store import event_views, forget_matching
+from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.forget_matching import ForgetQuery
 from siftd.store.tombstones import Keys, Tombstones
@@ -120,12 +120,12 @@ class Forgetter:
         await self.finish()
         return count
 
-    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _read(self, work: Callable[[Database], T]) -> T:
         with reading(self._paths.database) as connection:
             return work(connection)
 
 
-def query_of(request: Forget, connection: sqlite3.Connection, now_ms: int) -> ForgetQuery:
+def query_of(request: Forget, connection: Database, now_ms: int) -> ForgetQuery:
     """Return what a request is about. Raises RequestInvalid for one about nothing, or about two things at once."""
     named = [name for name in ("ids", "session", "file", "query") if getattr(request, name)]
     has_time = request.since is not None or request.until is not None
@@ -144,7 +144,7 @@ def query_of(request: Forget, connection: sqlite3.Connection, now_ms: int) -> Fo
     )
 
 
-def _query_of_ids(cited: list[str], connection: sqlite3.Connection, now_ms: int) -> ForgetQuery:
+def _query_of_ids(cited: list[str], connection: Database, now_ms: int) -> ForgetQuery:
     """Return the wish for typed ids. A summary stands for its event: alone it would be written again."""
     events, memories = set(), set()
     for text in cited:
@@ -162,7 +162,7 @@ def _query_of_ids(cited: list[str], connection: sqlite3.Connection, now_ms: int)
     return ForgetQuery(events=frozenset(events), memories=frozenset(memories), until=now_ms)
 
 
-def _whole_session(session: str, connection: sqlite3.Connection) -> str:
+def _whole_session(session: str, connection: Database) -> str:
     """Return the session that begins like this; one that nobody knows is taken at its word."""
     found = event_views.list_named(connection, session)
     if not found:

@@ -13,7 +13,6 @@ long as it took.
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 
 import structlog
 
@@ -28,6 +27,7 @@ from siftd.log import sealing
 from siftd.log.record import Record
 from siftd.redact.session_values import Sought
 from siftd.store import erasing, hiding
+from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.hiding import Holders
 from siftd.store.scrubbing import Scrubbed
@@ -100,11 +100,11 @@ class _Hidden:
         self._admission = admission
         self._found = found
 
-    def from_rows(self, connection: sqlite3.Connection) -> None:
+    def from_rows(self, connection: Database) -> None:
         self.scrubbed = hiding.hide_rows(connection, self._admission, self._found)
         erasing.sweep_changed(connection)
 
-    def from_log(self, connection: sqlite3.Connection) -> None:  # noqa: ARG002 - the records tell
+    def from_log(self, connection: Database) -> None:  # noqa: ARG002 - the records tell
         sessions = {holders.session_id for holders in self._found}
         # A record before the first event that holds it may hold a memory or a title, nothing else.
         if any(holders.texts for holders in self._found):
@@ -118,8 +118,8 @@ class _Hidden:
 
         self.scrubbed.rows["records"] += sealing.renew(self._paths.wal, renewed, after=first - 1)
 
-    def stays(self, connection: sqlite3.Connection, session: str | None, tool: str | None) -> bool:  # noqa: ARG002
+    def stays(self, connection: Database, session: str | None, tool: str | None) -> bool:  # noqa: ARG002
         return True
 
-    def is_done(self, connection: sqlite3.Connection) -> None:
+    def is_done(self, connection: Database) -> None:
         """What is sought lives in memory alone."""

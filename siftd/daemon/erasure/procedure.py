@@ -14,7 +14,6 @@ of its database, that is in none.
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import NamedTuple, Protocol
 from siftd.daemon import saved_brief
 from siftd.daemon.logs import unname
 from siftd.store import erasing, snapshots
+from siftd.store.access import Database
 from siftd.workspace.paths import WorkspacePaths
 
 _SET_ASIDE = ("db.sqlite.damaged-*", "db.sqlite.new", ".*.new", "spool/*.bad", "brief", "brief.*")
@@ -33,13 +33,13 @@ _LEFTOVER_SECONDS = 60
 class Removal(Protocol):
     """What is to be taken out, asked of for each holder in turn."""
 
-    def from_rows(self, connection: sqlite3.Connection) -> None:
+    def from_rows(self, connection: Database) -> None:
         """Take it out of the database, with all that was derived from it."""
 
-    def from_log(self, connection: sqlite3.Connection) -> None:
+    def from_log(self, connection: Database) -> None:
         """Take it out of the log's records. The rows are done."""
 
-    def stays(self, connection: sqlite3.Connection, session: str | None, tool: str | None) -> bool:
+    def stays(self, connection: Database, session: str | None, tool: str | None) -> bool:
         """Whether a session's id, or a tool's name, may stay in the daemon's own log."""
 
     @property
@@ -47,7 +47,7 @@ class Removal(Protocol):
         """Whether files that nobody reads any more go whole, and names are looked for in the daemon's log: else what is
         taken out is known to be in neither."""
 
-    def is_done(self, connection: sqlite3.Connection) -> None:
+    def is_done(self, connection: Database) -> None:
         """Note that nothing of it is in any file of ours."""
 
 
@@ -57,22 +57,22 @@ class Holder(NamedTuple):
     name: str
     files: tuple[str, ...]
     """Globs below the workspace's folder."""
-    take_out: Callable[[WorkspacePaths, sqlite3.Connection, Removal], None]
+    take_out: Callable[[WorkspacePaths, Database, Removal], None]
 
 
-def _from_rows(_: WorkspacePaths, connection: sqlite3.Connection, removal: Removal) -> None:
+def _from_rows(_: WorkspacePaths, connection: Database, removal: Removal) -> None:
     removal.from_rows(connection)
 
 
-def _from_log(_: WorkspacePaths, connection: sqlite3.Connection, removal: Removal) -> None:
+def _from_log(_: WorkspacePaths, connection: Database, removal: Removal) -> None:
     removal.from_log(connection)
 
 
-def _from_brief(paths: WorkspacePaths, _: sqlite3.Connection, __: Removal) -> None:
+def _from_brief(paths: WorkspacePaths, _: Database, __: Removal) -> None:
     saved_brief.remove(paths)  # it is written again
 
 
-def _from_set_aside(paths: WorkspacePaths, _: sqlite3.Connection, removal: Removal) -> None:
+def _from_set_aside(paths: WorkspacePaths, _: Database, removal: Removal) -> None:
     """Remove the copies that nobody reads any more, whole: nobody can tell what they hold."""
     if not removal.is_of_all:
         return
@@ -86,7 +86,7 @@ def _from_set_aside(paths: WorkspacePaths, _: sqlite3.Connection, removal: Remov
     shutil.rmtree(paths.quarantine, ignore_errors=True)
 
 
-def _from_daemon_log(paths: WorkspacePaths, connection: sqlite3.Connection, removal: Removal) -> None:
+def _from_daemon_log(paths: WorkspacePaths, connection: Database, removal: Removal) -> None:
     if removal.is_of_all:
         unname(
             paths.daemon_log,

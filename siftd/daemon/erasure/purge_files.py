@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from siftd.daemon.erasure.procedure import Erasure
 from siftd.log import sealing
 from siftd.log.recovery import iter_records
 from siftd.store import erasing
+from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.forget_reach import Reach, reach_of
 from siftd.store.tombstones import Keys, Tombstones, first_pending_seq, note_done, pending_seq
@@ -50,22 +49,22 @@ class _Forgotten:
         self._now_ms = now_ms
         self._needles: tuple[bytes, ...] | None = None
 
-    def from_rows(self, connection: sqlite3.Connection) -> None:
+    def from_rows(self, connection: Database) -> None:
         reach = self._reach(connection)
         erasing.erase_rows(connection, Tombstones(connection, self._secret), reach, self._now_ms)
         self._needles = reach.needles
 
-    def from_log(self, connection: sqlite3.Connection) -> None:
+    def from_log(self, connection: Database) -> None:
         sealing.rewrite(self._paths.wal, Tombstones(connection, self._secret).left_of, self._needles)
 
-    def stays(self, connection: sqlite3.Connection, session: str | None, tool: str | None) -> bool:
+    def stays(self, connection: Database, session: str | None, tool: str | None) -> bool:
         is_known = session is None or erasing.has_session(connection, session)
         return is_known and (tool is None or erasing.has_tool(connection, tool))
 
-    def is_done(self, connection: sqlite3.Connection) -> None:
+    def is_done(self, connection: Database) -> None:
         note_done(connection, self._seq, self._now_ms)
 
-    def _reach(self, connection: sqlite3.Connection) -> Reach:
+    def _reach(self, connection: Database) -> Reach:
         first = first_pending_seq(connection)
         records = () if first is None else iter_records(self._paths.wal, after=first - 1)
         return reach_of(connection, records, Keys(self._secret))

@@ -7,7 +7,6 @@ their ids and identities; `input_hash` is that of the new payload.
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Container
 from functools import lru_cache
 from typing import Any
@@ -24,6 +23,7 @@ from siftd.log import sealing
 from siftd.log.record import Record
 from siftd.log.recovery import iter_records
 from siftd.store import erasing, scrubbing
+from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.exchange import text_hash
 from siftd.store.scrubbing import Scrubbed, StoredPayloads
@@ -112,25 +112,25 @@ class Replaced:
         self._seq = seq
         self._scrubbed = scrubbed
 
-    def from_rows(self, connection: sqlite3.Connection) -> None:
+    def from_rows(self, connection: Database) -> None:
         self._scrubbed.add(scrubbing.scrub_rows(connection, self._admission, dry_run=False))
         erasing.sweep_changed(connection)
 
-    def from_log(self, connection: sqlite3.Connection) -> None:
+    def from_log(self, connection: Database) -> None:
         renewal = Renewal(self._admission, Clean(connection, self._scrubbed))
         self._scrubbed.rows["records"] += sealing.renew(self._paths.wal, renewal.renewed)
 
-    def stays(self, connection: sqlite3.Connection, session: str | None, tool: str | None) -> bool:  # noqa: ARG002
+    def stays(self, connection: Database, session: str | None, tool: str | None) -> bool:  # noqa: ARG002
         return all(self._admission.scrub_text(name) == name for name in (session, tool) if name is not None)
 
-    def is_done(self, connection: sqlite3.Connection) -> None:
+    def is_done(self, connection: Database) -> None:
         scrubbing.note_done(connection, self._seq)
 
 
 class Clean:
     """Payloads that the scrub of the rows has found clean, or made so: the log need not be read for them again."""
 
-    def __init__(self, connection: sqlite3.Connection, scrubbed: Scrubbed) -> None:
+    def __init__(self, connection: Database, scrubbed: Scrubbed) -> None:
         self._stored = StoredPayloads(connection)
         self._changed = scrubbed.events
 

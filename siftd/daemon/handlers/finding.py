@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Callable
 
@@ -17,6 +16,7 @@ from siftd.errors import RequestInvalid
 from siftd.search.goals import in_short
 from siftd.search.unsummarised import summarise_now
 from siftd.store import event_views, injection_ledger, memories
+from siftd.store.access import Database
 from siftd.wire import cursors, requests
 
 SESSIONS_WITH_GOALS = 100
@@ -24,12 +24,12 @@ SESSIONS_WITH_GOALS = 100
 BEHIND = "without the newest captures: the database is locked by another program, or the disk is full"
 
 
-def _event(connection: sqlite3.Connection, event_id: int) -> requests.ShownEvent | None:
+def _event(connection: Database, event_id: int) -> requests.ShownEvent | None:
     event = event_views.find_event(connection, event_id)
     return None if event is None else {"kind": "event", **event, "trivial": salience(connection, event_id)}
 
 
-def _summary(connection: sqlite3.Connection, summary_id: int) -> requests.ShownSummary | None:
+def _summary(connection: Database, summary_id: int) -> requests.ShownSummary | None:
     summary = event_views.find_summary(connection, summary_id)
     if summary is None:
         return None
@@ -40,12 +40,12 @@ def _summary(connection: sqlite3.Connection, summary_id: int) -> requests.ShownS
     return {"kind": "summary", **summary, "event": event}
 
 
-def _memory(connection: sqlite3.Connection, memory_id: int) -> requests.ShownMemory | None:
+def _memory(connection: Database, memory_id: int) -> requests.ShownMemory | None:
     memory = memories.find_memory(connection, memory_id)
     return None if memory is None else {"kind": "memory", **memory}
 
 
-_FIND: dict[str, Callable[[sqlite3.Connection, int], requests.Shown | None]] = {
+_FIND: dict[str, Callable[[Database, int], requests.Shown | None]] = {
     "e": _event, "s": _summary, "m": _memory,
 }  # fmt: skip
 
@@ -96,7 +96,7 @@ class Finding:
             limit = max(1, before + after)
             behind = cursors.decode(request.cursor, int, int)
 
-            def latest(connection: sqlite3.Connection) -> list[requests.EventLine]:
+            def latest(connection: Database) -> list[requests.EventLine]:
                 asking = event_views.find_asking(connection, request.asking)
                 return event_views.timeline_latest(connection, session, limit + 1, asking, behind, request.client)
 
@@ -125,7 +125,7 @@ class Finding:
 
         behind = cursors.decode(request.cursor, int, str)
 
-        def listed(connection: sqlite3.Connection) -> tuple[list[requests.Session], str | None]:
+        def listed(connection: Database) -> tuple[list[requests.Session], str | None]:
             found = event_views.sessions(connection, limit + 1, behind, request.client)
             shown, rest = cursors.page(found, limit, lambda each: (each["lastTs"], each["sessionId"]))
             if limit <= SESSIONS_WITH_GOALS:
@@ -153,12 +153,10 @@ class Finding:
         """Return the clients that have written here: where there are several, what is shown says whose it is."""
         return await self._store.read(self._store.clients.names)
 
-    async def _with_lines(
-        self, find: Callable[[sqlite3.Connection], list[requests.EventLine]]
-    ) -> list[requests.EventLine]:
+    async def _with_lines(self, find: Callable[[Database], list[requests.EventLine]]) -> list[requests.EventLine]:
         """Return events, each with its line of text: one without a summary is summarised on the spot."""
 
-        def read(connection: sqlite3.Connection) -> list[requests.EventLine]:
+        def read(connection: Database) -> list[requests.EventLine]:
             events = find(connection)
             for each in events:
                 each["text"] = each["text"] or summarise_now(connection, each["eventId"])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import sqlite3
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -29,6 +28,7 @@ from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
 from siftd.redact.redactor import Redactor
 from siftd.store import conversations, memories, memory_changes, memory_views
+from siftd.store.access import Database
 from siftd.store.memory_changes import RELATIONS
 from siftd.wire import cursors, requests
 from siftd.workspace.paths import GLOBAL, WorkspacePaths
@@ -206,7 +206,7 @@ class MemoryRequests:
     async def health(self, request: requests.MemoryHealth) -> dict[str, Any]:
         now_ms = self._clock.now_ms()
 
-        def read(connection: sqlite3.Connection) -> dict[str, Any]:
+        def read(connection: Database) -> dict[str, Any]:
             return {
                 "health": memory_views.health(connection, now_ms),
                 "topics": memory_views.topics(connection, now_ms, request.label),
@@ -259,7 +259,7 @@ class MemoryRequests:
         before = self._clock.now_ms() - (request.stale_days or 0) * MS_PER_DAY
         behind = cursors.decode(request.cursor, int, str)
 
-        def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def read(connection: Database) -> list[dict[str, Any]]:
             if request.id is not None:
                 return conversations.tree(connection, request.id)
             if request.stale_days is not None:
@@ -280,7 +280,7 @@ class MemoryRequests:
             raise RequestInvalid(f"there is no memory m{memory_id}", hint="`mem memories` lists them")
         return memory
 
-    def _similar(self, connection: sqlite3.Connection, memory_id: int, text: str, limit: int) -> list[dict[str, Any]]:
+    def _similar(self, connection: Database, memory_id: int, text: str, limit: int) -> list[dict[str, Any]]:
         near = self._writes.near(connection, text, self._clock.now_ms())
         rows = ((memories.find_hit(connection, each), cosine) for each, cosine in near if each != memory_id)
         return [
