@@ -7,7 +7,7 @@ repositories: 6 of 243 failing commands are answered, 5 of these with what helps
 from __future__ import annotations
 
 from siftd.search.context_block import NOTHING, Block, Given, Piece
-from siftd.search.own_words import command_words
+from siftd.search.own_words import command_words, name_of
 from siftd.store import failures, summaries
 from siftd.store.access import Database
 from siftd.store.injection_ledger import SessionState
@@ -21,21 +21,32 @@ def failed_before(
 ) -> Given:
     """Return how the same failure ended in another session; nothing where that is not known, or was told."""
     found = failures.find_way_out(connection, session_id, command, error)
-    cited = found and f"e{found.succeeded}"
-    if found is None or cited is None or cited in state.told:
+    if found is None:
         return NOTHING
-    event = summaries.find_event(connection, found.succeeded)
+    shown = found.end.change or found.end.succeeded
+    cited = f"e{shown}"
+    event = None if cited in state.told else summaries.find_event(connection, shown)
     if event is None:
         return NOTHING
     block = Block(min(max_tokens, MAX_TOKENS))
-    failed = f"`{command_words(command, with_folder=True)}` failed with the same error before"
-    text = f"{failed}; {_way(found)}: `timeline {cited}`"
-    block.add(Piece(cited, event.ts, text, found.succeeded, why={"section": "failed before", "failed": found.failed}))
+    text = _changed(found, cited) if found.end.change else _ran(found, command, cited)
+    block.add(Piece(cited, event.ts, text, shown, why={"section": "failed before", "failed": found.failed}))
     return block.close()
 
 
+def _changed(found: failures.WayOut, cited: str) -> str:
+    rule = name_of(found.fault.signature.removeprefix("rule ").replace(" ", "/"))
+    changed = name_of(found.end.path.rpartition("/")[2])
+    return f"what `{rule}` reported in an earlier session ended with a change of {changed}: `show {cited}`"
+
+
+def _ran(found: failures.WayOut, command: str, cited: str) -> str:
+    failed = f"`{command_words(command, with_folder=True)}` failed with the same error before"
+    return f"{failed}; {_way(found)}: `timeline {cited}`"
+
+
 def _way(found: failures.WayOut) -> str:
-    *before, last = (f"`{command_words(each, with_folder=True)}`" for each in found.ran)
+    *before, last = (f"`{command_words(each, with_folder=True)}`" for each in found.end.ran)
     after = f" after {', '.join(before[-2:])}" if before else ""
     if not found.is_same:
         return f"{last} succeeded then{after}"

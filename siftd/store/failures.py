@@ -1,26 +1,27 @@
-"""Commands that failed as one fails now, and what let them through: looked for among the latest failures.
+"""Commands that failed as one fails now, and what ended that: looked for among the latest failures.
 
-Two failures are alike when commands that do the same (`siftd.store.commands`) failed with the same first line of error,
-paths and numbers left out. The way out is what ran next in that session until one of them succeeded: another form of
-the command, or another command before it. Where a file was changed on the way, the change was the answer, and it was
-that day's; of what ends in a pipe to a filter nobody knows whether it succeeded.
+Two failures are alike when they have a fault in common (`siftd.facts.learnt_errors`): a rule of a checker, whatever ran
+it; or the same line of error, for commands that do the same (`siftd.store.commands`). Of what ends in a pipe to a
+filter nobody knows whether it succeeded.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
+from siftd.facts.learnt_commands import Ended, runs_of
+from siftd.facts.learnt_errors import STEPS_MAX, End, Fault, Step, end_of, faults_of
 from siftd.store.commands import command_key
+from siftd.store.payload import find_object, texts_of
 
 LATEST = 400
 """Failures that are looked through; some 5 ms."""
-CALLS_MAX = 5
-"""Calls after a failure among which the way out is looked for."""
-_ERROR_CHARS = 4_000
-_SIGNATURE_CHARS = (15, 160)
-"""Shorter says nothing of its own; longer lines end differently."""
+_ENDS_MAX = 12
+"""Failures alike whose ends are looked for: each is a read of the calls that came after."""
+_ERROR_CHARS = 8_000
 _FAILED = """
 SELECT id, session_id, agent_id, json_extract(payload_json, '$.tool_input.command'),
        substr(json_extract(payload_json, '$.error'), 1, ?3)
@@ -28,26 +29,16 @@ FROM events WHERE outcome = 'failed' AND action = 'run' AND session_id <> ?1 AND
 ORDER BY ts DESC, id DESC LIMIT ?2
 """
 _NEXT = """
-SELECT id, action, outcome, CASE action WHEN 'run' THEN json_extract(payload_json, '$.tool_input.command') END,
-       EXISTS (SELECT 1 FROM event_facets f WHERE f.event_id = e.id AND f.facet = 'file')
-FROM events e WHERE session_id = ? AND id > ? AND agent_id IS ? AND json_valid(payload_json)
-AND kind = 'tool' ORDER BY id LIMIT ?
+SELECT id, action, outcome, CASE WHEN length(payload_json) < 100000 THEN payload_json END FROM events
+WHERE session_id = ? AND id > ? AND agent_id IS ? AND kind = 'tool' ORDER BY id LIMIT ?
 """
-_LOOKS = ("read", "search")
-_TELLS_OF_AN_ERROR = re.compile(
-    r"error|fail|fatal|cannot|can't|could not|no such|denied|undefined|unexpected|panic|exception|invalid|missing"
-    r"|refused|unable|does not|not found|not allowed|not supported|conflict|unknown",
-    re.IGNORECASE,
-)
-_SAYS_ONLY_THAT = re.compile(r"\W{0,20}(?:exit code \d{1,5}|errors?|fail(?:ed|ure)?)\W{0,20}", re.IGNORECASE)
 _FILTERED = re.compile(r"\|\s{0,5}(?:grep|egrep|rg|head|tail|cat|wc|tee|true)\b|\|\|")
 _RUN = re.compile(r"\brun\s{1,5}([\w:./-]{1,60})")
-_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
-_PATH = re.compile(
-    r"(?:(?:~|\.{1,2})?(?:/[\w.@+~-]{1,80}){1,20}/?|[\w-]{1,60}(?:/[\w.@+-]{1,80}){1,20}|[\w-]{1,60}\.[a-z]{1,4}\b)"
-    r"(?::\d{1,7}){0,3}"
-)
-_NUMBER = re.compile(r"0x[0-9a-f]{1,32}|\b(?=[a-f]{0,64}\d)[0-9a-f]{7,64}\b|\d{1,30}", re.IGNORECASE)
+_VARIES = re.compile(r"\d{1,20}|[\w.@~-]{0,80}/[\w./@~-]{0,200}")
+_WORDS_CHARS = 1_000
+_ALIKE = 0.5
+"""Of their words two commands must share so many that one's way out is taken for the other's."""
+_PATH_KEYS = ("file_path", "path", "notebook_path")
 
 
 class WayOut(NamedTuple):
@@ -55,61 +46,104 @@ class WayOut(NamedTuple):
 
     failed: int
     """The event of that failure."""
-    ran: tuple[str, ...]
-    """The commands that were run for it, the last one being what succeeded."""
-    succeeded: int
+    fault: Fault
+    """What it had in common."""
+    end: End
     is_same: bool
     """The command that succeeded is the very one that had failed."""
 
 
-def signature(error: str) -> str:
-    """Return what a failure is known by: the first line that tells of an error; "" where none says anything."""
-    for line in _COLOUR.sub("", error[:_ERROR_CHARS]).splitlines():
-        if _TELLS_OF_AN_ERROR.search(line) and not _SAYS_ONLY_THAT.fullmatch(line.strip()):
-            known = " ".join(_NUMBER.sub("0", _PATH.sub("/", line)).split()).lower()
-            low, high = _SIGNATURE_CHARS
-            return known[:high] if len(known) >= low else ""
-    return ""
-
-
 def find_way_out(connection: sqlite3.Connection, session_id: str, command: str, error: str) -> WayOut | None:
     """Return how the latest failure like this one, in another session, was got through."""
-    known = signature(error)
-    deed = _deed(command)
-    if not known or not deed[0]:
+    faults = faults_of(error[:_ERROR_CHARS])
+    deed = deed_of(command)
+    if not faults or not deed[0]:
         return None
+    looked_at = 0
     for event_id, session, agent, theirs, their_error in connection.execute(
         _FAILED, (session_id, LATEST, _ERROR_CHARS)
     ):
-        if not isinstance(theirs, str) or not isinstance(their_error, str) or _deed(theirs) != deed:
+        if not isinstance(theirs, str) or not isinstance(their_error, str):
             continue
-        if signature(their_error) == known and (found := _way_out(connection, event_id, session, agent, theirs)):
-            return found
-    return None
-
-
-def _way_out(
-    connection: sqlite3.Connection, failed: int, session: str, agent: str | None, command: str
-) -> WayOut | None:
-    ran: list[str] = []
-    for event_id, action, outcome, theirs, is_of_file in connection.execute(_NEXT, (session, failed, agent, CALLS_MAX)):
-        if not isinstance(theirs, str):
-            if is_of_file and action not in _LOOKS:
+        is_alike = deed_of(theirs) == deed and _likeness(theirs, command) >= _ALIKE
+        for fault in _in_common(faults, their_error, is_alike=is_alike):
+            looked_at += 1
+            steps = _steps(connection, event_id, session, agent, deed_of(theirs))
+            if end := end_of(fault, steps):
+                is_same = bool(end.ran) and _same(end.ran[-1]) == _same(theirs)
+                return WayOut(event_id, fault, end, is_same)
+            if looked_at >= _ENDS_MAX:
                 return None
-            continue
-        if outcome != "ok" or not command_key(theirs) or _same(theirs) == "pwd" or _FILTERED.search(theirs):
-            continue
-        ran.append(theirs)
-        if _deed(theirs) == _deed(command):
-            return WayOut(failed, tuple(ran), event_id, _same(theirs) == _same(command))
     return None
 
 
-def _deed(command: str) -> tuple[str, str]:
+def _in_common(faults: Sequence[Fault], error: str, *, is_alike: bool) -> list[Fault]:
+    """Return the faults, as that error tells them, that two failures have in common."""
+    low = error.lower()
+    maybe = [each for each in faults if (each.is_rule or is_alike) and each.word in low]
+    if not maybe:
+        return []
+    theirs = {each.signature: each for each in faults_of(error)}
+    return [theirs[each.signature] for each in maybe if each.signature in theirs]
+
+
+def _steps(
+    connection: sqlite3.Connection, failed: int, session: str, agent: str | None, deed: tuple[str, str]
+) -> list[Step]:
+    rows = connection.execute(_NEXT, (session, failed, agent, STEPS_MAX))
+    return [_step(event_id, action, outcome, payload, deed) for event_id, action, outcome, payload in rows]
+
+
+def _step(
+    event_id: int, action: str | None, outcome: str | None, payload_json: str | None, deed: tuple[str, str]
+) -> Step:
+    payload = find_object(payload_json or "") or {}
+    given = payload.get("tool_input")
+    given = given if isinstance(given, dict) else {}
+    command = given.get("command") if action == "run" else None
+    if not isinstance(command, str):
+        path = next((given[key] for key in _PATH_KEYS if isinstance(given.get(key), str)), "")
+        is_change = action == "edit" and outcome == "ok"
+        before, after = _changed(given) if is_change else ("", "")
+        return Step(event_id, None, False, False, frozenset(), path if is_change else "", before, after)
+    output = "\n".join(_printed(payload))
+    is_well = _is_well(command, outcome, output)
+    found = frozenset() if is_well else frozenset(each.signature for each in faults_of(output))
+    return Step(event_id, command, deed_of(command) == deed, is_well, found, "", "", "")
+
+
+def _is_well(command: str, outcome: str | None, output: str) -> bool:
+    if outcome == "ok" and command_key(command) and _same(command) != "pwd" and not _FILTERED.search(command):
+        return True
+    results = [result for _, result in runs_of(command, Ended(outcome, "", output[-_ERROR_CHARS:]))]
+    return bool(results) and all(result == "ok" for result in results)
+
+
+def _printed(payload: dict[str, Any]) -> Iterator[str]:
+    yield from texts_of([payload.get("error"), payload.get("tool_response")])
+
+
+def _changed(given: dict[str, Any]) -> tuple[str, str]:
+    """Return what a change took out and put in."""
+    edits = given.get("edits")
+    parts = [given, *(each for each in edits if isinstance(each, dict))] if isinstance(edits, list) else [given]
+    return (
+        "\n".join(str(each.get("old_string") or "") for each in parts),
+        "\n".join(str(each.get("new_string") or each.get("content") or "") for each in parts),
+    )
+
+
+def deed_of(command: str) -> tuple[str, str]:
     """Return what a command does: its key, and of `npm run test` and the like what is run."""
     key = command_key(command)
     named = _RUN.search(command) if key.endswith(" run") else None
     return key, named[1] if named else ""
+
+
+def _likeness(one: str, other: str) -> float:
+    """Return how many of two commands' words they share, numbers and paths aside."""
+    ours, theirs = (set(_VARIES.sub("0", each[:_WORDS_CHARS].replace("2>&1", "")).split()) for each in (one, other))
+    return len(ours & theirs) / (len(ours | theirs) or 1)
 
 
 def _same(command: str) -> str:

@@ -39,6 +39,8 @@ from siftd.embed.words import index_words, split_words
 from siftd.errors import SiftdError
 from siftd.exchange.format import decode as decode_exchange
 from siftd.facts.extraction import extract
+from siftd.facts.learnt_commands import Ended, runs_of
+from siftd.facts.learnt_errors import faults_of
 from siftd.facts.model import Candidate, Known, Said, Turn
 from siftd.facts.verdicts import judge
 from siftd.harmless import harmless, unfenced, visible
@@ -394,6 +396,8 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "indexing.facets_of": lambda text: facets_of(captured("Bash", encode_canonical(payload_of(text)).decode())),
     "tombstones.paths_of": lambda text: paths_of(encode_canonical({"tool_input": {"file_path": text}})),
     "commands.command_key": command_key,
+    "learnt_commands.runs_of": lambda text: runs_of(text, Ended("ok", "", text)),
+    "learnt_errors.faults_of": faults_of,
     "ledger.first_named": lambda text: first_named(text, [("/a/password", 1), ("redis.py", 2), ("aaaa", 3)]),
     "remembering": lambda text: (check_says_something(text + "a"), cleaned(text)),
     # Symbols
