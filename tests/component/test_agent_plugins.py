@@ -85,6 +85,7 @@ def test_pi_s_extension_tells_every_call_prompt_and_end(tmp_path: Path) -> None:
     ] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hook", ["#!/bin/sh\nexit 3\n", "#!/bin/sh\nexec sleep 1\n", "no program at all", "#!/bin/sh\necho '{'\n"]
 )

@@ -73,6 +73,7 @@ async def test_an_hour_without_the_backend_skips_nothing_and_the_queue_empties_a
         assert bench.statuses() == dict.fromkeys(ids, "summarized")
 
 
+@pytest.mark.slow
 async def test_a_hundred_restarts_in_the_middle_change_nothing(bench: Workbench) -> None:
     ids = await bench.tell(*(f"call {number}" for number in range(100)))
     moody = Moody(3)

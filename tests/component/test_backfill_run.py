@@ -325,6 +325,7 @@ async def test_an_event_that_is_refused_is_an_error_and_an_ignored_one_is_not(tm
         assert [row[2] for row in store.rows()] == ["Bash"]
 
 
+@pytest.mark.slow
 async def test_long_lines_are_read_and_a_payload_beyond_the_limit_is_refused(place: Place) -> None:
     session = place.session()
     session.call("t1", "Bash", {"stdout": "word " * 1_000_000}, command="cat big")

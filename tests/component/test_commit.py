@@ -201,6 +201,7 @@ async def steps_of(store: OpenedStore, event: Event) -> int:
     return steps
 
 
+@pytest.mark.slow
 async def test_a_prompt_costs_no_more_for_the_equal_ones_before_it(store: OpenedStore) -> None:
     """Who says "continue" all day pays the same each time; the uids are those of a transcript's count."""
     await store.keep(*[prompt("go on")] * 20)

@@ -32,6 +32,7 @@ def told_by(recording: Recording, naming: str) -> list[bytes]:
     return [raw for label, raw in zip(LABELS, recording.inputs, strict=True) if label.startswith(naming)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("naming", ["pascal:", "camel:", ""])
 async def test_each_fact_is_kept_once_whoever_tells_it_first(naming: str, tmp_path: Path) -> None:
     told = {}

@@ -423,6 +423,7 @@ def test_half_a_line_is_no_line(line: Any, data: st.DataObject) -> None:
 SAYINGS = st.lists(st.sampled_from(["one", "two", "three"]), max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(theirs=SAYINGS, ours=SAYINGS, numbers=st.lists(st.integers(0, 3), max_size=5))
 async def test_a_merge_is_a_union_whatever_the_order(theirs: list[str], ours: list[str], numbers: list[int]) -> None:

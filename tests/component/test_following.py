@@ -167,6 +167,7 @@ async def test_what_stands_in_a_transcript_is_redacted(place: Watched) -> None:
     assert "REDACTED" in place.texts()[0]
 
 
+@pytest.mark.slow
 async def test_only_so_many_are_followed_and_none_is_lost(place: Watched) -> None:
     files = [said(place.session(f"s{number}"), LOOK, number) for number in range(FOLLOWED_MAX + 3)]
     for number, file in enumerate(files):

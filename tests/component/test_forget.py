@@ -573,6 +573,7 @@ async def test_prune_without_a_limit_is_refused(tmp_path: Path) -> None:
             await memory.ask("prune")
 
 
+@pytest.mark.slow
 async def test_nothing_comes_back_from_the_pages_that_the_writer_has_in_memory(tmp_path: Path) -> None:
     """Pages are overwritten beneath the daemon; what it writes next must not hold what they held."""
     async with opened(tmp_path) as memory:

@@ -179,6 +179,7 @@ async def test_a_daemon_seals_compresses_and_prunes_what_a_snapshot_covers(tmp_p
         assert await memory.rows("SELECT count(*) FROM events") == [(7,)]
 
 
+@pytest.mark.slow
 def test_a_compressed_segment_unfolds_to_no_more_than_a_segment_can_hold(
     wal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ def recorded(client: str, folder: Path, block: str, monkeypatch: pytest.MonkeyPa
     return recording
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", RECORDED)
 async def test_each_fact_is_kept_once_whoever_tells_it_first(
     client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

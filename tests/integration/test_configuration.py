@@ -130,7 +130,7 @@ def model_server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
             self.wfile.write(data)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}", asked
     server.shutdown()

@@ -314,6 +314,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(
     st.sampled_from(["PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"]), JSON, JSON, st.integers(0, 80)

@@ -424,6 +424,7 @@ FIELDS: st.SearchStrategy[Any] = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(
     st.lists(st.dictionaries(st.sampled_from(["message", "attachment", "subtype", "timestamp", "isMeta"]), FIELDS)),

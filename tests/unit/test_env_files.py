@@ -264,6 +264,7 @@ def test_a_folder_among_many_is_found(watched: Watched) -> None:
     assert watched.hides(PLAIN)
 
 
+@pytest.mark.slow
 def test_the_folder_of_what_is_touched_is_looked_at_however_many_there_are(watched: Watched) -> None:
     crowd = watched.root / "packages"
     for number in range(ENTRIES_MAX + 50):
@@ -329,6 +330,7 @@ def least_seconds(seconds: Callable[[int], float], size: int) -> float:
     return min(seconds(size) for _ in range(5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [
@@ -356,6 +358,7 @@ def test_a_file_takes_time_in_proportion_to_its_length(piece: str) -> None:
     assert least_seconds(seconds, 80_000) < 10 * max(least_seconds(seconds, 20_000), 0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["wordpress", "wordpress ", "-p", "a:", "password=wordpress\"'`", "://wordpress@"])
 def test_a_text_full_of_a_plain_value_takes_time_in_proportion_to_its_length(watched: Watched, piece: str) -> None:
     watched.write(".env", "MYSQL_PASSWORD=wordpress\n")
@@ -477,6 +480,7 @@ def test_no_value_stays_in_memory(watched: Watched) -> None:
         waiting += [one for one in gc.get_referents(each) if not callable(one) and not isinstance(one, type(gc))]
 
 
+@pytest.mark.slow
 @given(
     values=st.lists(st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), min_size=8), max_size=6),
     around=st.lists(st.text(max_size=20), min_size=7, max_size=7),

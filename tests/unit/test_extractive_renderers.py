@@ -55,6 +55,7 @@ def failure(tool: str, given_input: Any, error: Any) -> Item:
     return item_of(event_id=1, tool=tool, payload={"tool_input": given_input, "error": error}, outcome="failed")
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(TOOLS, ANYTHING, ANYTHING, st.sampled_from(["ok", "failed", "interrupted", None]))
 def test_any_shape_of_payload_gives_one_short_line_and_never_raises(
@@ -73,6 +74,7 @@ def test_any_shape_of_payload_gives_one_short_line_and_never_raises(
         assert 0 < line.confidence <= 1
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(TOOLS, ANYTHING, ANYTHING)
 def test_the_same_event_gives_the_same_text_whenever_and_wherever_it_stands(tool: str, left: Any, right: Any) -> None:

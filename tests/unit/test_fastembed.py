@@ -68,6 +68,7 @@ def test_a_question_does_not_wait_for_the_model_and_has_it_loaded(embedder: Embe
     assert embedder.known_dim == 8
 
 
+@pytest.mark.slow
 def test_loading_and_embedding_start_no_process(folder: Path) -> None:
     """In a process of its own, where nothing else could have started one."""
     program = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -53,9 +54,14 @@ def test_nothing_but_a_clients_own_room_knows_the_names_of_its_tools_and_hooks()
     assert {path: names - MAY.get(path, set()) for path, names in found.items() if names - MAY.get(path, set())} == {}
 
 
+@functools.cache
+def _parsed(module: Path) -> ast.Module:
+    return ast.parse(module.read_text(encoding="utf-8"))
+
+
 def _texts(module: Path) -> Iterator[str]:
     """Yield the texts of a module that are no documentation."""
-    tree = ast.parse(module.read_text(encoding="utf-8"))
+    tree = _parsed(module)
     documented = {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
@@ -112,7 +118,7 @@ OURS_ALONE = set(
 def test_what_is_defined_is_named_in_the_fields_terms() -> None:
     found: set[str] = set()
     for module in (REPOSITORY / "siftd").rglob("*.py"):
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        for node in ast.walk(_parsed(module)):
             match node:
                 case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                     pass

@@ -192,6 +192,7 @@ def test_an_answer_in_pieces_is_an_answer(stand: Stand, pieces: int) -> None:
     assert not list((stand.home / "default" / "run").glob("*.courier*")), "nothing was left for a courier"
 
 
+@pytest.mark.slow
 def test_any_input_is_taken_in_silence(stand: Stand) -> None:
     half_a_character = "ü".encode()[:1]
     deep, huge = b"{" * 100_000, b"x" * 20_000_000

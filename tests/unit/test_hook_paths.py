@@ -84,6 +84,7 @@ def test_what_leads_elsewhere_and_is_not_pointed_back_to_gets_no_other_workspace
     assert find_workspace(str(case.folder)).key != find_workspace(str(case.leads_to)).key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [
@@ -132,6 +133,7 @@ def test_hook_and_siftd_find_the_same_home(env: dict[str, str], tmp_path: Path) 
     assert reached["run"] == str(root / home.run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [make for make in CASES if make is not whose_folders.name_that_is_not_utf8],  # no transcript can name it

@@ -52,6 +52,7 @@ def test_a_command_that_is_named_exists() -> None:
             assert named in {**VERBS, **ALSO, "help": ""}, f"{source.name}: mem {named}"
 
 
+@pytest.mark.slow
 def test_the_readme_shows_the_screen_of_the_quickstart() -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     script = REPOSITORY / "scripts" / "quickstart.py"

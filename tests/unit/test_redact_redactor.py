@@ -254,6 +254,7 @@ def test_a_cookie_leaves_what_stands_behind_it_in_the_line_to_the_other_rules(re
     assert " status=200 password=" in cleaned
 
 
+@pytest.mark.slow
 def test_keys_that_become_equal_keep_their_values_in_linear_room(redactor: Redactor) -> None:
     """Each gets the next free number. With a sign more for each, a thousand keys made megabytes."""
     cleaned = redactor.value({f"<private>{number}</private>": number for number in range(8_000)})

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from re import _constants as constants  # type: ignore[attr-defined]
 from re._parser import parse  # type: ignore[import-not-found]
 from typing import Any
@@ -19,22 +19,24 @@ DOCS = re.compile(r"https://(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[\w./%~+:#?=&-]*)?")
 """An address as documentation has it: a host with a domain, no blank and no placeholder in its path."""
 
 ENGINES = [Redactor(b"key"), Redactor(b"key", pure=True)]
-ROWS = [pytest.param(rule, id=f"{number}-{rule.name}") for number, rule in enumerate(RULES)]
+FAMILIES = [RULES[first : first + 60] for first in range(0, len(RULES), 60)]
+"""Some sixty rows in each test: a test for each row costs more in pytest than the row does."""
+
+every_row = pytest.mark.parametrize("rules", FAMILIES, ids=[f"from-{rules[0].name}" for rules in FAMILIES])
 
 
-@pytest.mark.parametrize("rule", ROWS)
-def test_every_rule_says_what_it_finds_catches_its_example_and_leaves_its_near_miss(rule: Rule) -> None:
-    assert rule.finds
-    assert DOCS.fullmatch(rule.docs)
-    assert rule.example
-    assert rule.near_miss
-    for redactor in ENGINES:
-        redacted = redactor.text(rule.example)
-        names = (
-            ("",) if rule.decode else (rule.name + ":", "secret:") if rule.name == "password" else (rule.name + ":",)
-        )
-        assert any(f"[REDACTED:{name}" in redacted for name in names)
-        assert redactor.text(rule.near_miss) == rule.near_miss
+@every_row
+def test_every_rule_says_what_it_finds_catches_its_example_and_leaves_its_near_miss(rules: Sequence[Rule]) -> None:
+    for rule in rules:
+        assert rule.finds, rule.name
+        assert DOCS.fullmatch(rule.docs), rule.name
+        assert rule.example, rule.name
+        assert rule.near_miss, rule.name
+        for redactor in ENGINES:
+            redacted = redactor.text(rule.example)
+            names = [""] if rule.decode else [f"{rule.name}:", *(["secret:"] if rule.name == "password" else [])]
+            assert any(f"[REDACTED:{name}" in redacted for name in names), rule.name
+            assert redactor.text(rule.near_miss) == rule.near_miss, rule.name
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.name) for rule in RULES if rule.rule_group == "token"])
@@ -43,12 +45,14 @@ def test_no_head_of_a_token_begins_with_a_run_of_any_letters(rule: Rule) -> None
     assert not re.match(r"\[[^\]]*a-z", rule.head)
 
 
-@pytest.mark.parametrize("rule", ROWS)
-def test_both_engines_give_the_same_and_redacting_twice_changes_nothing(rule: Rule) -> None:
-    for text in (rule.example, f"x = '{rule.example}'\n", f'curl -H "X: {rule.example}" | tee', rule.near_miss):
-        once = ENGINES[0].text(text)
-        assert ENGINES[1].text(text) == once
-        assert ENGINES[0].text(once) == once
+@pytest.mark.slow
+@every_row
+def test_both_engines_give_the_same_and_redacting_twice_changes_nothing(rules: Sequence[Rule]) -> None:
+    for rule in rules:
+        for text in (rule.example, f"x = '{rule.example}'\n", f'curl -H "X: {rule.example}" | tee', rule.near_miss):
+            once = ENGINES[0].text(text)
+            assert ENGINES[1].text(text) == once, rule.name
+            assert ENGINES[0].text(once) == once, rule.name
 
 
 @pytest.mark.parametrize(
@@ -104,11 +108,12 @@ def risky_repeats(pattern: Any, *, is_atomic: bool = False, is_repeated: bool = 
             yield from risky_repeats(argument[1], is_atomic=True)
 
 
-@pytest.mark.parametrize("rule", ROWS)
-def test_no_pattern_gives_back_without_bound(rule: Rule) -> None:
+@every_row
+def test_no_pattern_gives_back_without_bound(rules: Sequence[Rule]) -> None:
     """Its time on hostile text is linear then; `scripts/eval-redaction --growth` measures it."""
-    for expression in (rule.pattern, rule.head, rule.rest):
-        assert not list(risky_repeats(parse(expression)))
+    for rule in rules:
+        for expression in (rule.pattern, rule.head, rule.rest):
+            assert not list(risky_repeats(parse(expression))), rule.name
 
 
 def test_the_inspection_knows_a_risky_pattern() -> None:
@@ -118,12 +123,14 @@ def test_the_inspection_knows_a_risky_pattern() -> None:
         assert not list(risky_repeats(parse(expression)))
 
 
-@pytest.mark.parametrize("rule", ROWS)
-def test_a_row_of_one_form_without_anything_between_is_redacted_to_a_fixed_point(rule: Rule) -> None:
+@pytest.mark.slow
+@every_row
+def test_a_row_of_one_form_without_anything_between_is_redacted_to_a_fixed_point(rules: Sequence[Rule]) -> None:
     """Each placeholder must not uncover the next form beside it: a thousand of them would need a thousand passes."""
-    for unit in (*rule.keywords.split()[:1], rule.example, rule.example + "-"):
-        once = ENGINES[0].text(unit * max(12, 600 // len(unit)))
-        assert ENGINES[0].text(once) == once
+    for rule in rules:
+        for unit in (*rule.keywords.split()[:1], rule.example, rule.example + "-"):
+            once = ENGINES[0].text(unit * max(12, 600 // len(unit)))
+            assert ENGINES[0].text(once) == once, rule.name
 
 
 @pytest.mark.parametrize("prefix", ["xyz_", "NF-", "acme_live_"])
@@ -173,12 +180,14 @@ def test_only_one_character_repeated_words_or_an_example_draw_a_token(text: str,
         assert (redactor.text(f"use {text} here") != f"use {text} here") == is_one
 
 
-@pytest.mark.parametrize("rule", ROWS)
-def test_a_rule_finds_its_example_among_the_other_texts_of_a_payload(rule: Rule) -> None:
-    """The gate reads all texts at once: a head neither needs the end of its text nor goes on into the next one."""
-    for redactor in ENGINES:
-        alone = redactor.value({"a": rule.example, "b": "x"})["a"]
-        assert alone != rule.example
-        for after in ("Task", "/src/demo", "1 2", "5e551011-0000-4000-8000-000000000001"):
-            payload = redactor.value({"b": after, "a": rule.example, "c": [after], "d": {"e": after}})
-            assert payload["a"] == alone
+@pytest.mark.slow
+@every_row
+def test_a_rule_finds_its_example_among_the_other_texts_of_a_payload(rules: Sequence[Rule]) -> None:
+    """The prefilter reads all texts at once: a head neither needs its text's end nor goes on into the next one."""
+    for rule in rules:
+        for redactor in ENGINES:
+            alone = redactor.value({"a": rule.example, "b": "x"})["a"]
+            assert alone != rule.example, rule.name
+            for after in ("Task", "/src/demo", "1 2", "5e551011-0000-4000-8000-000000000001"):
+                payload = redactor.value({"b": after, "a": rule.example, "c": [after], "d": {"e": after}})
+                assert payload["a"] == alone, rule.name

@@ -53,6 +53,7 @@ def test_no_case_stands_in_both_halves(kind: str) -> None:
     assert len(seen & unseen) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["unseen.jsonl", "benign-unseen.jsonl", "forms-unseen.jsonl"])
 def test_a_row_of_the_unseen_half_is_never_shown(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever is asked for: of the unseen half, shares are all that is told."""

@@ -48,6 +48,7 @@ def rows(path: Path) -> list[object]:
         return [connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in ("t", "w", "f")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [512, 4096, 8192, 65536])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_byte_of_what_was_deleted_is_left_and_every_row_is_as_it_was(tmp_path: Path, seed: int, page: int) -> None:

@@ -40,6 +40,7 @@ def test_a_workspace_without_a_folder_is_not_at_work(tmp_path: Path) -> None:
     assert not launch.is_working(Home(str(tmp_path)).for_workspace("0123456789abcdef"))
 
 
+@pytest.mark.slow
 def test_a_daemon_says_hello_before_it_reads_the_table_of_rules() -> None:
     """Five hundred rows take as long to read as all else that is ours."""
     names = "'siftd.redact.redactor' in sys.modules, 'siftd.redact.rules' in sys.modules"

@@ -69,6 +69,7 @@ def test_the_hash_covers_circumstances_and_command_and_is_the_same_each_time() -
     assert len({prompt_hash(item), prompt_hash(item, "llm -m x"), *others}) == 4
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.text(max_size=300), st.booleans())
 def test_any_answer_gives_either_a_text_or_a_problem(answer: str, latin: bool) -> None:

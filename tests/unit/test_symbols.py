@@ -390,6 +390,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.sampled_from(["Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "Bash"]), JSON, JSON, JSON)
 def test_odd_shapes_never_raise(tool: str, tool_input: Any, response: Any, hunk: Any) -> None:
@@ -419,6 +420,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extension", ["py", "ts", "go", "rs", "cpp", "java", "rb", "php", "kt", "swift", "sh"])
 def test_four_megabytes_of_hostile_text_cost_linear_time(extension: str) -> None:
     """0.1 s is usual for a whole megabyte; a pattern that backtracks takes hours."""
