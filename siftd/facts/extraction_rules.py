@@ -227,8 +227,6 @@ AGENTS: tuple[Rule, ...] = (
         r"|^(?!this|that|it\b|i\b|we\b|the (?:test|function|method|code|branch|file|fix|change"
         r"|error)\b)(?:[\w`'./-]{1,30} ){1,6}"
         r"(?:does not|doesn'?t|do not|don'?t) (?:support|respect|allow|honou?r)\b.{4,}"
-        r"|^(?!this|that|it\b|i\b|we\b)(?:the |[\w`'./-]{1,30} ){1,6}(?:cannot|can'?t) (?:use|see|write|read|access"
-        r"|run|open)\b.{4,}"
         r"|^(?!this|that|it\b)(?:[\w`'./-]{1,30} ){1,6}always gets? an?\b.{4,}",
         "constraint",
         0.6,

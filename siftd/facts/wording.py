@@ -45,6 +45,7 @@ _OF_THE_PERSON = (
     (re.compile(r"^ich mag\b", re.I), "Die Person mag"),
     (re.compile(r"^my\b", re.I), "The person's"),
 )
+_UNWRITTEN = re.compile(r"\b(do|does|ca|wo|is|are|must|should)nt\b", re.IGNORECASE)
 _MY = re.compile(r"\bmy\b", re.IGNORECASE)
 _BLANKS = re.compile(r"\s+")
 
@@ -71,6 +72,7 @@ def as_statement(clause: str, said_by: SaidBy) -> str:
                 break
     if text.startswith("(") and text.rstrip(".! ").endswith(")"):
         text = text.strip("(). ")
+    text = _UNWRITTEN.sub(lambda found: f"{found[1]}n't", text)
     text = text.rstrip(" .!:;,…。)") if text.count("(") < text.count(")") else text.rstrip(" .!:;,…。")
     if not text:
         return ""
