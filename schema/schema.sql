@@ -55,6 +55,62 @@ CREATE TABLE events (
 CREATE VIRTUAL TABLE events_fts USING fts5 (
     words, content = 'event_words', content_rowid = 'event_id', tokenize = 'porter unicode61 remove_diacritics 2');
 
+CREATE TABLE fact_history (
+    id INTEGER PRIMARY KEY,
+    fact_id INTEGER NOT NULL REFERENCES facts (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    ts INTEGER NOT NULL,
+    what TEXT NOT NULL,
+    by_id INTEGER,
+    who TEXT NOT NULL,
+    why TEXT,
+    old_text TEXT
+);
+
+CREATE TABLE "fact_links" (
+    from_id INTEGER NOT NULL REFERENCES "facts" (id) ON DELETE CASCADE,
+    to_id INTEGER NOT NULL REFERENCES "facts" (id) ON DELETE CASCADE,
+    relation TEXT NOT NULL, ts INTEGER NOT NULL,
+    PRIMARY KEY (from_id, to_id, relation)
+);
+
+CREATE TABLE "fact_reads" (
+    fact_id INTEGER PRIMARY KEY REFERENCES "facts" (id) ON DELETE CASCADE,
+    reads INTEGER NOT NULL,
+    last_ts INTEGER NOT NULL
+);
+
+CREATE TABLE fact_sources (
+    fact_id INTEGER NOT NULL REFERENCES facts (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    event_id INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    PRIMARY KEY (fact_id, event_id)
+) WITHOUT ROWID;
+
+CREATE TABLE fact_uses (
+    fact_id INTEGER PRIMARY KEY REFERENCES facts (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    given INTEGER NOT NULL DEFAULT 0,
+    used INTEGER NOT NULL DEFAULT 0,
+    confirmed INTEGER NOT NULL DEFAULT 0,
+    last_ts INTEGER
+);
+
+CREATE TABLE "facts" (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    ts INTEGER NOT NULL, updated_ts INTEGER NOT NULL,
+    category TEXT NOT NULL DEFAULT 'fact', text TEXT NOT NULL, tags TEXT NOT NULL DEFAULT '[]', project TEXT,
+    importance INTEGER NOT NULL DEFAULT 3, confidence REAL, valid_from INTEGER, valid_to INTEGER,
+    session_id TEXT, source TEXT, pinned INTEGER NOT NULL DEFAULT 0, uid TEXT UNIQUE,
+    words TEXT
+, said_by TEXT NOT NULL DEFAULT 'agent'
+    CHECK (said_by IN ('person', 'agent', 'output', 'outside')), waits INTEGER NOT NULL DEFAULT 0, status TEXT NOT NULL DEFAULT 'active'
+    CHECK (status IN ('active', 'superseded', 'contradicted', 'archived')), superseded_by INTEGER REFERENCES facts (id) ON DELETE SET NULL ON UPDATE CASCADE, scope TEXT NOT NULL DEFAULT 'project'
+    CHECK (scope IN ('session', 'project')), origin TEXT NOT NULL DEFAULT 'kept' CHECK (origin IN ('kept', 'extracted', 'learnt')), topic TEXT, quote TEXT, client TEXT);
+
+CREATE VIRTUAL TABLE facts_fts USING fts5 (
+    text, words, content = 'facts', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
+
+CREATE VIRTUAL TABLE facts_trigrams USING fts5 (
+    text, content = 'facts', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
+
 CREATE TABLE forgets (
     seq INTEGER PRIMARY KEY,
     ts INTEGER NOT NULL,
@@ -68,7 +124,7 @@ CREATE TABLE injections (
     hook TEXT NOT NULL,
     piece TEXT NOT NULL,
     event_id INTEGER REFERENCES events (id) ON DELETE CASCADE,
-    memory_id INTEGER REFERENCES memories (id) ON DELETE CASCADE,
+    fact_id INTEGER REFERENCES "facts" (id) ON DELETE CASCADE,
     after_id INTEGER NOT NULL,
     why TEXT NOT NULL
 );
@@ -78,35 +134,6 @@ CREATE TABLE kept_apart (
     b_event INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
     PRIMARY KEY (a_event, b_event)
 ) WITHOUT ROWID;
-
-CREATE TABLE memories (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    ts INTEGER NOT NULL, updated_ts INTEGER NOT NULL,
-    type TEXT NOT NULL DEFAULT 'fact', text TEXT NOT NULL, tags TEXT NOT NULL DEFAULT '[]', project TEXT,
-    importance INTEGER NOT NULL DEFAULT 3, confidence REAL, valid_from INTEGER, valid_to INTEGER,
-    session_id TEXT, source TEXT, pinned INTEGER NOT NULL DEFAULT 0, uid TEXT UNIQUE,
-    words TEXT
-, said_by TEXT NOT NULL DEFAULT 'agent'
-    CHECK (said_by IN ('person', 'agent', 'output', 'outside')), waits INTEGER NOT NULL DEFAULT 0);
-
-CREATE VIRTUAL TABLE memories_fts USING fts5 (
-    text, words, content = 'memories', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
-
-CREATE VIRTUAL TABLE memories_trigrams USING fts5 (
-    text, content = 'memories', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
-
-CREATE TABLE memory_links (
-    from_id INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
-    to_id INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
-    relation TEXT NOT NULL, ts INTEGER NOT NULL,
-    PRIMARY KEY (from_id, to_id, relation)
-);
-
-CREATE TABLE memory_reads (
-    memory_id INTEGER PRIMARY KEY REFERENCES memories (id) ON DELETE CASCADE,
-    reads INTEGER NOT NULL,
-    last_ts INTEGER NOT NULL
-);
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -236,15 +263,23 @@ CREATE INDEX events_raw ON events (session_id, id) WHERE status = 'raw';
 
 CREATE INDEX events_skipped ON events (id) WHERE status = 'skipped';
 
+CREATE INDEX history_by_fact ON fact_history (fact_id, id);
+
+CREATE INDEX fact_links_by_target ON fact_links (to_id, relation);
+
+CREATE INDEX sources_by_event ON fact_sources (event_id);
+
+CREATE INDEX facts_by_session ON facts (session_id);
+
+CREATE INDEX facts_by_successor ON facts (superseded_by) WHERE superseded_by IS NOT NULL;
+
+CREATE INDEX facts_by_topic ON facts (topic) WHERE topic IS NOT NULL;
+
 CREATE INDEX injections_by_event ON injections (event_id);
 
-CREATE INDEX injections_by_memory ON injections (memory_id);
+CREATE INDEX injections_by_fact ON injections (fact_id);
 
 CREATE INDEX injections_by_session ON injections (session_id, ts);
-
-CREATE INDEX memories_by_session ON memories (session_id);
-
-CREATE INDEX links_by_target ON memory_links (to_id, relation);
 
 CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
 
@@ -288,32 +323,41 @@ CREATE TRIGGER events_rewritten AFTER UPDATE OF payload_json ON events WHEN old.
     DELETE FROM event_facets WHERE event_id = new.id;
 END;
 
-CREATE TRIGGER memories_deleted AFTER DELETE ON memories BEGIN
-    DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id = old.id;
-    DELETE FROM memory_links WHERE from_id = old.id OR to_id = old.id;
+CREATE TRIGGER facts_deleted AFTER DELETE ON facts BEGIN
+    DELETE FROM embeddings WHERE owner_kind = 'fact' AND owner_id = old.id;
+    DELETE FROM fact_links WHERE from_id = old.id OR to_id = old.id;
+    DELETE FROM fact_sources WHERE fact_id = old.id;
+    DELETE FROM fact_history WHERE fact_id = old.id;
+    DELETE FROM fact_uses WHERE fact_id = old.id;
 END;
 
-CREATE TRIGGER memories_inserted AFTER INSERT ON memories BEGIN
-    INSERT INTO memories_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
-    INSERT INTO memories_trigrams (rowid, text) VALUES (new.id, new.text);
+CREATE TRIGGER facts_inserted AFTER INSERT ON facts BEGIN
+    INSERT INTO facts_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
+    INSERT INTO facts_trigrams (rowid, text) VALUES (new.id, new.text);
 END;
 
-CREATE TRIGGER memories_rewritten AFTER UPDATE OF id, text ON memories
+CREATE TRIGGER facts_rewritten AFTER UPDATE OF id, text ON facts
 WHEN old.text <> new.text OR old.id <> new.id BEGIN
-    DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id IN (old.id, new.id);
+    DELETE FROM embeddings WHERE owner_kind = 'fact' AND owner_id IN (old.id, new.id);
 END;
 
-CREATE TRIGGER memories_unindexed AFTER DELETE ON memories BEGIN
-    INSERT INTO memories_fts (memories_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
-    INSERT INTO memories_trigrams (memories_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
+CREATE TRIGGER facts_unindexed AFTER DELETE ON facts BEGIN
+    INSERT INTO facts_fts (facts_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
+    INSERT INTO facts_trigrams (facts_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
 END;
 
-CREATE TRIGGER memories_updated AFTER UPDATE OF id, text, words ON memories BEGIN
-    INSERT INTO memories_fts (memories_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
-    INSERT INTO memories_trigrams (memories_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
-    INSERT INTO memories_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
-    INSERT INTO memories_trigrams (rowid, text) VALUES (new.id, new.text);
+CREATE TRIGGER facts_updated AFTER UPDATE OF id, text, words ON facts BEGIN
+    INSERT INTO facts_fts (facts_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
+    INSERT INTO facts_trigrams (facts_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
+    INSERT INTO facts_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
+    INSERT INTO facts_trigrams (rowid, text) VALUES (new.id, new.text);
 END;
+
+CREATE VIEW memories AS
+SELECT id, ts, updated_ts, category AS type, text, tags, project, importance, confidence, valid_from, valid_to,
+       session_id, source, pinned, uid, words, said_by, waits FROM facts;
+
+CREATE VIEW memory_links AS SELECT from_id, to_id, relation, ts FROM fact_links;
 
 CREATE TRIGGER summaries_deleted AFTER DELETE ON summaries BEGIN
     INSERT INTO summaries_fts (summaries_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);

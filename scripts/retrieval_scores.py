@@ -51,7 +51,7 @@ class Baselines:
         store = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
         events = "SELECT session_id, group_concat(payload_json, char(10)) FROM events GROUP BY 1"
         if unit == "document":
-            events = "SELECT 'e' || id, payload_json FROM events UNION ALL SELECT 'm' || id, text FROM memories"
+            events = "SELECT 'e' || id, payload_json FROM events UNION ALL SELECT 'm' || id, text FROM facts"
         self.texts: dict[str, str] = dict(store.execute(events))
         store.close()
         self._lower = {name: text.lower() for name, text in self.texts.items()}

@@ -323,6 +323,10 @@ class Admission:
         """Return what stands in a frame's uid's place for an event that may be delivered by several hooks."""
         return self._hash("delivery", event.client, event.session_id, *event.delivery)
 
+    def fact_uid(self, session_id: str, event_uid: str, text: str) -> str:
+        """Return what makes a fact that is taken from the same words twice one fact: a keyed hash."""
+        return self._hash("fact", session_id, event_uid, " ".join(text.casefold().split()))
+
     def _uid(self, event: Event, key: str | None) -> str | None:
         if not event.identity:
             return secrets.token_hex(16)

@@ -18,7 +18,7 @@ from siftd.crash_guard import CrashGuard
 from siftd.embed.embedder import Embedder
 from siftd.embed.words import index_words
 from siftd.errors import SiftdError
-from siftd.store import memories, meta, vectors
+from siftd.store import fact_candidates, meta, vectors
 from siftd.store.access import Database
 from siftd.store.vectors import Mark
 
@@ -55,12 +55,12 @@ class EmbeddingQueue:
         """Embed until nothing is left or `goes_on()` is false; return how many summaries got a vector."""
         if self.embedder.known_dim is not None and goes_on():  # a question has asked it, if nothing else has
             await self._succeeds(self._check_model)
-        await self.run_memories(goes_on)
+        await self.run_facts(goes_on)
         return await self._run(self._list_summaries, vectors.insert_vectors, goes_on)
 
-    async def run_memories(self, goes_on: Callable[[], bool]) -> int:
+    async def run_facts(self, goes_on: Callable[[], bool]) -> int:
         """Embed the memories only: there are few, and each is wanted at once."""
-        return await self._run(memories.list_unembedded, memories.insert_vectors, goes_on)
+        return await self._run(fact_candidates.list_unembedded, fact_candidates.insert_vectors, goes_on)
 
     async def _run(self, list_waiting: _ListWaiting, insert: _InsertVectors, goes_on: Callable[[], bool]) -> int:
         """Go down from the newest; then look once more from there, for what was added meanwhile."""

@@ -29,6 +29,8 @@ from siftd.daemon.context_injection import ContextInjector
 from siftd.daemon.erasure.forget import Forgetter
 from siftd.daemon.erasure.hide_values import ValueHider
 from siftd.daemon.erasure.scrub import Scrubber
+from siftd.daemon.fact_proposals import FactProposals
+from siftd.daemon.fact_writes import FactWrites
 from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.daemon.ingest.transcripts import Transcripts
 from siftd.daemon.intents import Intents
@@ -39,6 +41,7 @@ from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
 from siftd.daemon.transfer import Transfer
 from siftd.errors import LogError, SiftdError
+from siftd.facts.verdicts import judge
 from siftd.store import token_spend
 from siftd.workspace.paths import GLOBAL
 
@@ -141,6 +144,24 @@ class Services:
             embedding=self.embedding,
             on_damage=self.maintenance.note_damage,
         )
+        self.fact_writes = FactWrites(
+            store=self.store,
+            committer=self.committer,
+            intents=self.intents,
+            intake=self.intake,
+            embedder=self.embedder,
+            embed=self.embed_facts,
+            paths=self.paths,
+            clock=self.clock,
+        )
+        self.fact_proposals = FactProposals(
+            writes=self.fact_writes,
+            store=self.store,
+            intents=self.intents,
+            intake=self.intake,
+            clock=self.clock,
+            judge=judge,
+        )
         self.transfer = Transfer(
             workspace=self.workspace,
             paths=self.paths,
@@ -150,7 +171,7 @@ class Services:
             store=self.store,
             consolidator=self.consolidator,
             clock=self.clock,
-            embed_memories=self.embed_memories,
+            embed_facts=self.embed_facts,
         )
 
     async def _take_in(self) -> None:
@@ -167,9 +188,9 @@ class Services:
         except SiftdError as error:
             log.warning("transcripts_not_read", error=error.code)
 
-    async def embed_memories(self) -> None:
-        """Give memories without a vector theirs; one that cannot be made now is made at a later tick."""
-        await self.embedding.run_memories(lambda: not self.consolidator.is_stopping)
+    async def embed_facts(self) -> None:
+        """Give facts without a vector theirs; one that cannot be made now is made at a later tick."""
+        await self.embedding.run_facts(lambda: not self.consolidator.is_stopping)
 
     async def _record_spend(self, day: str, backend: str, tokens: int) -> None:
         """Log what a remote backend was paid: the daily cap must outlive the database."""

@@ -13,7 +13,7 @@ from siftd.embed.embedder import Embedder
 from siftd.embed.errors import EmbedderUnavailable
 from siftd.errors import StoreClosed, StoreError
 from siftd.file_identity import FileIdentity, identify
-from siftd.store import memories
+from siftd.store import facts
 from siftd.store.access import Database, DatabaseError
 from siftd.store.clients import KnownClients
 from siftd.store.connection import open_reader, translate
@@ -125,7 +125,7 @@ class SharedReader:
             with suppress(StoreError, DatabaseError):
                 self._connection = open_reader(self._database)
                 # Until its own daemon has brought it up to date nothing tells what a person let stand.
-                if not memories.tells_what_waits(self._connection):
+                if not facts.tells_what_waits(self._connection):
                     self.close()
                     return None
             self._file = file

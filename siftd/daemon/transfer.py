@@ -40,7 +40,7 @@ class Transfer:
         store: StoreAccess,
         consolidator: Consolidator,
         clock: Clock,
-        embed_memories: Callable[[], Awaitable[None]],
+        embed_facts: Callable[[], Awaitable[None]],
     ) -> None:
         self.workspace = workspace
         self._paths = paths
@@ -50,7 +50,7 @@ class Transfer:
         self._store = store
         self._consolidator = consolidator
         self._clock = clock
-        self._embed_memories = embed_memories
+        self._embed_facts = embed_facts
 
     async def backup(self, path: str) -> dict[str, Any]:
         """Copy the database into a new file."""
@@ -118,5 +118,5 @@ class Transfer:
                 is_global=is_global,
             )
         self._consolidator.note_capture()
-        await self._embed_memories()
+        await self._embed_facts()
         return result

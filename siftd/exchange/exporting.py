@@ -28,7 +28,7 @@ from siftd.exchange.format import (
 from siftd.store import exchange, meta
 from siftd.store.access import Database
 from siftd.store.connection import hold_snapshot, open_reader
-from siftd.store.memories import tags_of
+from siftd.store.facts import tags_of
 from siftd.store.payload import find_object
 
 PROGRESS_LINES = 1000

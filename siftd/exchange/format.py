@@ -144,7 +144,7 @@ class MemoryLine(Line, tag="memory", frozen=True, kw_only=True):
 
 
 class LinkLine(Line, tag="link", frozen=True, kw_only=True):
-    """A row of `memory_links`, by the file's ids of memories."""
+    """A row of `fact_links`, by the file's ids of memories."""
 
     from_id: Number = msgspec.field(name="from")
     to_id: Number = msgspec.field(name="to")

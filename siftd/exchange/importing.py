@@ -22,6 +22,7 @@ from siftd.capture.intake import Intake, plain
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
 from siftd.errors import EnvelopeRejected
+from siftd.exchange.facts import FactImporter
 from siftd.exchange.format import (
     COUNTED,
     ApartLine,
@@ -37,7 +38,6 @@ from siftd.exchange.format import (
     SupersedeLine,
 )
 from siftd.exchange.import_context import Forgotten, ImportContext, Receipt, here, payload_of
-from siftd.exchange.memories import MemoryImporter
 from siftd.exchange.result import ImportResult
 from siftd.model import SessionChange
 from siftd.store import conversations, exchange, summaries
@@ -81,7 +81,7 @@ class Importer:
         self._events: dict[int, Fact | None] = {}
         self._summaries: dict[int, list[Any] | None] = {}
         """The file's id of a summary to [event here, hash of the text]."""
-        self._memories = MemoryImporter(self._context, is_global=is_global)
+        self._facts = FactImporter(self._context, is_global=is_global)
         # Thousands of lines have the same; admission looks at each of them once more.
         self._redacted_name = lru_cache(maxsize=_NAMES_KEPT)(lambda name: self._context.intake.redactor.text(name))
 
@@ -92,7 +92,7 @@ class Importer:
                 await self._take_events(list(run))  # type: ignore[arg-type]
                 continue
             if kind is MemoryLine:
-                await self._memories.begin()
+                await self._facts.begin()
             await asyncio.gather(*(self._take_counted(*each) for each in run))  # together, so that they share syncs
 
     async def _take_counted(self, number: int, line: Line) -> None:
@@ -119,9 +119,9 @@ class Importer:
             case ApartLine():
                 return await self._take_apart(line)
             case MemoryLine():
-                return await self._memories.take_memory(line)
+                return await self._facts.take_fact(line)
             case LinkLine():
-                return await self._memories.take_link(line)
+                return await self._facts.take_link(line)
             case ConversationLine():
                 return await self._take_conversation(line)
             case InjectionLine():
@@ -275,7 +275,7 @@ class Importer:
         fields: dict[str, Any] = {"session": line.session_id, "hook": line.hook, "ts": line.ts, "why": line.why}
         fields["after"] = fact.event_id if (fact := self._events.get(line.after_id)) else 0
         if line.memory_id is not None:
-            fields["memory"] = here(self._memories.ids, line.memory_id)
+            fields["memory"] = here(self._facts.ids, line.memory_id)
         elif line.event_id is not None:
             fact = here(self._events, line.event_id)
             fields |= {"event": fact.event_id, "uid": fact.uid, "eventTs": fact.ts}

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 
 from siftd.harmless import harmless
 from siftd.search.context_block import Block, Given, Piece
+from siftd.search.facts import EVERYWHERE, OWN
 from siftd.search.line_of_work import line_of_work
-from siftd.search.memories import EVERYWHERE, OWN
 from siftd.search.quoting import deeds, on_branch, ran
-from siftd.store import briefs, memories, summaries
+from siftd.store import briefs, facts, summaries
 from siftd.store.access import Database
 from siftd.store.briefs import Ending
 from siftd.store.injection_ledger import SessionState
@@ -62,7 +62,7 @@ def brief(
             if not {piece.id, f"e{piece.event_id}"} & (state.told | given):
                 given.add(f"e{piece.event_id}" if piece.event_id else piece.id)
                 block.add(piece)
-    waiting = sum(memories.count_waiting(each, now_ms) for each in stores.values())
+    waiting = sum(facts.count_waiting(each, now_ms) for each in stores.values())
     if waiting and not state.told:
         block.note(f"{waiting} more wait{'s' * (waiting == 1)} for the person to accept: `mem pins`")
     return block.close()

@@ -19,11 +19,11 @@ from siftd import ranking_config
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.filters import Filters
 from siftd.ranking_config import Scoring
-from siftd.search import memories as memory_search
+from siftd.search import facts as fact_search
 from siftd.search.answers_first import depth, looked_at, put_answers_first
 from siftd.search.boosts import lifted, lifts
 from siftd.search.candidate_pool import NEAREST, Pool, with_neighbours
-from siftd.search.memories import MemoryCollection, MemoryCollections
+from siftd.search.facts import FactCollection, FactCollections
 from siftd.search.passages import Wanted, opening, passage
 from siftd.search.query import Question
 from siftd.search.retrievers import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
@@ -31,10 +31,10 @@ from siftd.search.row_cache import Rows
 from siftd.search.unsummarised import summarise_now
 from siftd.search.vectors import is_built_in
 from siftd.search.weights import Weights
-from siftd.store import event_views, memories, search_reads, turn_summaries
+from siftd.store import event_views, fact_candidates, search_reads, turn_summaries
 from siftd.store.access import Database, DatabaseError
 from siftd.store.event_views import Asking
-from siftd.store.memories import MemoryScope
+from siftd.store.fact_scope import OWNER, FactScope
 from siftd.store.payload import find_object
 from siftd.store.scope import KINDS, Scope
 from siftd.summarise.extractive.text import THIN
@@ -43,7 +43,7 @@ from siftd.wire.requests.finding import Hit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from siftd.search.memories import Vector
+    from siftd.search.facts import Vector
     from siftd.search.vectors import VectorIndex
 
 K_MAX = 200
@@ -118,7 +118,7 @@ class SearchEngine:
         self._now_ms = now_ms
         self._weights = weights or Weights()
         self._scoring = scoring
-        self._memory_collections = MemoryCollections(connection, everywhere)
+        self._fact_collections = FactCollections(connection, everywhere)
         self._rows = Rows(connection)
 
     def search(
@@ -143,12 +143,10 @@ class SearchEngine:
         k = max(0, min(k, K_MAX))
         question = Question.of(query)
         scope = Scope.of(filters)
-        memory_scope = MemoryScope.of(filters, self._now_ms())
-        memory_collections = (
-            [] if memory_scope is None else self._memory_collections.filled(is_shared=not filters.project)
-        )
+        fact_scope = FactScope.of(filters, self._now_ms())
+        fact_collections = [] if fact_scope is None else self._fact_collections.filled(is_shared=not filters.project)
         if not question.text:
-            return self._latest(scope, memory_scope, memory_collections, k, filters)
+            return self._latest(scope, fact_scope, fact_collections, k, filters)
         weighed = self._weighed(weights or {}, filters.label)
         if group is not None:
             # What its best event is, and how surely it is told, says nothing of a session; and it did what it did,
@@ -172,13 +170,13 @@ class SearchEngine:
         hits = self._hits(pool, best, weighed, filters, moment)
         wanted = Wanted(legs.rarity())
         self._add_passages(looked_at(hits, question), wanted, is_closed=question.is_closed)
-        if memory_collections and vector is not None and is_built_in(self._index().embedder):
+        if fact_collections and vector is not None and is_built_in(self._index().embedder):
             vector = self._embed_question(question.text, None)  # of memories nobody knows which words are rare
-        for collection in memory_collections:
-            assert memory_scope is not None
+        for collection in fact_collections:
+            assert fact_scope is not None
             try:
-                kept = collection.legs(question if weighed.words else None, memory_scope, vector, self._index)
-                hits += self._memory_hits(collection, kept, weighed, k, moment)
+                kept = collection.legs(question if weighed.words else None, fact_scope, vector, self._index)
+                hits += self._fact_hits(collection, kept, weighed, k, moment)
             except DatabaseError:
                 if collection.connection is self._connection:
                     raise
@@ -272,8 +270,8 @@ class SearchEngine:
     def _latest(
         self,
         scope: Scope,
-        memory_scope: MemoryScope | None,
-        memory_collections: Sequence[MemoryCollection],
+        fact_scope: FactScope | None,
+        fact_collections: Sequence[FactCollection],
         k: int,
         filters: Filters,
     ) -> Answer:
@@ -284,13 +282,13 @@ class SearchEngine:
         latest = search_reads.latest(self._connection, scope, k)
         for rank, row in enumerate(self._rows_of([(event_id, None) for event_id, _ in latest], filters), start=1):
             hits.append(_hit(row, 1 / rank, {"recent": {"rank": rank, "score": float(row["ts"])}}))
-        for collection in memory_collections:
-            assert memory_scope is not None
-            found = collection.latest(memory_scope, k)
-            for rank, (memory_id, _) in enumerate(found, start=1):
-                if (told := memories.find_hit(collection.connection, memory_id)) is not None:
+        for collection in fact_collections:
+            assert fact_scope is not None
+            found = collection.latest(fact_scope, k)
+            for rank, (fact_id, _) in enumerate(found, start=1):
+                if (told := fact_candidates.find_hit(collection.connection, fact_id)) is not None:
                     why = {"recent": {"rank": rank, "score": float(told["ts"])}}
-                    hits.append(_memory_hit(collection, told, 1 / rank, why))
+                    hits.append(_fact_hit(collection, told, 1 / rank, why))
         return Answer(sorted(hits, key=lambda hit: -hit["ts"])[:k], None)
 
     def _answers(
@@ -371,19 +369,19 @@ class SearchEngine:
                 row["text"] = summarise_now(self._connection, row["eventId"])
         return rows
 
-    def _memory_hits(
-        self, collection: MemoryCollection, legs: dict[str, memory_search.Leg], weights: Weights, k: int, moment: int
+    def _fact_hits(
+        self, collection: FactCollection, legs: dict[str, fact_search.Leg], weights: Weights, k: int, moment: int
     ) -> list[Hit]:
         """Return the best memories: a memory is its own session, and its words are its summary's and its event's."""
         found: dict[int, dict[str, Any]] = {}
         for leg, rows in legs.items():
-            for rank, (memory_id, score) in enumerate(rows, start=1):
-                found.setdefault(memory_id, {})[leg] = {"rank": rank, "score": round(score, 4)}
+            for rank, (fact_id, score) in enumerate(rows, start=1):
+                found.setdefault(fact_id, {})[leg] = {"rank": rank, "score": round(score, 4)}
         by_leg = {"words": weights.words + weights.raw, "vector": weights.vector, "trigram": weights.trigram}
         hits = []
-        for memory_id, why in found.items():
+        for fact_id, why in found.items():
             own = sum(by_leg[leg] * each["score"] for leg, each in why.items())
-            if own > 0 and (row := memories.find_hit(collection.connection, memory_id)) is not None:
+            if own > 0 and (row := fact_candidates.find_hit(collection.connection, fact_id)) is not None:
                 nearest = NEAREST * weights.vector * why.get("vector", {}).get("score", 0.0)
                 parts = {"own": own, "session": weights.session * (own + nearest)}
                 said = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
@@ -393,13 +391,13 @@ class SearchEngine:
                     "purpose": PURPOSE,
                 }
                 score = float(lifted(sum(parts.values()), factors))
-                hits.append(_memory_hit(collection, row, score, why | _rounded(parts | factors)))
+                hits.append(_fact_hit(collection, row, score, why | _rounded(parts | factors)))
         best = sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
         _put_newer_first(best, collection)
         return best
 
 
-def _put_newer_first(hits: list[Hit], collection: MemoryCollection) -> None:
+def _put_newer_first(hits: list[Hit], collection: FactCollection) -> None:
     """Of two memories about the same that both answer, let the newer one stand before the older."""
     by_number = {int(hit["id"][1:]): hit for hit in hits}
     for pair in collection.alike(list(by_number)):
@@ -438,10 +436,10 @@ def _hit(row: dict[str, Any], score: float, why: dict[str, Any]) -> Hit:
     }
 
 
-def _memory_hit(collection: MemoryCollection, row: dict[str, Any], score: float, why: dict[str, Any]) -> Hit:
+def _fact_hit(collection: FactCollection, row: dict[str, Any], score: float, why: dict[str, Any]) -> Hit:
     return {
         "id": f"{collection.letter}{row['id']}",
-        "kind": memories.OWNER,
+        "kind": OWNER,
         "eventId": None,
         "sessionId": row["sessionId"],
         "eventKind": None,

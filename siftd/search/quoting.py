@@ -16,7 +16,7 @@ from siftd.search.wording import is_own_wording, own_sentences
 from siftd.store import summaries, turn_summaries
 from siftd.store.access import Database
 from siftd.store.commands import command_key
-from siftd.store.memories import OWNER
+from siftd.store.fact_scope import OWNER
 from siftd.store.payload import find_object, texts_of
 from siftd.store.summaries import RawEvent
 from siftd.summarise.extractive import shell

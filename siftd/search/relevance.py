@@ -14,7 +14,7 @@ from siftd.embed.words import split_words
 from siftd.search.query import Question, quoted
 from siftd.store import postings
 from siftd.store.access import Database
-from siftd.store.memories import count_texts
+from siftd.store.facts import count_texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +76,7 @@ class Relevance:
         terms = [term for term in question.terms if term not in _SAYS_NOTHING]
         size = max(_SMALL_STORE, count_texts(connection))
         expressions = list(map(quoted, terms))
-        tables = ("summaries_fts", "memories_fts")
+        tables = ("summaries_fts", "facts_fts")
         each = [postings.count(connection, table, expressions, _COUNTED_MAX) for table in tables]
         counts = {term: told + kept for term, told, kept in zip(terms, *each, strict=True)}
         unit = math.log(1 + size / 2)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from siftd.store import memories, typed
+from siftd.store import facts, typed
 from siftd.store.access import Database
 from siftd.store.payload import find_object
 
@@ -76,7 +76,7 @@ def list_said(
 
     What was said often comes first, then the newest.
     """
-    kept = {_key(text) for text in memories.list_live_texts(connection, now_ms)}
+    kept = {_key(text) for text in facts.list_live_texts(connection, now_ms)}
     found: dict[str, Said] = {}
     for row in typed.list_typed(connection, since_event, said_by, REFUSED, limit):  # oldest first
         for text in sentences(_typed(row.kind, row.payload_json)):

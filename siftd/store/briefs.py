@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from siftd.config import MS_PER_DAY
-from siftd.store import memories
+from siftd.store import facts
 from siftd.store.answers import as_rows
 from siftd.store.commands import command_key
 from siftd.store.payload import HEAD_CHARS, branch_of, client_of, find_object
@@ -43,7 +43,7 @@ _FAILURE_COMMANDS = 600
 
 def list_pinned(connection: sqlite3.Connection, now_ms: int) -> list[dict[str, Any]]:
     """Return the standing instructions that hold now, the most important first."""
-    return as_rows(connection.execute(memories.PINNED, (now_ms, now_ms)))
+    return as_rows(connection.execute(facts.PINNED, (now_ms, now_ms)))
 
 
 @dataclass(frozen=True, slots=True)

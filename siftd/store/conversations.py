@@ -15,9 +15,9 @@ _KNOWN = "SELECT session_id FROM conversations UNION SELECT session_id FROM sess
 _LIST = f"""
 SELECT k.session_id AS id, c.title, c.parent_id, c.relation, c.branches_from, c.project,
        coalesce(c.ts, s.started_ts) AS started_ts,
-       coalesce((SELECT max(m.updated_ts) FROM memories m WHERE m.session_id = k.session_id), 0) AS remembered_ts,
+       coalesce((SELECT max(m.updated_ts) FROM facts m WHERE m.session_id = k.session_id), 0) AS remembered_ts,
        coalesce(s.last_ts, c.ts) AS last_ts,
-       (SELECT count(*) FROM memories m WHERE m.session_id = k.session_id) AS memories,
+       (SELECT count(*) FROM facts m WHERE m.session_id = k.session_id) AS memories,
        (SELECT count(*) FROM events e WHERE e.session_id = k.session_id) AS events,
        (SELECT substr(json_extract(e.payload_json, '$.prompt'), 1, 200) FROM events e
         WHERE e.session_id = k.session_id AND e.kind = 'prompt' ORDER BY e.id LIMIT 1) AS asked

@@ -56,8 +56,8 @@ OR event_id IN (SELECT src_id FROM provenance_edges
 OR event_id IN (SELECT s.event_id FROM provenance_edges p JOIN summaries s ON s.id = p.src_id
     WHERE p.src_kind = 'summary' AND p.dst_kind = 'event' AND p.dst_id IN ({_GONE}))
 """  # noqa: S608 - constants only
-_FORGOTTEN_MEMORIES = """
-DELETE FROM memories WHERE uid IN (SELECT key FROM tombstones WHERE kind = 'memory')
+_FORGOTTEN_FACTS = """
+DELETE FROM facts WHERE uid IN (SELECT key FROM tombstones WHERE kind = 'memory')
 OR (uid IS NULL AND id IN (SELECT CAST(detail AS INTEGER) FROM tombstones WHERE kind = 'memory'))
 """
 _EMPTY_SESSIONS = """
@@ -72,20 +72,21 @@ TEXT_TABLES = {
     "summaries": "with their event",
     "summary_embeddings": "with their summary",
     "summary_cache": "when no summary says it any more",
-    "memories": "by tombstone",
-    "embeddings": "with the memory, by trigger",
+    "facts": "by tombstone",
+    "fact_history": "with the fact",
+    "embeddings": "with the fact, by trigger",
     "conversations": "by tombstone, or with their session",
     "event_words": "with their event",
     "event_facets": "with their event",
-    "injections": "with their event, their memory, or their session",
+    "injections": "with their event, their fact, or their session",
     "opt_outs": "with their session's name",
     "meta": "the workspace's own path stays, and is told",
     "backfill_progress": "with any sweep",
     "events_fts": "with `event_words`, and merged",
     "summaries_fts": "with `summaries`, and merged",
     "summaries_trigrams": "with `summaries`, and merged",
-    "memories_fts": "with `memories`, and merged",
-    "memories_trigrams": "with `memories`, and merged",
+    "facts_fts": "with `facts`, and merged",
+    "facts_trigrams": "with `facts`, and merged",
 }
 """Tables that hold somebody's words, or what is made of them, and how these go. A new one is to be put here, and to be
 reached by `erase_rows`; `siftd.store.scrubbing` reads every column of text by itself."""
@@ -93,8 +94,10 @@ TEXTLESS_TABLES = {
     "summary_supersedes": "ids",
     "kept_apart": "ids",
     "provenance_edges": "ids",
-    "memory_links": "ids, and a relation's name of ours",
-    "memory_reads": "counts",
+    "fact_links": "ids, and a relation's name of ours",
+    "fact_reads": "counts",
+    "fact_sources": "ids",
+    "fact_uses": "counts",
     "tombstones": "keyed hashes",
     "forgets": "times",
     "counters": "names of ours",
@@ -153,7 +156,7 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones, reach: Re
         ]
         is_narrow = reach.is_narrow and _are_all_there(connection, reach)
         count = connection.execute(f"DELETE FROM events WHERE id IN ({_GONE})").rowcount  # noqa: S608 - as above
-        connection.execute(_FORGOTTEN_MEMORIES)
+        connection.execute(_FORGOTTEN_FACTS)
         connection.executemany(_EMPTY_SESSIONS, [(each,) for each in {*touched, *_wholly(sessions, tombstones)}])
         named = connection.execute("SELECT session_id, ts FROM conversations").fetchall()
         gone = [

@@ -63,7 +63,7 @@ WITH n (events, raw, skipped) AS (SELECT (SELECT count(*) FROM events),
        (SELECT count(*) FROM events WHERE status = 'raw'), (SELECT count(*) FROM events WHERE status = 'skipped'))
 SELECT events, raw, events - raw - skipped, skipped,
        (SELECT count(*) FROM summaries), (SELECT count(*) FROM summary_embeddings),
-       (SELECT count(DISTINCT older_id) FROM summary_supersedes), (SELECT count(*) FROM memories) FROM n
+       (SELECT count(DISTINCT older_id) FROM summary_supersedes), (SELECT count(*) FROM facts) FROM n
 """
 """Each count is answered by an index alone: `mem info` is asked by agents and slash commands."""
 _PARKED = """

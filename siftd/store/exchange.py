@@ -28,14 +28,14 @@ _ROWS = {
     "supersedes": "SELECT newer_id AS newer, older_id AS older, cosine, ts FROM summary_supersedes"
     " ORDER BY newer_id, older_id",
     "apart": "SELECT a_event AS a, b_event AS b FROM kept_apart ORDER BY a_event, b_event",
-    "memories": "SELECT id, ts, updated_ts, type, text, tags, importance, confidence, valid_from, valid_to, session_id,"
-    " source, pinned, uid, project, said_by FROM memories ORDER BY id",
-    "links": "SELECT from_id, to_id, relation, ts FROM memory_links ORDER BY from_id, to_id, relation",
+    "memories": "SELECT id, ts, updated_ts, category AS type, text, tags, importance, confidence, valid_from, valid_to,"
+    " session_id, source, pinned, uid, project, said_by FROM facts ORDER BY id",
+    "links": "SELECT from_id, to_id, relation, ts FROM fact_links ORDER BY from_id, to_id, relation",
     "conversations": "SELECT session_id, ts, title, parent_id, relation, branches_from, project FROM conversations"
     " ORDER BY ts, session_id",
-    "injections": "SELECT i.ts, i.session_id, i.hook, i.event_id, i.memory_id, i.after_id, i.why, s.id AS summary_id"
-    " FROM injections i LEFT JOIN summaries s ON i.piece = 's' || s.id AND s.event_id = i.event_id"
-    " WHERE i.event_id IS NOT NULL OR i.memory_id IS NOT NULL ORDER BY i.id",
+    "injections": "SELECT i.ts, i.session_id, i.hook, i.event_id, i.fact_id AS memory_id, i.after_id, i.why,"
+    " s.id AS summary_id FROM injections i LEFT JOIN summaries s ON i.piece = 's' || s.id AND s.event_id = i.event_id"
+    " WHERE i.event_id IS NOT NULL OR i.fact_id IS NOT NULL ORDER BY i.id",
 }
 
 
@@ -89,30 +89,30 @@ def is_superseding(connection: sqlite3.Connection, newer: list[Any], older: list
     )
 
 
-def find_memory(connection: sqlite3.Connection, uid: str) -> int | None:
-    row = connection.execute("SELECT id FROM memories WHERE uid = ?", (uid,)).fetchone()
+def find_fact(connection: sqlite3.Connection, uid: str) -> int | None:
+    row = connection.execute("SELECT id FROM facts WHERE uid = ?", (uid,)).fetchone()
     return int(row[0]) if row else None
 
 
-def is_forgotten_memory(connection: sqlite3.Connection, uid: str) -> bool:
+def is_forgotten_fact(connection: sqlite3.Connection, uid: str) -> bool:
     sql = "SELECT 1 FROM tombstones WHERE kind = 'memory' AND key = ?"
     return connection.execute(sql, (uid,)).fetchone() is not None
 
 
-def has_unnamed_memory(connection: sqlite3.Connection, memory_id: int, ts: int) -> bool:
+def has_unnamed_fact(connection: sqlite3.Connection, fact_id: int, ts: int) -> bool:
     """Whether this very row, which a person inserted and nothing else can name, is there."""
-    sql = "SELECT 1 FROM memories WHERE id = ? AND uid IS NULL AND ts = ?"
-    return connection.execute(sql, (memory_id, ts)).fetchone() is not None
+    sql = "SELECT 1 FROM facts WHERE id = ? AND uid IS NULL AND ts = ?"
+    return connection.execute(sql, (fact_id, ts)).fetchone() is not None
 
 
 def has_link(connection: sqlite3.Connection, from_id: int, to_id: int, relation: str) -> bool:
-    sql = "SELECT 1 FROM memory_links WHERE from_id = ? AND to_id = ? AND relation = ?"
+    sql = "SELECT 1 FROM fact_links WHERE from_id = ? AND to_id = ? AND relation = ?"
     return connection.execute(sql, (from_id, to_id, relation)).fetchone() is not None
 
 
 def has_injection(connection: sqlite3.Connection, payload: dict[str, Any]) -> bool:
     """Whether the ledger has this already: a piece, however it is cited, that a session was given at that moment."""
-    sql = "SELECT 1 FROM injections WHERE ts = ? AND session_id = ? AND event_id IS ? AND memory_id IS ?"
+    sql = "SELECT 1 FROM injections WHERE ts = ? AND session_id = ? AND event_id IS ? AND fact_id IS ?"
     names = payload["ts"], payload["session"], payload.get("event"), payload.get("memory")
     return connection.execute(sql, names).fetchone() is not None
 
@@ -180,15 +180,15 @@ def supersede(connection: sqlite3.Connection, payload: dict[str, Any], record: R
 
 def insert_injection(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
     """Note in the ledger what an agent was given elsewhere, unless it is there or what was given is gone."""
-    event_id, memory_id = payload.get("event"), payload.get("memory")
-    owner = ("events", event_id) if memory_id is None else ("memories", memory_id)
+    event_id, fact_id = payload.get("event"), payload.get("memory")
+    owner = ("events", event_id) if fact_id is None else ("facts", fact_id)
     is_there = connection.execute(f"SELECT 1 FROM {owner[0]} WHERE id = ?", owner[1:]).fetchone()  # noqa: S608 - ours
     if is_there is None or has_injection(connection, payload):
         return
     summary_id = find_summary(connection, event_id, payload["text"]) if event_id and "text" in payload else None
-    piece = f"m{memory_id}" if memory_id is not None else f"s{summary_id}" if summary_id else f"e{event_id}"
+    piece = f"m{fact_id}" if fact_id is not None else f"s{summary_id}" if summary_id else f"e{event_id}"
     connection.execute(
-        "INSERT INTO injections (ts, session_id, hook, piece, event_id, memory_id, after_id, why)"
+        "INSERT INTO injections (ts, session_id, hook, piece, event_id, fact_id, after_id, why)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
             payload["ts"],
@@ -196,7 +196,7 @@ def insert_injection(connection: sqlite3.Connection, payload: dict[str, Any], _:
             payload["hook"],
             piece,
             event_id,
-            memory_id,
+            fact_id,
             payload["after"],
             json.dumps(payload["why"], separators=(",", ":")),
         ),

@@ -1,8 +1,9 @@
-"""What a wish to forget means: the events, memories and records it is about, as the payload of `forget` records.
+"""What a wish to forget means: the events, facts and records it is about, as the payload of `forget` records.
 
 Looked for in the database and in the log, because a row that a person deleted is still told there. Provenance is
-followed: the closing words of a turn, and of a subagent, go with what they may tell of; memories go with the events
-they were derived from; a summary that took a forgotten word from elsewhere is written anew.
+followed: the closing words of a turn, and of a subagent, go with what they may tell of; facts go with the last of the
+events that they were taken from, unless a person wants them kept; a summary that took a forgotten word from elsewhere
+is written anew.
 """
 
 from __future__ import annotations
@@ -39,13 +40,16 @@ AND (kind IN {_TELLING} OR spawned_agent_id IS NOT NULL) ORDER BY id
 """  # noqa: S608 - constants only
 _SUMMARIES_OF = "SELECT event_id, text FROM summaries WHERE event_id IN (SELECT value FROM json_each(?))"
 _SUMMARIES = "SELECT event_id, text FROM summaries"
-_MEMORIES = "SELECT id, uid, session_id, ts, text, tags, source, project FROM memories"
+_FACTS = "SELECT id, uid, session_id, ts, text, tags, source, project FROM facts"
 _NAMED = "SELECT session_id, ts, title, parent_id, branches_from, project FROM conversations"
 _PLACES = "SELECT session_id, cwd, started_ts FROM sessions"
 _COUNTED = "SELECT uid FROM events WHERE ts <= ? AND uid IS NOT NULL AND native_key IS NOT NULL AND input_key IS NULL"
 _DERIVED = """
-SELECT m.id, m.uid FROM json_each(?) j CROSS JOIN provenance_edges p ON p.dst_kind = 'event' AND p.dst_id = j.value
-JOIN memories m ON m.id = p.src_id WHERE p.src_kind = 'memory'
+SELECT DISTINCT m.id, m.uid FROM json_each(?1) j CROSS JOIN fact_sources s ON s.event_id = j.value
+JOIN facts m ON m.id = s.fact_id WHERE m.origin <> 'kept'
+AND NOT EXISTS (SELECT 1 FROM fact_history h WHERE h.fact_id = m.id AND h.what = 'confirm' AND h.who = 'person')
+AND NOT EXISTS (SELECT 1 FROM fact_sources o WHERE o.fact_id = m.id
+                AND o.event_id NOT IN (SELECT value FROM json_each(?1)))
 """
 
 
@@ -54,7 +58,7 @@ class ForgetQuery:
     """What somebody wants forgotten: ids, or a session, a file or a text, or nothing but a time, in a span of time."""
 
     events: frozenset[int] = frozenset()
-    memories: frozenset[int] = frozenset()
+    facts: frozenset[int] = frozenset()
     session: str | None = None
     file: str | None = None
     query: str | None = None
@@ -63,13 +67,13 @@ class ForgetQuery:
 
     @property
     def scope(self) -> str:
-        if self.events or self.memories:
+        if self.events or self.facts:
             return "id"
         return "session" if self.session else "file" if self.file else "query" if self.query else "time"
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class EventRow:
     """An event as the database or the log tells it."""
 
     seq: int
@@ -91,8 +95,8 @@ class Fact:
 class Matched:
     """What a wish is about."""
 
-    facts: dict[int, Fact] = field(default_factory=dict)
-    memories: dict[int, str | None] = field(default_factory=dict)
+    events: dict[int, EventRow] = field(default_factory=dict)
+    facts: dict[int, str | None] = field(default_factory=dict)
     records: set[int] = field(default_factory=set)
     to_summarise_again: set[int] = field(default_factory=set)
     paths: set[str] = field(default_factory=set)
@@ -105,14 +109,14 @@ class Matched:
 
     def by_kind(self) -> dict[str, int]:
         """Return the counts that a person is shown."""
-        stops = sum(fact.kind in _STOPS for fact in self.facts.values())
-        prompts = sum(fact.kind == "prompt" for fact in self.facts.values())
+        stops = sum(event.kind in _STOPS for event in self.events.values())
+        prompts = sum(event.kind == "prompt" for event in self.events.values())
         return {
-            "tool": len(self.facts) - stops - prompts,
+            "tool": len(self.events) - stops - prompts,
             "prompt": prompts,
             "stop": stops,
             "summary": self.summaries,
-            "memory": len(self.memories),
+            "memory": len(self.facts),
             "record": len(self.records),
             "session": len(self.sessions),
             "title": len(self.titles),
@@ -121,7 +125,7 @@ class Matched:
 
     def __len__(self) -> int:
         names = len(self.sessions) + len(self.titles) + len(self.folders)
-        return len(self.facts) + len(self.memories) + len(self.records) + names
+        return len(self.events) + len(self.facts) + len(self.records) + names
 
 
 def count_until(connection: sqlite3.Connection, until: int) -> int:
@@ -169,7 +173,7 @@ def needle_of(asked: ForgetQuery) -> bytes:
 
 def payloads(matched: Matched, asked: ForgetQuery, keys: Keys) -> Iterator[dict[str, Any]]:
     """Yield the payloads of the `forget` records that keep what was matched from coming back."""
-    facts = list(matched.facts.values())
+    events = list(matched.events.values())
     scope: dict[str, Any] = {"scope": asked.scope, "since": asked.since, "until": asked.until}
     names = {
         "session": sorted(
@@ -178,23 +182,23 @@ def payloads(matched: Matched, asked: ForgetQuery, keys: Keys) -> Iterator[dict[
         "title": sorted(map(keys.title, matched.titles)),
         "folder": sorted(map(keys.folder, matched.folders)),
         "file": sorted(keys.file(path) for path in matched.paths),
-        "memory": [[uid or f"id:{number}", str(number)] for number, uid in matched.memories.items()],
+        "memory": [[uid or f"id:{number}", str(number)] for number, uid in matched.facts.items()],
         "record": sorted(matched.records),
         "retell": sorted(matched.to_summarise_again),
         "time": asked.scope == "time",
     }
-    yield scope | names | _names(facts[:EVENTS_PER_RECORD], keys)
-    for start in range(EVENTS_PER_RECORD, len(facts), EVENTS_PER_RECORD):
-        yield scope | _names(facts[start : start + EVENTS_PER_RECORD], keys)
+    yield scope | names | _names(events[:EVENTS_PER_RECORD], keys)
+    for start in range(EVENTS_PER_RECORD, len(events), EVENTS_PER_RECORD):
+        yield scope | _names(events[start : start + EVENTS_PER_RECORD], keys)
 
 
-def _names(facts: list[Fact], keys: Keys) -> dict[str, list[Any]]:
+def _names(events: list[EventRow], keys: Keys) -> dict[str, list[Any]]:
     return {
-        "uid": [[fact.uid, fact.input_key] for fact in facts if fact.uid],
-        "frame": [fact.frame_uid for fact in facts if fact.frame_uid],
-        "native": [f"{fact.native_key}:{fact.input_key}" for fact in facts if fact.native_key and fact.input_key],
-        "equal": [keys.equal(fact.session_id, fact.input_hash) for fact in facts if not fact.native_key],
-        "id": [fact.seq for fact in facts if not fact.uid],
+        "uid": [[event.uid, event.input_key] for event in events if event.uid],
+        "frame": [event.frame_uid for event in events if event.frame_uid],
+        "native": [f"{event.native_key}:{event.input_key}" for event in events if event.native_key and event.input_key],
+        "equal": [keys.equal(event.session_id, event.input_hash) for event in events if not event.native_key],
+        "id": [event.seq for event in events if not event.uid],
     }
 
 
@@ -205,10 +209,10 @@ class _Matching:
         self._connection = connection
         self._asked = asked
         self._found = Matched(paths={asked.file} if asked.file and not _is_glob(asked.file) else set())
-        self._closing: list[Fact] = []
+        self._closing: list[EventRow] = []
         self._turns: set[tuple[str, str | None]] = set()
         self._agents: set[tuple[str, str]] = set()
-        self._memory_uids: set[str | None] = set()
+        self._fact_uids: set[str | None] = set()
         self._text = folded(asked.query) if asked.query else None
         self._json = folded(msgspec.json.encode(asked.query)[1:-1].decode()) if asked.query else None
 
@@ -220,10 +224,10 @@ class _Matching:
         stored = set()
         of = f"{_EVENTS} WHERE ?1 IS NULL ORDER BY id" if self._asked.session is None else _BY_SESSION
         for row in self._connection.execute(of, (self._asked.session,)):
-            fact = Fact(*row[:-1])
-            stored.add(fact.uid)
-            self._look_at(fact, row[-1])
-        self._look_at_memories()
+            event = EventRow(*row[:-1])
+            stored.add(event.uid)
+            self._look_at(event, row[-1])
+        self._look_at_facts()
         if self._text is not None:
             self._look_at_names()
         for record in records:
@@ -237,42 +241,40 @@ class _Matching:
         """Look at what ids name alone; False when one of them is not in the database: the log may tell of it."""
         wanted = json.dumps(sorted(self._asked.events))
         for row in self._connection.execute(_BY_IDS, (wanted,)).fetchall():
-            self._look_at(Fact(*row[:-1]), row[-1])
-        self._look_at_memories()
-        sessions = json.dumps(sorted({fact.session_id for fact in self._found.facts.values()}))
+            self._look_at(EventRow(*row[:-1]), row[-1])
+        self._look_at_facts()
+        sessions = json.dumps(sorted({event.session_id for event in self._found.events.values()}))
         for row in self._connection.execute(_CLOSING, (sessions,)).fetchall():
-            if row[0] not in self._found.facts:
-                self._closing.append(Fact(*row[:-1]))
-        return len(self._found.facts) == len(self._asked.events) and len(self._found.memories) == len(
-            self._asked.memories
-        )
+            if row[0] not in self._found.events:
+                self._closing.append(EventRow(*row[:-1]))
+        return len(self._found.events) == len(self._asked.events) and len(self._found.facts) == len(self._asked.facts)
 
     def _add_closing(self) -> None:
-        for fact in self._closing:
-            if self._closes(fact):
-                self._found.facts[fact.seq] = fact
+        for event in self._closing:
+            if self._closes(event):
+                self._found.events[event.seq] = event
 
-    def _look_at(self, fact: Fact, payload_json: str) -> None:
-        if self._is_wanted(fact, payload_json):
-            self._found.facts[fact.seq] = fact
-            self._turns.add((fact.session_id, fact.prompt_id))
-            if fact.agent_id:
-                self._agents.add((fact.session_id, fact.agent_id))
-        elif fact.kind in _TELLING or fact.spawned_agent_id:
-            self._closing.append(fact)
+    def _look_at(self, event: EventRow, payload_json: str) -> None:
+        if self._is_wanted(event, payload_json):
+            self._found.events[event.seq] = event
+            self._turns.add((event.session_id, event.prompt_id))
+            if event.agent_id:
+                self._agents.add((event.session_id, event.agent_id))
+        elif event.kind in _TELLING or event.spawned_agent_id:
+            self._closing.append(event)
 
-    def _is_wanted(self, fact: Fact, payload_json: str) -> bool:
+    def _is_wanted(self, event: EventRow, payload_json: str) -> bool:
         asked = self._asked
         if asked.scope == "id":
-            return fact.seq in asked.events
-        if not asked.since <= fact.ts <= asked.until or (asked.session and fact.session_id != asked.session):
+            return event.seq in asked.events
+        if not asked.since <= event.ts <= asked.until or (asked.session and event.session_id != asked.session):
             return False
-        if self._json is not None and self._json not in folded(payload_json) and not self._is_in_names(fact):
+        if self._json is not None and self._json not in folded(payload_json) and not self._is_in_names(event):
             return False
         return asked.file is None or self._is_about(asked.file, payload_json)
 
-    def _is_in_names(self, fact: Fact) -> bool:
-        return self._is_in(fact.tool, fact.session_id, fact.prompt_id, fact.agent_id, fact.spawned_agent_id)
+    def _is_in_names(self, event: EventRow) -> bool:
+        return self._is_in(event.tool, event.session_id, event.prompt_id, event.agent_id, event.spawned_agent_id)
 
     def _is_in(self, *texts: object) -> bool:
         """Whether one of these holds the text that is looked for."""
@@ -285,11 +287,11 @@ class _Matching:
                 return True
         return False
 
-    def _look_at_memories(self) -> None:
-        for number, uid, session, ts, *texts in self._connection.execute(_MEMORIES):
-            if self._is_wanted_memory(number, session, ts, *texts):
-                self._found.memories[number] = uid
-                self._memory_uids.add(uid)
+    def _look_at_facts(self) -> None:
+        for number, uid, session, ts, *texts in self._connection.execute(_FACTS):
+            if self._is_wanted_fact(number, session, ts, *texts):
+                self._found.facts[number] = uid
+                self._fact_uids.add(uid)
 
     def _look_at_names(self) -> None:
         """Look at what sessions are called and where they were: no event tells it."""
@@ -307,10 +309,10 @@ class _Matching:
         if cwd is not None and self._is_in(cwd):
             self._found.folders.add(cwd)
 
-    def _is_wanted_memory(self, number: int, session: str | None, ts: int, *texts: object) -> bool:
+    def _is_wanted_fact(self, number: int, session: str | None, ts: int, *texts: object) -> bool:
         asked = self._asked
         if asked.scope == "id":
-            return number in asked.memories
+            return number in asked.facts
         if asked.file or not asked.since <= ts <= asked.until or (asked.session and session != asked.session):
             return False
         return self._text is None or self._is_in(session, *texts)
@@ -322,7 +324,7 @@ class _Matching:
             self._look_at_session(record.session_id, record.cwd)
         if record.kind == "capture":
             if record.uid not in stored:
-                self._look_at(_fact_of(record), bytes(record.payload).decode())
+                self._look_at(_event_of(record), bytes(record.payload).decode())
         elif record.kind == "remember":
             self._look_at_remembered(record)
         elif self._json is not None and record.kind != "forget":
@@ -337,28 +339,28 @@ class _Matching:
         tags = json.dumps(payload.get("tags"), ensure_ascii=False)
         texts = payload.get("text"), tags, payload.get("source"), payload.get("label")
         number, uid = record.seq, payload.get("uid")
-        if uid not in self._memory_uids and self._is_wanted_memory(number, record.session_id, record.ts, *texts):
-            self._found.memories[number] = uid
-            self._memory_uids.add(uid)
+        if uid not in self._fact_uids and self._is_wanted_fact(number, record.session_id, record.ts, *texts):
+            self._found.facts[number] = uid
+            self._fact_uids.add(uid)
 
-    def _closes(self, fact: Fact) -> bool:
+    def _closes(self, event: EventRow) -> bool:
         """Whether an event holds what the agent said of what is forgotten: in its turn, in the answer of its subagent,
         in an account of its session."""
-        if fact.spawned_agent_id:
-            return (fact.session_id, fact.spawned_agent_id) in self._agents
-        if fact.kind == "subagent_end" or (fact.kind == "assistant_text" and fact.agent_id):
-            return (fact.session_id, fact.agent_id) in self._agents
-        if fact.kind == "compaction":
-            return any(session_id == fact.session_id for session_id, _ in self._turns)
-        return fact.prompt_id is not None and (fact.session_id, fact.prompt_id) in self._turns
+        if event.spawned_agent_id:
+            return (event.session_id, event.spawned_agent_id) in self._agents
+        if event.kind == "subagent_end" or (event.kind == "assistant_text" and event.agent_id):
+            return (event.session_id, event.agent_id) in self._agents
+        if event.kind == "compaction":
+            return any(session_id == event.session_id for session_id, _ in self._turns)
+        return event.prompt_id is not None and (event.session_id, event.prompt_id) in self._turns
 
     def _follow(self) -> None:
         found = self._found
-        ids = json.dumps(list(found.facts))
-        found.memories |= dict(self._connection.execute(_DERIVED, (ids,)))
+        ids = json.dumps(list(found.events))
+        found.facts |= dict(self._connection.execute(_DERIVED, (ids,)))
         of = (_SUMMARIES,) if self._text is not None else (_SUMMARIES_OF, (ids,))
         for event_id, text in self._connection.execute(*of):
-            if event_id in found.facts:
+            if event_id in found.events:
                 found.summaries += 1
             elif self._text is not None and self._text in folded(text):
                 found.summaries += 1
@@ -369,8 +371,8 @@ def _is_glob(file: str) -> bool:
     return any(sign in file for sign in "*?[")
 
 
-def _fact_of(record: Record) -> Fact:
-    return Fact(
+def _event_of(record: Record) -> EventRow:
+    return EventRow(
         record.seq,
         record.uid,
         record.frame_uid,

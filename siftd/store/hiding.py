@@ -21,7 +21,7 @@ _OF_SESSION = f"SELECT {EVENT_COLUMNS} FROM events WHERE session_id = ? AND id >
 _SUMMARIES = """
 SELECT s.event_id, s.text FROM summaries s JOIN events e ON e.id = s.event_id WHERE e.session_id = ?
 """
-_TABLES = ("memories", "conversations", "sessions")
+_TABLES = ("facts", "conversations", "sessions")
 """Tables of texts that name a session; all else that may hold an event's words goes with the event."""
 
 

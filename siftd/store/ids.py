@@ -9,14 +9,14 @@ ID_MAX = 2**53
 
 
 def last_id(connection: sqlite3.Connection) -> int:
-    """Return the highest id ever given in `events` or `memories`, rows inserted and deleted by hand included.
+    """Return the highest id ever given in `events` or `facts`, rows inserted and deleted by hand included.
 
     One above ID_MAX is a person's: to go on from it would soon leave no number for what is captured.
     """
-    sql = "SELECT max(seq) FROM sqlite_sequence WHERE name IN ('events', 'memories')"
+    sql = "SELECT max(seq) FROM sqlite_sequence WHERE name IN ('events', 'facts')"
     given = int(connection.execute(sql).fetchone()[0] or 0)
     if given <= ID_MAX:
         return given
     sql = "SELECT max((SELECT coalesce(max(id), 0) FROM events WHERE id <= ?1),"
-    sql += " (SELECT coalesce(max(id), 0) FROM memories WHERE id <= ?1))"
+    sql += " (SELECT coalesce(max(id), 0) FROM facts WHERE id <= ?1))"
     return int(connection.execute(sql, (ID_MAX,)).fetchone()[0])

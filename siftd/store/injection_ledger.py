@@ -19,15 +19,15 @@ from siftd.wire.requests import finding
 _STATE = "SELECT coalesce(compacted_ts, 0) FROM sessions WHERE session_id = ?"
 _TOLD = "SELECT piece, 'e' || event_id FROM injections WHERE session_id = ? AND ts >= ?"
 _INSERT = """
-INSERT INTO injections (ts, session_id, hook, piece, event_id, memory_id, after_id, why)
+INSERT INTO injections (ts, session_id, hook, piece, event_id, fact_id, after_id, why)
 VALUES (?, ?, ?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM events), ?)
 """
 _LIST = """
-SELECT i.id, i.ts, i.session_id, i.hook, i.piece, i.event_id, i.memory_id, i.after_id, i.why,
+SELECT i.id, i.ts, i.session_id, i.hook, i.piece, i.event_id, i.fact_id AS memory_id, i.after_id, i.why,
        coalesce(m.text, (SELECT s.text FROM summaries s
                          WHERE s.id = CAST(substr(i.piece, 2) AS INTEGER) AND s.event_id = i.event_id),
                 (SELECT s.text FROM summaries s WHERE s.event_id = i.event_id ORDER BY s.id DESC LIMIT 1)) AS text
-FROM injections i LEFT JOIN memories m ON m.id = i.memory_id
+FROM injections i LEFT JOIN facts m ON m.id = i.fact_id
 WHERE (?1 IS NULL OR i.piece = ?1) AND (?2 IS NULL OR i.session_id GLOB ?2 || '*')
 AND (?4 IS NULL OR i.id < ?4) ORDER BY i.id DESC LIMIT ?3
 """
@@ -76,9 +76,9 @@ def session_state(connection: sqlite3.Connection, session_id: str) -> SessionSta
 def insert(connection: sqlite3.Connection, session_id: str, hook: str, given: Sequence[Injection], now_ms: int) -> None:
     """Note what a session is given."""
     for each in given:
-        memory_id = int(each.piece[1:]) if each.piece[0] == "m" else None
+        fact_id = int(each.piece[1:]) if each.piece[0] == "m" else None
         why = json.dumps(each.why, separators=(",", ":"), sort_keys=True)
-        connection.execute(_INSERT, (now_ms, session_id, hook, each.piece, each.event_id, memory_id, why))
+        connection.execute(_INSERT, (now_ms, session_id, hook, each.piece, each.event_id, fact_id, why))
 
 
 def find_event_of(connection: sqlite3.Connection, piece: str) -> int | None:
@@ -106,7 +106,7 @@ def list_injections(
     rows = as_rows(connection.execute(_LIST, (piece, session, limit, before)), finding.Injection)
     for row in rows:
         if row["piece"][0] == "g" and everywhere is not None:
-            found = everywhere.execute("SELECT text FROM memories WHERE id = ?", (row["piece"][1:],)).fetchone()
+            found = everywhere.execute("SELECT text FROM facts WHERE id = ?", (row["piece"][1:],)).fetchone()
             row["text"] = found[0] if found else None
         row["why"] = json.loads(cast("str", row["why"]))
         row["touchedBy"] = _touched_by(connection, row)

@@ -11,11 +11,13 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
     scoring {"w_fts": 0.4, "half_life": null} how this project's searches are weighed (`siftd.store.scoring`); "label":
                                               those under a label
     forget  {"uid": [["…", null]], …}         tombstones: keyed hashes and times (`siftd.store.tombstones`)
-    remember  {"uid", "type", "text", "tags", …}  a memory whose id is the seq of this record; "supersedes": 30
-                                              (saidBy: whose words; waits: for a person's, with the pin;
-                                              label: what it is kept under)
-    update  {"id": 31, "text", "tags", …}     the fields of a memory that change; {"waits": false} accepts it
-    link    {"from": 31, "to": 30, "relation": "supersedes"}  between two memories
+    remember  {"uid", "category", "text", "tags", …}  a fact whose id is the seq of this record; "supersedes": 30
+                                              (saidBy: whose words; waits: for a person's, with the pin; label: what
+                                              it is kept under; origin, scope, topic, quote, client, sources: events;
+                                              `category` was called `type` once)
+    verdict {"fact": 31, "what": "supersede", "by": 40, "who": "person", …}  `siftd.store.fact_verdicts`
+    update  {"id": 31, "text", "tags", …}     the fields of a fact that change; {"waits": false} accepts it
+    link    {"from": 31, "to": 30, "relation": "supersedes"}  between two facts
     conversation  {"id", "title", "parent", "relation", "ts"}  a session that somebody named, and its parent
                                               (label; branchesFrom: where it follows up on another one too)
     summary {"event": 12, "uid", "eventTs", "text", "model", …}  an imported summary of this event
@@ -37,8 +39,9 @@ from siftd.log.record import Record
 from siftd.store import (
     conversations,
     exchange,
-    memories,
-    memory_changes,
+    fact_changes,
+    fact_verdicts,
+    facts,
     outcomes,
     resummary_queue,
     scoring,
@@ -81,7 +84,7 @@ def _undo(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) ->
 
 
 def _link(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
-    memories.link(connection, payload["from"], payload["to"], payload["relation"], payload.get("ts", record.ts))
+    facts.link(connection, payload["from"], payload["to"], payload["relation"], payload.get("ts", record.ts))
 
 
 def _spend(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) -> None:
@@ -98,9 +101,10 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "opt-out": opt_out,
     "opt-in": opt_in,
     "undo": _undo,
-    "remember": memories.insert,
+    "remember": facts.insert,
     "link": _link,
-    "update": memory_changes.update,
+    "update": fact_changes.update,
+    "verdict": fact_verdicts.apply,
     "conversation": conversations.insert,
     "summary": _summary,
     "supersede": exchange.supersede,

@@ -26,8 +26,20 @@ FAULTS_MAX = 10_000
 _DERIVED = ("status", "attempts", "last_error")
 """Of an event: whether it is summarised is for the consolidator to say."""
 _KEPT_WHOLE = ("tombstones", "forgets")
-_REST = ("conversations", "memory_links", "memory_reads", "kept_apart", "opt_outs")
-"""Tables that hold what was asked for besides events, sessions and memories."""
+_REST = (
+    "conversations",
+    "fact_links",
+    "fact_reads",
+    "fact_sources",
+    "fact_history",
+    "fact_uses",
+    "kept_apart",
+    "opt_outs",
+)
+"""Tables that hold what was asked for besides events, sessions and facts."""
+_BEFORE_FACTS = {"facts": "memories", "fact_links": "memory_links", "fact_reads": "memory_reads"}
+"""What tables were called before migration 0007, and below their columns."""
+_COLUMNS_BEFORE_FACTS = {"category": "type", "fact_id": "memory_id"}
 
 
 @dataclass(slots=True)
@@ -120,7 +132,7 @@ class _Rescue:
             self._tombstones.reload()
         self._take_events()
         self._take_sessions()
-        self._take_memories()
+        self._take_facts()
         for table in _REST:
             self._rescued.rest += self._copy(table)
         self._keep_numbers()
@@ -128,7 +140,7 @@ class _Rescue:
     def _take_events(self) -> None:
         columns = [each for each in self._shared_columns("events") if each not in _DERIVED]
         find = f"SELECT {', '.join(columns)} FROM events NOT INDEXED WHERE id = ?"  # noqa: S608 - names of our own
-        for event_id, uid in self._iter_rows("events", "id, uid"):
+        for event_id, uid in self._iter_rows("events", ["id", "uid"]):
             if self._is_stored(event_id, uid):
                 continue
             try:
@@ -178,7 +190,7 @@ class _Rescue:
 
     def _take_sessions(self) -> None:
         columns = self._shared_columns("sessions")
-        for row in self._iter_rows("sessions", ", ".join(columns)):
+        for row in self._iter_rows("sessions", columns):
             session = dict(zip(columns, row, strict=True))
             name, begun = session["session_id"], session["started_ts"]
             if self._tombstones.find_arriving(name, begun) is None or self._has_events(name):
@@ -188,39 +200,47 @@ class _Rescue:
         sql = "SELECT 1 FROM events WHERE session_id = ? LIMIT 1"
         return self._connection.execute(sql, (session_id,)).fetchone() is not None
 
-    def _take_memories(self) -> None:
-        """Memories that are missing, and the newer text of those whose change is."""
-        columns = self._shared_columns("memories")
-        for row in self._iter_rows("memories", ", ".join(columns)):
-            memory = dict(zip(columns, row, strict=True))
-            uid = memory["uid"]
-            known = self._connection.execute("SELECT id, updated_ts FROM memories WHERE uid = ?", (uid,)).fetchone()
+    def _take_facts(self) -> None:
+        """Facts that are missing, and the newer text of those whose change is."""
+        columns = self._shared_columns("facts")
+        successors: list[tuple[int, str]] = []
+        for row in self._iter_rows("facts", columns):
+            fact = dict(zip(columns, row, strict=True))
+            uid = fact["uid"]
+            known = self._connection.execute("SELECT id, updated_ts FROM facts WHERE uid = ?", (uid,)).fetchone()
             if uid is None or self._is_buried("memory", uid):
                 continue
+            if (successor := fact.pop("superseded_by", None)) is not None:  # it may come later
+                successors.append((successor, uid))
             if known is None:
-                if self._is_same_memory(memory):
+                if self._is_same_fact(fact):
                     continue
-                if self._is_taken("memories", memory["id"]):
-                    memory["id"] = ids.last_id(self._connection) + 1
-                self._rescued.rest += self._insert("memories", memory)
-            elif memory["updated_ts"] > known[1]:
-                self._rescued.rest += self._update_memory(known[0], memory)
+                if self._is_taken("facts", fact["id"]):
+                    fact["id"] = ids.last_id(self._connection) + 1
+                self._rescued.rest += self._insert("facts", fact)
+            elif fact["updated_ts"] > known[1]:
+                self._rescued.rest += self._update_fact(known[0], fact)
+        self._connection.executemany(
+            "UPDATE OR IGNORE facts SET superseded_by = (SELECT id FROM facts n WHERE n.id = ?1)"
+            " WHERE uid = ?2 AND status <> 'active'",
+            successors,
+        )
 
-    def _is_same_memory(self, memory: dict[str, Any]) -> bool:
+    def _is_same_fact(self, fact: dict[str, Any]) -> bool:
         """As `_has_another_name`."""
-        sql = "SELECT 1 FROM memories WHERE id = ? AND ts = ? AND text = ?"
-        return self._connection.execute(sql, (memory["id"], memory["ts"], memory["text"])).fetchone() is not None
+        sql = "SELECT 1 FROM facts WHERE id = ? AND ts = ? AND text = ?"
+        return self._connection.execute(sql, (fact["id"], fact["ts"], fact["text"])).fetchone() is not None
 
-    def _update_memory(self, number: int, memory: dict[str, Any]) -> int:
-        found = {name: value for name, value in memory.items() if name != "id"}
+    def _update_fact(self, number: int, fact: dict[str, Any]) -> int:
+        found = {name: value for name, value in fact.items() if name != "id"}
         assigned = ", ".join(f"{name} = ?" for name in found)
-        sql = f"UPDATE memories SET {assigned} WHERE id = ?"  # noqa: S608 - names of our own
+        sql = f"UPDATE facts SET {assigned} WHERE id = ?"  # noqa: S608 - names of our own
         return self._connection.execute(sql, (*found.values(), number)).rowcount
 
     def _copy(self, table: str) -> int:
         """Insert what is missing of a table; return how many rows."""
         columns = self._shared_columns(table)
-        rows = (dict(zip(columns, row, strict=True)) for row in self._iter_rows(table, ", ".join(columns)))
+        rows = (dict(zip(columns, row, strict=True)) for row in self._iter_rows(table, columns))
         return sum(self._insert(table, row) for row in rows if table != "conversations" or not self._is_covered(row))
 
     def _is_covered(self, row: dict[str, Any]) -> bool:
@@ -248,26 +268,31 @@ class _Rescue:
 
     def _shared_columns(self, table: str) -> list[str]:
         """Return the columns that both databases have: the set-aside one may be of an earlier siftd."""
-        sql = f"SELECT name FROM pragma_table_info('{table}')"  # noqa: S608 - names of our own
-        try:
-            theirs = {row[0] for row in self._old.execute(sql)}
-        except sqlite3.Error:
-            theirs = set()
-        return [row[0] for row in self._connection.execute(sql) if row[0] in theirs]
+        name, then = self._called_then(table)
+        theirs = set(_columns(self._old, name))
+        return [each for each in _columns(self._connection, table) if then.get(each, each) in theirs]
 
-    def _iter_rows(self, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
+    def _called_then(self, table: str) -> tuple[str, dict[str, str]]:
+        """Return what the set-aside database calls a table, and those of its columns that have another name now."""
+        if table in _BEFORE_FACTS and not _columns(self._old, table):
+            return _BEFORE_FACTS[table], _COLUMNS_BEFORE_FACTS
+        return table, {}
+
+    def _iter_rows(self, table: str, columns: list[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a table that can be read, a piece at a time."""
         if not columns:
             return
-        is_numbered = table in ("events", "memories")
-        sql = f"SELECT {columns} FROM {table} NOT INDEXED"  # noqa: S608 - names of our own
+        is_numbered = table in ("events", "facts")
+        name, then = self._called_then(table)
+        chosen = ", ".join(then.get(each, each) for each in columns)
+        sql = f"SELECT {chosen} FROM {name} NOT INDEXED"  # noqa: S608 - names of our own
         if not is_numbered:
             try:
                 yield from self._old.execute(sql).fetchall()
             except sqlite3.Error:
                 self._faults += 1
             return
-        after, newest = 0, self._newest(table)
+        after, newest = 0, self._newest(name)
         while after < newest and self._faults < FAULTS_MAX:
             try:
                 rows = self._old.execute(f"{sql} WHERE id > ? ORDER BY id LIMIT {PIECE}", (after,)).fetchall()
@@ -295,6 +320,14 @@ class _Rescue:
         if middle == after or self._faults >= FAULTS_MAX:
             return []
         return self._read(sql, after, middle) + self._read(sql, middle, upto)
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    """Return the columns of a table; none where there is none, or it cannot be read."""
+    try:
+        return [row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+    except sqlite3.Error:
+        return []
 
 
 def _hash(payload: Any) -> str:

@@ -36,7 +36,8 @@ WHERE p.src_kind = 'summary' AND p.dst_kind = 'event' AND p.dst_id = ?1
 """
 _OURS = frozenset(
     "status input_hash uid frame_uid outcome last_error native_key input_key words prompt_hash model embedder "
-    "said_by owner_kind kind key detail relation edge src_kind dst_kind type name sha256 hook scope waits_for "
+    "said_by owner_kind kind key detail relation edge src_kind dst_kind type name sha256 hook "
+    "category status origin what who scope waits_for "
     "piece".split()
 )
 """Columns of text that hold nobody's words, or what is derived and goes. All others are scrubbed, in new tables too."""
@@ -222,7 +223,7 @@ def scrub_texts(
     if not changed or dry_run:
         return
     # Index words are made again together with the vector.
-    words = ", words = NULL" if table in ("summaries", "memories") else ""
+    words = ", words = NULL" if table in ("summaries", "facts") else ""
     assigned = ", ".join(f"{column} = ?" for column in columns)
     with transaction(connection):
         # Two sessions' ids may become one: the second row of it goes.

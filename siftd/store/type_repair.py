@@ -15,11 +15,11 @@ _TIMES = (
     ("sessions", "ended_ts"),
     ("sessions", "compacted_ts"),
     ("summaries", "ts"),
-    ("memories", "ts"),
-    ("memories", "updated_ts"),
-    ("memories", "valid_from"),
-    ("memories", "valid_to"),
-    ("memory_links", "ts"),
+    ("facts", "ts"),
+    ("facts", "updated_ts"),
+    ("facts", "valid_from"),
+    ("facts", "valid_to"),
+    ("fact_links", "ts"),
     ("conversations", "ts"),
     ("injections", "ts"),
     ("opt_outs", "since"),
@@ -29,8 +29,8 @@ _NUMBERS = (
     ("summaries", "confidence"),
     ("summaries", "tokens_in"),
     ("summaries", "tokens_out"),
-    ("memories", "importance"),
-    ("memories", "confidence"),
+    ("facts", "importance"),
+    ("facts", "confidence"),
 )
 _MILLISECONDS = "CAST(coalesce(1000 * strftime('%s', {0}), {0}) AS INTEGER)"
 _NUMBER = "CAST({0} AS NUMERIC)"

@@ -99,7 +99,7 @@ def clear_vectors(connection: sqlite3.Connection, summary_ids: Sequence[int]) ->
 
 def clear_memory_vectors(connection: sqlite3.Connection, since: int) -> int:
     """Delete the vectors of memories told since a moment; return how many those were."""
-    sql = "DELETE FROM embeddings WHERE owner_kind = 'memory' AND owner_id IN (SELECT id FROM memories WHERE ts >= ?)"
+    sql = "DELETE FROM embeddings WHERE owner_kind = 'fact' AND owner_id IN (SELECT id FROM facts WHERE ts >= ?)"
     return connection.execute(sql, (since,)).rowcount
 
 

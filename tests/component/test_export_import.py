@@ -45,11 +45,11 @@ WHERE p.src_kind = 'summary' AND p.edge = 'derives_from'
 TALKS = "SELECT session_id, title, parent_id, relation, ts FROM conversations"
 GIVEN = """
 SELECT i.ts, i.session_id, i.hook, i.why, substr(i.piece, 1, 1), e.uid, m.uid, s.text, a.uid FROM injections i
-LEFT JOIN events e ON e.id = i.event_id LEFT JOIN memories m ON m.id = i.memory_id AND i.piece = 'm' || m.id
+LEFT JOIN events e ON e.id = i.event_id LEFT JOIN facts m ON m.id = i.fact_id AND i.piece = 'm' || m.id
 LEFT JOIN summaries s ON i.piece = 's' || s.id LEFT JOIN events a ON a.id = i.after_id
 """
 MEMORIES = (
-    "SELECT ts, updated_ts, type, text, tags, importance, valid_to, session_id, pinned, uid FROM memories ORDER BY ts"
+    "SELECT ts, updated_ts, category, text, tags, importance, valid_to, session_id, pinned, uid FROM facts ORDER BY ts"
 )
 HIDDEN = """
 SELECT n.uid, o.uid, x.cosine FROM summary_supersedes x JOIN summaries a ON a.id = x.newer_id
@@ -57,8 +57,8 @@ JOIN summaries b ON b.id = x.older_id JOIN events n ON n.id = a.event_id JOIN ev
 """
 APART = "SELECT a.uid, b.uid FROM kept_apart k JOIN events a ON a.id = k.a_event JOIN events b ON b.id = k.b_event"
 LINKS = """
-SELECT a.text, b.text, l.relation FROM memory_links l
-JOIN memories a ON a.id = l.from_id JOIN memories b ON b.id = l.to_id
+SELECT a.text, b.text, l.relation FROM fact_links l
+JOIN facts a ON a.id = l.from_id JOIN facts b ON b.id = l.to_id
 """
 SESSIONS = "SELECT session_id, cwd, started_ts, last_ts, ended_ts, source FROM sessions ORDER BY 1"
 ALL = (EVENTS, SUMMARIES, MEMORIES, HIDDEN, APART, LINKS, SESSIONS, CITES, TALKS, GIVEN)
@@ -122,14 +122,14 @@ async def test_a_fresh_store_gets_everything_and_keeps_it_through_a_rebuild(tmp_
         answer = await workspace.ask("import", path=str(file))
         assert (answer["added"], answer["errors"]) == (json.loads(file.read_text().split("\n")[0])["counts"], 0)
         assert await everything(workspace) == before
-        ids = await workspace.rows("SELECT id, uid FROM events UNION ALL SELECT id, uid FROM memories")
+        ids = await workspace.rows("SELECT id, uid FROM events UNION ALL SELECT id, uid FROM facts")
         await workspace.ask("drain")
         hits = (await workspace.ask("search", query="which postgres does production run on"))["hits"]
         assert [hit["text"] for hit in hits if hit["kind"] == "memory"] == ["Production runs on Postgres 16"]
     await rebuilt(tmp_path / "b")
     async with opened(tmp_path / "b") as workspace:
         assert await everything(workspace) == before
-        assert await workspace.rows("SELECT id, uid FROM events UNION ALL SELECT id, uid FROM memories") == ids
+        assert await workspace.rows("SELECT id, uid FROM events UNION ALL SELECT id, uid FROM facts") == ids
 
 
 async def test_a_second_import_adds_nothing_not_even_to_the_log(tmp_path: Path) -> None:
@@ -192,12 +192,12 @@ async def test_what_was_forgotten_here_stays_out_and_leaves_the_log_with_its_imp
     async with opened(tmp_path / "b") as workspace:
         await workspace.ask("import", path=file)
         first = await workspace.rows("SELECT 'e' || id FROM events ORDER BY ts LIMIT 1")
-        memory = await workspace.rows("SELECT 'm' || id FROM memories ORDER BY ts LIMIT 1")
+        memory = await workspace.rows("SELECT 'm' || id FROM facts ORDER BY ts LIMIT 1")
         await workspace.ask("forget", ids=[first[0][0], memory[0][0]], dryRun=False)
         again = await workspace.ask("import", path=file)
         assert (added(again), again["errors"]) == (0, 0)
         assert again["forgotten"] >= 3
-        assert await workspace.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM memories") == [
+        assert await workspace.rows("SELECT count(*) FROM events UNION ALL SELECT count(*) FROM facts") == [
             (10,),
             (1,),
         ]
@@ -217,14 +217,14 @@ async def test_rows_that_a_person_inserted_without_a_uid_are_known_again(tmp_pat
         insert = "INSERT INTO events (ts, session_id, tool, input_hash, payload_json) VALUES (?, 'x', 'Bash', '', ?)"
         await workspace.by_hand(insert, 5, '{\n"a": 1}')
         await workspace.by_hand(insert, 6, "no")
-        await workspace.by_hand("INSERT INTO memories (ts, updated_ts, text, tags) VALUES (5, 5, 'By hand', 'no list')")
+        await workspace.by_hand("INSERT INTO facts (ts, updated_ts, text, tags) VALUES (5, 5, 'By hand', 'no list')")
         await workspace.ask("export", path=file)
         assert added(await workspace.ask("import", path=file)) == 0
     async with opened(tmp_path / "b") as workspace:
         assert (await workspace.ask("import", path=file))["added"]["events"] == 2
         assert added(await workspace.ask("import", path=file)) == 0
         assert await workspace.rows("SELECT payload_json FROM events ORDER BY ts") == [('{"a":1}',), ('{"text":"no"}',)]
-        assert await workspace.rows("SELECT text, tags FROM memories") == [("By hand", "[]")]
+        assert await workspace.rows("SELECT text, tags FROM facts") == [("By hand", "[]")]
 
 
 async def test_a_secret_that_todays_rules_know_does_not_come_in(tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ async def test_what_a_file_says_of_itself_makes_nobody_speak_or_stand_here(tmp_p
         assert await workspace.rows("SELECT said_by FROM events") == [("outside",)]
         told = await workspace.rows("SELECT model, length(text), said_by FROM summaries ORDER BY id")
         assert told == [("import:extractive:3", 400, "outside"), ("import:unknown", 1, "outside")]
-        kept = await workspace.rows("SELECT text, source, said_by, pinned, waits FROM memories ORDER BY id")
+        kept = await workspace.rows("SELECT text, source, said_by, pinned, waits FROM facts ORDER BY id")
         assert kept == [("Always force pushes", "import", "outside", 1, 1), ("Fine", "import", "outside", 0, 0)]
         assert "force" not in (await workspace.ask("brief"))["text"]
         assert TOKEN.encode() not in workspace.log_bytes()
@@ -316,7 +316,7 @@ async def test_what_a_file_says_of_itself_makes_nobody_speak_or_stand_here(tmp_p
 
 async def test_of_a_file_of_ones_own_it_is_believed_who_said_what_but_its_pins_wait(tmp_path: Path) -> None:
     file = str(tmp_path / "all.jsonl")
-    said = "SELECT uid, said_by FROM events UNION ALL SELECT uid, said_by FROM memories ORDER BY 1"
+    said = "SELECT uid, said_by FROM events UNION ALL SELECT uid, said_by FROM facts ORDER BY 1"
     async with opened(tmp_path / "a") as workspace:
         await fill(workspace)
         await workspace.by_hand("UPDATE events SET said_by = 'person' WHERE tool = 'UserPromptSubmit'")
@@ -443,7 +443,7 @@ async def test_a_merge_is_a_union_whatever_the_order(theirs: list[str], ours: li
                 assert answer["errors"] == 0
             assert added(answer) == 0
             assert await a.rows(EVENTS) == await b.rows(EVENTS)
-            said = [{row[0] for row in await workspace.rows("SELECT text FROM memories")} for workspace in (a, b)]
+            said = [{row[0] for row in await workspace.rows("SELECT text FROM facts")} for workspace in (a, b)]
             assert said == [{*theirs, *ours}] * 2
     finally:
         import shutil

@@ -345,18 +345,18 @@ async def test_memories_are_forgotten_by_id_and_by_query_and_stay_so(tmp_path: P
         gone = (await memory.ask("remember", text=f"the password of {WORD} is long", tags=["ops"]))["id"]
         also = (await memory.ask("remember", text="never on mondays"))["id"]
         await memory.ask("drain")
-        [(forgotten_uid,)] = await memory.rows("SELECT uid FROM memories WHERE id = ?", int(gone[1:]))
+        [(forgotten_uid,)] = await memory.rows("SELECT uid FROM facts WHERE id = ?", int(gone[1:]))
         assert (await forget(memory, query=WORD))["byKind"]["memory"] == 1
         assert (await forget(memory, ids=[also]))["byKind"]["memory"] == 1
         assert everywhere(tmp_path / "home") == []
-        assert await memory.rows("SELECT id FROM memories") == [(int(kept[1:]),)]
+        assert await memory.rows("SELECT id FROM facts") == [(int(kept[1:]),)]
         assert gone != kept
         told = {"uid": forgotten_uid, "text": f"again {WORD}", "type": "fact"}
         intent = memory.services.intake.admission.admit_intent("remember", told, ts=NOW)
         assert (await memory.services.committer.keep(intent)).is_duplicate
     await rebuilt(tmp_path)
     async with opened(tmp_path) as memory:
-        assert await memory.rows("SELECT id FROM memories") == [(int(kept[1:]),)]
+        assert await memory.rows("SELECT id FROM facts") == [(int(kept[1:]),)]
         assert everywhere(tmp_path / "home", "mondays") == []
 
 
@@ -626,7 +626,7 @@ async def test_what_follows_from_events_is_asked_for_at_once_however_many_they_a
             def matched(connection: sqlite3.Connection, traced: list[str] = statements) -> int:
                 connection.set_trace_callback(traced.append)
                 try:
-                    return len(match(connection, [], ForgetQuery(since=0, until=NOW)).facts)
+                    return len(match(connection, [], ForgetQuery(since=0, until=NOW)).events)
                 finally:
                     connection.set_trace_callback(None)
 

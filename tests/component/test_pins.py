@@ -122,12 +122,12 @@ async def test_what_waits_waits_after_a_rebuild(tmp_path: Path) -> None:
         for source, text in (("mem", "By hand"), ("mcp", "By an agent")):
             old = {"uid": source * 8, "type": "fact", "text": text, "pin": True, "source": source}
             await memory.services.intents.keep("remember", old)
-        before = await memory.rows("SELECT text, said_by, waits, pinned FROM memories ORDER BY id")
+        before = await memory.rows("SELECT text, said_by, waits, pinned FROM facts ORDER BY id")
     assert before[3:] == [("By hand", "person", 0, 1), ("By an agent", "agent", 1, 1)]
     assert before[2] == (FORGED, "agent", 1, 1)
     await rebuilt(tmp_path)
     async with opened(tmp_path) as memory:
-        assert await memory.rows("SELECT text, said_by, waits, pinned FROM memories ORDER BY id") == before
+        assert await memory.rows("SELECT text, said_by, waits, pinned FROM facts ORDER BY id") == before
         assert told["id"] in await waiting(memory)
 
 
@@ -139,6 +139,6 @@ def test_the_pins_of_before_stand_where_mem_made_them() -> None:
         " (8, 1, 1, 'b', 'mcp', 1), (9, 1, 1, 'c', 'mcp', 0), (10, 1, 1, 'd', NULL, 1)"
     )
     migrate(connection, 2)
-    kept = connection.execute("SELECT id, said_by, waits FROM memories WHERE id >= 7 ORDER BY id").fetchall()
+    kept = connection.execute("SELECT id, said_by, waits FROM facts WHERE id >= 7 ORDER BY id").fetchall()
     assert kept == [(7, "person", 0), (8, "agent", 1), (9, "agent", 0), (10, "agent", 1)]
     connection.close()

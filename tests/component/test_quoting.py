@@ -208,7 +208,7 @@ async def test_memories_are_quoted_with_who_noted_them(memory: Memory) -> None:
     await memory.ask("remember", text="The frobnicator gateway listens on port 7070", typed=True)
     await memory.ask("remember", text="The frobnicator gateway is restarted by hand", source="mcp")
     kept = await memory.ask("remember", text=f"In the frobnicator gateway {POISON}", source="import")
-    await memory.by_hand("UPDATE memories SET said_by = 'outside' WHERE id = ?", kept["memoryId"])
+    await memory.by_hand("UPDATE facts SET said_by = 'outside' WHERE id = ?", kept["memoryId"])
     text = await given(memory)
     assert "(fact) the person noted: «The frobnicator gateway listens on port 7070»" in text
     assert "(fact) an agent noted: «The frobnicator gateway is restarted by hand»" in text

@@ -71,7 +71,7 @@ async def test_a_dry_run_tells_what_would_change_and_changes_nothing(tmp_path: P
         configure(tmp_path, redact_rules=[RULE])
         before, log = await memory.rows(EVENTS), memory.log_bytes()
         answer = await memory.ask("scrub", dryRun=True)
-        assert answer["changed"] == {"events": 3, "memories": 1, "sessions": 1, "records": 4}
+        assert answer["changed"] == {"events": 3, "facts": 1, "sessions": 1, "records": 4}
         assert (await memory.rows(EVENTS), memory.log_bytes()) == (before, log)
         done = await memory.ask("scrub")
         assert (done["changed"], done["byRule"]) == (answer["changed"], answer["byRule"])
@@ -93,7 +93,7 @@ async def test_no_byte_holds_what_todays_rules_replace_and_all_else_stays(tmp_pa
             assert (new[0], new[1], new[6]) == (old[0], old[1], old[6]), "ids, times and identities stay"
             assert new[4] == hashlib.sha256(new[5].encode()).hexdigest()
         assert after[2][5].count(PLACEHOLDER) == 4
-        assert await memory.rows("SELECT text FROM memories WHERE text LIKE '%[REDACTED:customer-number:%'") != []
+        assert await memory.rows("SELECT text FROM facts WHERE text LIKE '%[REDACTED:customer-number:%'") != []
         assert (await memory.rows("SELECT count(*) FROM summary_cache WHERE cache_key = 'k'")) == [(0,)]
         await memory.ask("drain")
         assert (await memory.ask("info"))["counts"]["raw"] == 0
@@ -202,7 +202,7 @@ async def test_every_column_of_text_is_scrubbed_unless_it_is_known_to_hold_nobod
         )
         found = await memory.services.store.read(scrubbing.text_columns)
         assert found["summaries"] == ["text"]
-        assert set(found["memories"]) == {"text", "tags", "project", "session_id", "source"}
+        assert set(found["facts"]) == {"text", "tags", "project", "session_id", "source", "topic", "quote", "client"}
         assert not {"events", "meta", "tombstones", "migrations"} & found.keys()
         configure(tmp_path, redact_rules=[RULE])
         await memory.ask("scrub", dryRun=False)

@@ -113,7 +113,7 @@ async def test_what_was_stored_before_is_hidden_in_every_file_and_all_else_stays
         after = await memory.rows("SELECT id, ts, session_id, tool, uid, input_hash FROM events ORDER BY id")
         assert [row[:5] for row in after] == [row[:5] for row in before]
         assert [row[0] for row, old in zip(after, before, strict=True) if row != old] == [2, 3, 4, 5]
-        assert await memory.rows("SELECT 1 FROM memories WHERE text LIKE '%[REDACTED:session-value:%'") == [(1,)]
+        assert await memory.rows("SELECT 1 FROM facts WHERE text LIKE '%[REDACTED:session-value:%'") == [(1,)]
         await memory.ask("drain")
         assert (await memory.ask("info"))["counts"]["raw"] == 0
         assert (await memory.ask("search", query="the box takes it as it is"))["hits"] != []

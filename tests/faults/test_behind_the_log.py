@@ -57,7 +57,7 @@ def test_what_is_remembered_twice_under_a_lock_is_one_memory(place: Place, perso
     first = place.ask("remember", text=QUEUE)
     again = asked_under_the_lock(place, person, *[{"kind": "remember", "text": QUEUE}] * 2)
     assert [(each["id"], each["duplicate"]) for each in again] == [(first["id"], True)] * 2
-    assert place.rows("SELECT count(*) FROM memories") == [(1,)]
+    assert place.rows("SELECT count(*) FROM facts") == [(1,)]
 
 
 def test_a_memory_that_was_acknowledged_under_a_lock_can_be_shown_changed_and_linked(
@@ -87,7 +87,7 @@ def test_a_lock_that_stays_refuses_with_a_reason_and_changes_nothing(place: Plac
             client.request(request, timeout=30)
     person.execute("ROLLBACK")
     place.capture(1)
-    assert place.rows("SELECT text, importance FROM memories ORDER BY id") == [
+    assert place.rows("SELECT text, importance FROM facts ORDER BY id") == [
         ("The mirror is refreshed on Sundays", 3),
         (QUEUE, 3),
     ]

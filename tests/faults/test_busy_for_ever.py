@@ -174,9 +174,9 @@ async def test_a_row_with_an_enormous_id_costs_nothing_and_stops_nothing(tmp_pat
         "UPDATE sessions SET last_ts = '2026-01-01 10:00'",
         "UPDATE summaries SET confidence = 'high'",
         "UPDATE summaries SET ts = 'yesterday'",
-        "UPDATE memories SET updated_ts = '2026-01-01'",
-        "UPDATE memories SET importance = 'very'",
-        "UPDATE memories SET valid_to = 'never'",
+        "UPDATE facts SET updated_ts = '2026-01-01'",
+        "UPDATE facts SET importance = 'very'",
+        "UPDATE facts SET valid_to = 'never'",
     ],
 )
 async def test_a_date_typed_as_text_ends_neither_the_daemon_nor_a_search(tmp_path: Path, statement: str) -> None:

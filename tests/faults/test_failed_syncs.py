@@ -33,7 +33,7 @@ def started_again(place: Place, *, rebuild: bool) -> None:
 
 
 def everything(place: Place) -> list[Any]:
-    tables = ("id, payload_json FROM events", "id, text FROM memories", "session_id, since FROM opt_outs")
+    tables = ("id, payload_json FROM events", "id, text FROM facts", "session_id, since FROM opt_outs")
     return [place.rows(f"SELECT {each} ORDER BY 1") for each in tables]
 
 

@@ -111,7 +111,7 @@ async def test_a_rebuild_without_any_loss_takes_nothing_over_and_says_nothing(tm
 
 async def test_a_bit_that_flipped_in_an_identity_doubles_nothing(tmp_path: Path) -> None:
     """Under its number, with its time and words, it is what the log has under its whole name."""
-    remembered = "SELECT id, uid, text FROM memories ORDER BY id"
+    remembered = "SELECT id, uid, text FROM facts ORDER BY id"
     async with opened(tmp_path) as memory:
         before = await fill(memory)
         await memory.ask("remember", text="the build needs four cores")
@@ -119,7 +119,7 @@ async def test_a_bit_that_flipped_in_an_identity_doubles_nothing(tmp_path: Path)
     paths = paths_of(tmp_path)
     with contextlib.closing(sqlite3.connect(paths.database)) as connection:
         connection.execute("UPDATE events SET uid = '!' || substr(uid, 2) WHERE id = 3")
-        connection.execute("UPDATE memories SET uid = '!' || substr(uid, 2)")
+        connection.execute("UPDATE facts SET uid = '!' || substr(uid, 2)")
         connection.commit()
     ask_for_a_rebuild(paths)
     async with opened(tmp_path) as memory:
@@ -136,14 +136,14 @@ async def test_memories_their_changes_and_what_was_paused_outlive_a_lost_log(tmp
         await memory.ask("update", id=first, text="the build needs eight cores")
         await memory.ask("pause", session="quiet")
         applied = (await memory.ask("info"))["log"]["appliedSeq"]
-        told = "SELECT id, text, uid FROM memories ORDER BY id"
-        before, links = await memory.rows(told), await memory.rows("SELECT * FROM memory_links")
+        told = "SELECT id, text, uid FROM facts ORDER BY id"
+        before, links = await memory.rows(told), await memory.rows("SELECT * FROM fact_links")
     paths = paths_of(tmp_path)
     delete_everything(paths)
     ask_for_a_rebuild(paths)
     async with opened(tmp_path) as memory:
         assert await memory.rows(told) == before
-        assert await memory.rows("SELECT * FROM memory_links") == links
+        assert await memory.rows("SELECT * FROM fact_links") == links
         assert await memory.rows("SELECT session_id FROM opt_outs") == [("quiet",)]
         assert await memory.capture(1) == applied + 1, "no seq is given twice either"
 

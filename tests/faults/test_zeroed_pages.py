@@ -59,7 +59,7 @@ async def test_whichever_page_is_zeroed_the_next_start_has_every_event_memory_an
         Path(paths_of(folder).rebuild).touch()
         async with opened(folder) as memory:
             assert (await memory.rows(EVERYTHING))[: len(before)] == before, page
-            assert len(await memory.rows("SELECT 1 FROM memories")) == 1, page
+            assert len(await memory.rows("SELECT 1 FROM facts")) == 1, page
 
 
 @pytest.mark.parametrize("table", ["sqlite_sequence", "opt_outs", "migrations"])

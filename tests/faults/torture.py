@@ -232,7 +232,7 @@ class Torture:
             if sent.kind == "capture":
                 self._check_event(sent.answer["eventId"], sent.message["payload"])
             elif sent.kind == "remember":
-                text = self._rows("SELECT text FROM memories WHERE id = ?", sent.answer["memoryId"])
+                text = self._rows("SELECT text FROM facts WHERE id = ?", sent.answer["memoryId"])
                 assert text == [(sent.message["text"],)], f"m{sent.answer['memoryId']} was acknowledged"
         for gone in self.account.forgotten:
             assert self._rows("SELECT id FROM events WHERE id = ?", gone) == [], f"e{gone} was forgotten"
@@ -248,7 +248,7 @@ class Torture:
 
     def _everything(self) -> list[tuple[Any, ...]]:
         columns = "id, uid, frame_uid, ts, session_id, tool, input_hash, payload_json"
-        return [*self._rows(f"SELECT {columns} FROM events"), *self._rows("SELECT id, text FROM memories")]
+        return [*self._rows(f"SELECT {columns} FROM events"), *self._rows("SELECT id, text FROM facts")]
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         return self.place.rows(query, *values)

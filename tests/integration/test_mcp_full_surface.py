@@ -396,6 +396,6 @@ def test_a_client_that_vanishes_in_the_middle_of_a_call_costs_nobody_else(server
     vanishing.process.stdin.close()
     wait_until("its server has ended", lambda: vanishing.process.poll() is not None, 20)
     assert not is_alive(vanishing.process.pid)
-    ((stored,),) = server.place.rows("SELECT count(*) FROM memories WHERE text = ?", text)
+    ((stored,),) = server.place.rows("SELECT count(*) FROM facts WHERE text = ?", text)
     assert stored <= 1, "what it asked for three times is there once at most"
     assert store(server, f"Somebody else, while another one {how}, saw the comet too")

@@ -33,7 +33,7 @@ from siftd.clients.tolerant_json import decode_as
 from siftd.consolidate.equivalence import says_the_same
 from siftd.consolidate.indexing import facets_of
 from siftd.custom_rules import parse as parse_rules
-from siftd.daemon.memory_writes import check_says_something, cleaned
+from siftd.daemon.fact_checks import check_says_something, cleaned
 from siftd.embed import blend384, hash384
 from siftd.embed.words import index_words, split_words
 from siftd.errors import SiftdError

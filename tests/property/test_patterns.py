@@ -52,7 +52,7 @@ BOUNDED = {
     "siftd.consolidate.equivalence._TOKEN": SUMMARY,
     "siftd.daemon.logs._SESSION": OURS,
     "siftd.daemon.logs._TOOL": OURS,
-    "siftd.daemon.memory_writes.check_says_something": "one character",
+    "siftd.daemon.fact_checks.says_something": "one character",
     "siftd.embed.words._ASCII_RUN": ONE_RUN,
     "siftd.embed.words._PART": ONE_RUN,
     "siftd.embed.words._PART_BEYOND_ASCII": ONE_RUN,

@@ -127,7 +127,9 @@ def _dumped(connection: sqlite3.Connection) -> Iterator[str]:
         if not name.startswith("sqlite_") and not re.search(r"_(config|content|data|docsize|idx)$", name)
     ]
     yield from (f"{sql};\n" for _, sql in tables)
-    others = "SELECT sql FROM sqlite_master WHERE type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY rowid"
+    others = (
+        "SELECT sql FROM sqlite_master WHERE type IN ('index', 'trigger', 'view') AND sql IS NOT NULL ORDER BY rowid"
+    )
     yield from (f"{sql};\n" for (sql,) in connection.execute(others))
     for name, sql in tables:
         if sql.startswith("CREATE TABLE") and name != "vector_changes":
@@ -151,6 +153,12 @@ INSERT INTO injections VALUES (1, 2900, 's2', 'UserPromptSubmit', 's2', 2, NULL,
 INSERT INTO summary_supersedes VALUES (2, 1, 1.0, 2600);
 INSERT INTO summary_cache (cache_key, text, tokens_in, tokens_out, confidence, ts)
   VALUES ('k', 'Ran `make okapi`: ok', 0, 0, 0.9, 1500);
+INSERT INTO facts (id, ts, updated_ts, category, text, uid, said_by, status, superseded_by, valid_to) VALUES
+  (4, 4000, 4000, 'decision', 'Okapis sleep in the east barn.', 'f4', 'person', 'active', NULL, NULL),
+  (5, 3500, 3500, 'decision', 'Okapis sleep in the west barn.', 'f5', 'person', 'superseded', 4, 4000);
+INSERT INTO fact_sources VALUES (4, 1);
+INSERT INTO fact_history VALUES (6, 5, 4000, 'supersede', 4, 'person', NULL, NULL);
+INSERT INTO fact_uses VALUES (4, 2, 1, 0, 5000);
 """
 
 

@@ -27,10 +27,14 @@ CONTRACT = {
     "summary_cache": "cache_key TEXT, text TEXT!, tokens_in INTEGER, tokens_out INTEGER, confidence REAL, ts INTEGER!",
     "provenance_edges": "id INTEGER, src_kind TEXT, src_id INTEGER, dst_kind TEXT, dst_id INTEGER, edge TEXT,"
     " ts INTEGER",
+    "facts": "id INTEGER, ts INTEGER, updated_ts INTEGER, category TEXT, text TEXT, tags TEXT, project TEXT,"
+    " importance INTEGER, confidence REAL, valid_from INTEGER, valid_to INTEGER, session_id TEXT, source TEXT,"
+    " pinned INTEGER, uid TEXT",
     "memories": "id INTEGER, ts INTEGER, updated_ts INTEGER, type TEXT, text TEXT, tags TEXT, project TEXT,"
     " importance INTEGER, confidence REAL, valid_from INTEGER, valid_to INTEGER, session_id TEXT, source TEXT,"
     " pinned INTEGER, uid TEXT",
     "memory_links": "from_id INTEGER, to_id INTEGER, relation TEXT, ts INTEGER",
+    "fact_links": "from_id INTEGER, to_id INTEGER, relation TEXT, ts INTEGER",
 }
 """Columns in their order: name, type, ! for not null, = for the default."""
 
@@ -189,3 +193,41 @@ def test_a_store_of_every_schema_is_opened_and_ends_at_the_picture(tmp_path: Pat
     assert connection.execute(found).fetchall() == [(1,), (2,)]
     connection.execute("INSERT INTO summaries_fts (summaries_fts, rank) VALUES ('integrity-check', 1)")
     connection.close()
+
+
+def test_a_memory_of_before_is_a_fact_that_was_kept_with_its_id_its_links_and_its_vector() -> None:
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("PRAGMA foreign_keys = ON")
+        migrate(connection, 1, known_migrations()[:6])
+        connection.executescript(
+            "INSERT INTO memories (id, ts, updated_ts, type, text, uid, waits) VALUES"
+            " (3, 1, 1, 'decision', 'Okapis sleep in the west barn.', 'a', 0),"
+            " (4, 2, 2, 'decision', 'Okapis sleep in the east barn.', 'b', 0),"
+            " (5, 3, 3, 'fact', 'Okapis eat leaves.', 'c', 0), (6, 4, 4, 'fact', 'Okapis eat hay.', 'd', 1);"
+            "INSERT INTO memory_links VALUES (4, 3, 'supersedes', 2), (6, 5, 'supersedes', 4);"
+            "INSERT INTO memory_reads VALUES (4, 7, 9);"
+            "INSERT INTO embeddings VALUES ('memory', 4, 'x', 1, x'00000000');"
+            "INSERT INTO injections VALUES (1, 1, 's', 'SessionStart', 'm4', NULL, 4, 0, '{}');"
+        )
+        migrate(connection, 2)
+        rows = connection.execute("SELECT id, category, origin, status, superseded_by, valid_to FROM facts").fetchall()
+        assert rows == [
+            (3, "decision", "kept", "superseded", 4, 2),
+            (4, "decision", "kept", "active", None, None),
+            (5, "fact", "kept", "active", None, None),  # its successor waits for a person
+            (6, "fact", "kept", "active", None, None),
+        ]
+        found = "SELECT rowid FROM facts_fts WHERE facts_fts MATCH 'barn' ORDER BY 1"
+        assert connection.execute(found).fetchall() == [(3,), (4,)]
+        assert connection.execute("SELECT owner_kind, owner_id FROM embeddings").fetchall() == [("fact", 4)]
+        assert connection.execute("SELECT fact_id, reads FROM fact_reads").fetchall() == [(4, 7)]
+        assert connection.execute("SELECT type, text FROM memories WHERE id = 5").fetchall() == [
+            ("fact", "Okapis eat leaves.")
+        ]
+        connection.execute("DELETE FROM facts WHERE id = 4")
+        assert connection.execute("SELECT count(*) FROM injections").fetchone() == (0,)
+        assert connection.execute("SELECT status, superseded_by FROM facts WHERE id = 3").fetchone() == (
+            "superseded",
+            None,
+        )
+        assert connection.execute("SELECT count(*) FROM embeddings").fetchone() == (0,)

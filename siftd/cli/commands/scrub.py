@@ -11,7 +11,7 @@ from siftd.wire.asking import untyped
 _NOUNS = {
     "events": ("event", "events"),
     "summaries": ("summary", "summaries"),
-    "memories": ("memory", "memories"),
+    "facts": ("fact", "facts"),
     "sessions": ("session", "sessions"),
     "records": ("record of the log", "records of the log"),
 }

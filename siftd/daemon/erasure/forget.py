@@ -146,20 +146,20 @@ def query_of(request: Forget, connection: Database, now_ms: int) -> ForgetQuery:
 
 def _query_of_ids(cited: list[str], connection: Database, now_ms: int) -> ForgetQuery:
     """Return the wish for typed ids. A summary stands for its event: alone it would be written again."""
-    events, memories = set(), set()
+    events, facts = set(), set()
     for text in cited:
         kind, number = ids.parse(text)
         if kind == ids.GLOBAL_MEMORY:
             raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem forget` asks it")
         if kind == ids.MEMORY:
-            memories.add(number)
+            facts.add(number)
         elif kind == ids.EVENT:
             events.add(number)
         elif (summary := event_views.find_summary(connection, number)) is not None:
             events.add(summary["eventId"])
-    if not events and not memories:
+    if not events and not facts:
         raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
-    return ForgetQuery(events=frozenset(events), memories=frozenset(memories), until=now_ms)
+    return ForgetQuery(events=frozenset(events), facts=frozenset(facts), until=now_ms)
 
 
 def _whole_session(session: str, connection: Database) -> str:

@@ -15,7 +15,7 @@ from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
 from siftd.search.goals import in_short
 from siftd.search.unsummarised import summarise_now
-from siftd.store import event_views, injection_ledger, memories
+from siftd.store import event_views, facts, injection_ledger
 from siftd.store.access import Database
 from siftd.wire import cursors, requests
 
@@ -40,8 +40,8 @@ def _summary(connection: Database, summary_id: int) -> requests.ShownSummary | N
     return {"kind": "summary", **summary, "event": event}
 
 
-def _memory(connection: Database, memory_id: int) -> requests.ShownMemory | None:
-    memory = memories.find_memory(connection, memory_id)
+def _memory(connection: Database, fact_id: int) -> requests.ShownMemory | None:
+    memory = facts.find_fact(connection, fact_id)
     return None if memory is None else {"kind": "memory", **memory}
 
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from siftd.daemon.connection import Answer
 from siftd.daemon.handlers.answering import answers, answers_at_length, handlers_of
 from siftd.daemon.handlers.erasing import Erasing
+from siftd.daemon.handlers.facts import FactRequests
 from siftd.daemon.handlers.finding import Finding
-from siftd.daemon.handlers.memories import MemoryRequests
 from siftd.daemon.handlers.pausing import Pausing
 from siftd.daemon.handlers.summarising import Summarising
 from siftd.daemon.handlers.transferring import Transferring
-from siftd.daemon.memory_writes import MemoryWrites
 from siftd.daemon.status import info
 from siftd.errors import RequestInvalid
 from siftd.wire import requests
@@ -33,16 +32,6 @@ class Handlers:
         self._services = services
         self._stop = stop
         self._committer = services.committer
-        writes = MemoryWrites(
-            store=services.store,
-            committer=services.committer,
-            intents=services.intents,
-            intake=services.intake,
-            embedder=services.embedder,
-            embed=services.embed_memories,
-            paths=services.paths,
-            clock=services.clock,
-        )
         groups: tuple[object, ...] = (
             self,
             Finding(store=services.store, searching=services.searching, committer=services.committer),
@@ -55,8 +44,8 @@ class Handlers:
                 clock=services.clock,
             ),
             Pausing(store=services.store, committer=services.committer, intents=services.intents, clock=services.clock),
-            MemoryRequests(
-                writes=writes,
+            FactRequests(
+                writes=services.fact_writes,
                 store=services.store,
                 committer=services.committer,
                 searching=services.searching,

@@ -30,6 +30,17 @@ class MemoryFields(TypedDict):
     saidBy: str
     waits: bool
     """For a person's word."""
+    status: str
+    """active, superseded, contradicted or archived: only what is active is found."""
+    supersededBy: int | None
+    scope: str
+    """session, until it was used again, confirmed or important enough to be the project's."""
+    origin: str
+    """kept (on purpose), extracted (from words) or learnt (from deeds)."""
+    topic: str | None
+    quote: str | None
+    """The words that it was taken from."""
+    client: str | None
 
 
 class MemoryLink(TypedDict):
@@ -41,10 +52,24 @@ class MemoryLink(TypedDict):
     ts: int
 
 
+class FactVerdict(TypedDict):
+    """What was said of a memory once it was kept."""
+
+    ts: int
+    what: str
+    by: int | None
+    """The memory that it came of."""
+    who: str
+    why: str | None
+    oldText: str | None
+
+
 class Memory(MemoryFields):
-    """A memory with its links."""
+    """A memory with its links, the events that it was taken from, and what was said of it since."""
 
     links: list[MemoryLink]
+    sources: list[int]
+    history: list[FactVerdict]
 
 
 class ListedMemory(MemoryFields):

@@ -62,7 +62,7 @@ async def test_a_changed_text_is_found_by_its_new_words_alone(memory: Memory) ->
     assert await found(memory, "postgres") == [kept]
     item = (await memory.ask("show", id=kept))["item"]
     assert (item["text"], item["tags"], item["type"], item["pinned"]) == (POSTGRES, ["db"], "decision", True)
-    embedded = "SELECT count(*) FROM embeddings WHERE owner_kind = 'memory'"
+    embedded = "SELECT count(*) FROM embeddings WHERE owner_kind = 'fact'"
     assert await memory.rows(embedded) == [(1,)]
 
 
@@ -75,11 +75,11 @@ async def test_a_rebuild_keeps_every_change(tmp_path: Path) -> None:
         await memory.ask("link", **{"from": other, "to": new, "relation": "related_to"})
         talk = (await memory.ask("converse", title="queues"))["id"]
         await memory.ask("converse", title="more", followsUpOn=talk)
-        tables = ("memories", "memory_links", "conversations")
+        tables = ("memories", "fact_links", "conversations")
         before = [await memory.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables]
     await rebuilt(tmp_path)
     async with opened(tmp_path) as memory:
-        await memory.services.embed_memories()
+        await memory.services.embed_facts()
         assert [await memory.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables] == before
 
 

@@ -1,18 +1,19 @@
-"""Memories and the links between them, from an exported file: known by their uid, else by what they say."""
+"""Facts and the links between them, from an exported file: known by their uid, else by what they say."""
 
 from __future__ import annotations
 
 from siftd.errors import EnvelopeRejected
 from siftd.exchange.format import LinkLine, MemoryLine
 from siftd.exchange.import_context import Forgotten, ImportContext, here, payload_of
-from siftd.store import exchange, memories
-from siftd.store.memory_changes import RELATIONS, TAG_CHARS_MAX, TAGS_MAX, TEXT_CHARS_MAX, TYPES
+from siftd.facts.model import CATEGORIES
+from siftd.store import exchange, facts
+from siftd.store.fact_changes import RELATIONS, TAG_CHARS_MAX, TAGS_MAX, TEXT_CHARS_MAX
 
 CLIENT = "import"
 """The way by which these came."""
 
 
-class MemoryImporter:
+class FactImporter:
     """Takes them in. `ids` leads from the file's ids to those here; to None from what was forgotten here."""
 
     def __init__(self, context: ImportContext, *, is_global: bool) -> None:
@@ -20,27 +21,27 @@ class MemoryImporter:
         self._context = context
         self._is_global = is_global
         self._merged: set[int] = set()
-        """Memories here that said the same before; the file's history must not hide them."""
+        """Facts here that said the same before; the file's history must not hide them."""
         self._texts: dict[str, int] | None = None
 
     async def begin(self) -> None:
-        """See what the memories say that were here before the first of the file's."""
+        """See what the facts say that were here before the first of the file's."""
         if self._texts is None:
             now_ms = self._context.clock.now_ms()
-            self._texts = await self._context.ask(lambda c: memories.list_live_texts(c, now_ms))
+            self._texts = await self._context.ask(lambda c: facts.list_live_texts(c, now_ms))
 
-    async def take_memory(self, line: MemoryLine) -> bool:
-        """Keep a memory, unless it is here; return whether it is new. Raises Forgotten."""
+    async def take_fact(self, line: MemoryLine) -> bool:
+        """Keep a fact, unless it is here; return whether it is new. Raises Forgotten."""
         _check(line)
         uid = line.uid or self._context.named("memory", line.id)
         self.ids[line.id] = None
-        if await self._context.ask(lambda c: exchange.is_forgotten_memory(c, uid)):
+        if await self._context.ask(lambda c: exchange.is_forgotten_fact(c, uid)):
             raise Forgotten
         fields = {
             "uid": uid,
             "ts": line.ts,
             "updatedTs": line.updated_ts,
-            "type": line.type,
+            "category": line.type,
             "text": line.text,
             "tags": line.tags,
             "importance": line.importance,
@@ -54,16 +55,16 @@ class MemoryImporter:
             "waits": line.pinned or self._is_global,
         }
         intent = self._context.admit_intent("remember", fields, line.session_id or "")
-        known = await self._find_memory(line, uid, payload_of(intent)["text"])
+        known = await self._find_fact(line, uid, payload_of(intent)["text"])
         self.ids[line.id] = await self._context.keep_or_raise(intent) if known is None else known
         return known is None
 
-    async def _find_memory(self, line: MemoryLine, uid: str, text: str) -> int | None:
-        """Return the memory here that the line tells of: by its uid, by its id in this very store, by its words."""
-        if (known := await self._context.ask(lambda c: exchange.find_memory(c, uid))) is not None:
+    async def _find_fact(self, line: MemoryLine, uid: str, text: str) -> int | None:
+        """Return the fact here that the line tells of: by its uid, by its id in this very store, by its words."""
+        if (known := await self._context.ask(lambda c: exchange.find_fact(c, uid))) is not None:
             return known
         is_unnamed = line.uid is None and await self._context.is_own_store()
-        if is_unnamed and await self._context.ask(lambda c: exchange.has_unnamed_memory(c, line.id, line.ts)):
+        if is_unnamed and await self._context.ask(lambda c: exchange.has_unnamed_fact(c, line.id, line.ts)):
             return line.id
         if (same := (self._texts or {}).get(text)) is not None:
             self._merged.add(same)
@@ -87,7 +88,7 @@ def _check(line: MemoryLine) -> None:
     """Raise EnvelopeRejected for what could not have been remembered here either."""
     if len(line.text) > TEXT_CHARS_MAX:
         raise EnvelopeRejected("text_too_long")
-    if line.type not in TYPES or not 1 <= line.importance <= 5:
+    if line.type not in CATEGORIES or not 1 <= line.importance <= 5:
         raise EnvelopeRejected("no_such_memory")
     if len(line.tags) > TAGS_MAX or any(not 0 < len(tag) <= TAG_CHARS_MAX for tag in line.tags):
         raise EnvelopeRejected("bad_tags")

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from opened_memory import DAY, NOW, Memory, opened, rebuilt
 
-from siftd.daemon.memory_writes import TYPES
 from siftd.errors import RequestInvalid
+from siftd.facts.model import CATEGORIES
 from siftd.search.query import Question
 from siftd.search.relevance import Relevance
 
@@ -52,11 +52,11 @@ async def test_its_id_is_the_seq_of_its_record_and_survives_a_rebuild(tmp_path: 
         kept = await memory.ask("remember", text=POSTGRES, until=NOW + DAY, pin=True)
         later = await memory.capture(1)
         assert event < kept["memoryId"] < later
-        before = await memory.rows("SELECT * FROM memories")
+        before = await memory.rows("SELECT * FROM facts")
     await rebuilt(tmp_path)
     async with opened(tmp_path) as memory:
-        await memory.services.embed_memories()
-        assert await memory.rows("SELECT * FROM memories") == before
+        await memory.services.embed_facts()
+        assert await memory.rows("SELECT * FROM facts") == before
         assert await search(memory, "postgres") == [kept["id"]]
 
 
@@ -64,7 +64,7 @@ async def test_saying_it_again_keeps_one_and_tells_which(memory: Memory) -> None
     first = await memory.ask("remember", text=POSTGRES)
     again = await memory.ask("remember", text=f"{POSTGRES} ", tags=["other"])
     assert again == {"id": first["id"], "memoryId": first["memoryId"], "similar": [], "duplicate": True}
-    assert await memory.rows("SELECT count(*) FROM memories") == [(1,)]
+    assert await memory.rows("SELECT count(*) FROM facts") == [(1,)]
 
 
 async def test_two_clients_who_say_the_same_at_once_keep_one(memory: Memory) -> None:
@@ -156,12 +156,12 @@ async def test_what_is_about_something_else_is_not_put_first_for_being_newer(mem
 
 async def test_a_deleted_vector_is_made_again_and_a_text_changed_by_hand_is_embedded_anew(memory: Memory) -> None:
     kept = await memory.ask("remember", text=POSTGRES)
-    vector = await memory.rows("SELECT owner_id, embedder, dim, vec FROM embeddings WHERE owner_kind = 'memory'")
+    vector = await memory.rows("SELECT owner_id, embedder, dim, vec FROM embeddings WHERE owner_kind = 'fact'")
     assert vector[0][:3] == (kept["memoryId"], "blend-384", 384)
     await memory.by_hand("DELETE FROM embeddings")
     await memory.ask("drain")
     assert await memory.rows("SELECT owner_id, embedder, dim, vec FROM embeddings") == vector
-    await memory.by_hand("UPDATE memories SET text = 'Staging runs on MariaDB'")
+    await memory.by_hand("UPDATE facts SET text = 'Staging runs on MariaDB'")
     await memory.ask("drain")
     assert await memory.rows("SELECT vec FROM embeddings") != [vector[0][3:]]
     assert await search(memory, "mariadb") == [kept["id"]]
@@ -169,7 +169,7 @@ async def test_a_deleted_vector_is_made_again_and_a_text_changed_by_hand_is_embe
 
 
 async def test_a_memory_inserted_by_hand_is_found_and_stands_in_nobodys_way(memory: Memory) -> None:
-    await memory.by_hand("INSERT INTO memories (id, ts, updated_ts, text) VALUES (40, 1, 1, 'Written by a person')")
+    await memory.by_hand("INSERT INTO facts (id, ts, updated_ts, text) VALUES (40, 1, 1, 'Written by a person')")
     kept = await memory.ask("remember", text=POSTGRES)
     assert kept["memoryId"] > 40
     assert await search(memory, "written by a person") == ["m40"]
@@ -212,11 +212,11 @@ async def test_what_cannot_be_a_memory_is_refused_and_nothing_is_kept(memory: Me
             refused[name] = f"{error.message}; {error.hint}"
     assert refused.keys() == REFUSED.keys()
     assert TOKEN not in str(refused)
-    assert await memory.rows("SELECT count(*) FROM memories") == [(0,)]
+    assert await memory.rows("SELECT count(*) FROM facts") == [(0,)]
 
 
 async def test_every_type_can_be_remembered(memory: Memory) -> None:
-    for each in TYPES:
+    for each in CATEGORIES:
         kept = await memory.ask("remember", text=f"this is a {each}", type=each)
         assert (await memory.ask("show", id=kept["id"]))["item"]["type"] == each
 

@@ -1,7 +1,7 @@
 """Requests about memories that are kept: changing, replacing, linking, looking at them as a whole, conversations.
 
 Changes are checked here, kept as a record, and applied by it (`siftd.store.intents`). One is made at a time, with
-`MemoryWrites`, so that two clients cannot close a circle of superseding between them.
+`FactWrites`, so that two clients cannot close a circle of superseding between them.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from siftd import ids, ranking_config
 from siftd.capture.admission import NAME_CHARS_MAX
 from siftd.clock import Clock
 from siftd.config import MS_PER_DAY
+from siftd.daemon.fact_checks import check, check_label, check_says_something, cleaned, cleaned_tags
+from siftd.daemon.fact_writes import FactWrites
 from siftd.daemon.group_commit import Committer
 from siftd.daemon.handlers.answering import answers
 from siftd.daemon.intents import Intents
-from siftd.daemon.memory_writes import MemoryWrites, check, check_label, check_says_something, cleaned, cleaned_tags
 from siftd.daemon.saved_brief import drop_briefs_that_quote
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
 from siftd.redact.redactor import Redactor
-from siftd.store import conversations, memories, memory_changes, memory_views
+from siftd.store import conversations, fact_candidates, fact_changes, fact_views, facts
 from siftd.store.access import Database
-from siftd.store.memory_changes import RELATIONS
+from siftd.store.fact_changes import RELATIONS
 from siftd.wire import cursors, requests
 from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
@@ -38,13 +39,13 @@ TITLE_CHARS_MAX = 200
 _INHERITED = ("type", "tags", "importance", "confidence")
 
 
-class MemoryRequests:
+class FactRequests:
     """Answers them for one workspace."""
 
     def __init__(
         self,
         *,
-        writes: MemoryWrites,
+        writes: FactWrites,
         store: StoreAccess,
         committer: Committer,
         searching: SearchAccess,
@@ -72,7 +73,7 @@ class MemoryRequests:
         """Keep a memory in the place of another one, which stays as history; what is not said is inherited."""
         old_id = _number(request.id)
         old = await self._get(old_id)
-        newest = await self._store.read(lambda c: memory_changes.find_newest(c, old_id))
+        newest = await self._store.read(lambda c: fact_changes.find_newest(c, old_id))
         if newest != old_id:
             raise RequestInvalid(f"m{old_id} is superseded already", hint=f"supersede m{newest}")
         given = {name: value for name in _INHERITED if (value := getattr(request, name)) is not None}
@@ -97,8 +98,8 @@ class MemoryRequests:
     @answers(requests.Update)
     async def update(self, request: requests.Update) -> dict[str, Any]:
         """Change fields of a memory."""
-        memory_id = _number(request.id)
-        old = await self._get(memory_id)
+        fact_id = _number(request.id)
+        old = await self._get(fact_id)
         fields = msgspec.to_builtins(request)
         changes = {name: fields[name] for name in _CHANGEABLE if fields.get(name) is not None}
         if not changes:
@@ -116,22 +117,23 @@ class MemoryRequests:
             changes |= {"tags": given} if "tags" in changes else {}
         standing = standing_of(old | {"isGlobal": self._paths.key == GLOBAL}, changes, is_typed=request.typed)
         async with self._writes.turn:
-            await self._intents.keep("update", {"id": memory_id, **changes, **standing})
+            recorded = {"category" if name == "type" else name: value for name, value in changes.items()}
+            await self._intents.keep("update", {"id": fact_id, **recorded, **standing})
             await self._writes.embed()
         drop_briefs_that_quote(self._paths)
         waits = {"waits": True} if standing.get("waits", old["waits"]) else {}
-        return {"id": f"m{memory_id}", "changed": sorted(changes), **waits}
+        return {"id": f"m{fact_id}", "changed": sorted(changes), **waits}
 
     @answers(requests.Accept)
     async def accept(self, request: requests.Accept) -> dict[str, Any]:
         """Let a memory that waits stand, as a person says."""
-        memory_id = _number(request.id)
-        if not (await self._get(memory_id))["waits"]:
-            raise RequestInvalid(f"m{memory_id} waits for nothing", hint="`mem pins` lists what does")
+        fact_id = _number(request.id)
+        if not (await self._get(fact_id))["waits"]:
+            raise RequestInvalid(f"m{fact_id} waits for nothing", hint="`mem pins` lists what does")
         async with self._writes.turn:
-            await self._intents.keep("update", {"id": memory_id, "waits": False})
+            await self._intents.keep("update", {"id": fact_id, "waits": False})
         drop_briefs_that_quote(self._paths)
-        return {"id": f"m{memory_id}"}
+        return {"id": f"m{fact_id}"}
 
     @answers(requests.Link)
     async def link(self, request: requests.Link) -> dict[str, Any]:
@@ -146,7 +148,7 @@ class MemoryRequests:
         async with self._writes.turn:
             await self._committer.catch_up()
             if request.relation == "supersedes":
-                is_circle = await self._store.read(lambda c: memory_changes.is_older(c, from_id, to_id))
+                is_circle = await self._store.read(lambda c: fact_changes.is_older(c, from_id, to_id))
                 if is_circle:
                     raise RequestInvalid(f"m{to_id} supersedes m{from_id} already", hint="a circle would hide both")
             await self._intents.keep("link", {"from": from_id, "to": to_id, "relation": request.relation})
@@ -161,7 +163,7 @@ class MemoryRequests:
             return {"memories": these, "nextCursor": None}
         behind = cursors.decode(request.cursor, int, int)
         rows = await self._store.read(
-            lambda c: memory_views.list_memories(
+            lambda c: fact_views.list_facts(
                 c,
                 now_ms=now_ms,
                 kind=request.type,
@@ -186,21 +188,21 @@ class MemoryRequests:
     async def _these(self, cited: list[str], now_ms: int, *, is_read: bool) -> list[requests.ListedMemory]:
         numbers = [_number(each) for each in cited]
         if is_read:
-            await self._store.write(lambda c: memories.note_read(c, numbers, now_ms))
-        return await self._store.read(lambda c: memory_views.list_these(c, numbers))
+            await self._store.write(lambda c: fact_candidates.note_read(c, numbers, now_ms))
+        return await self._store.read(lambda c: fact_views.list_these(c, numbers))
 
     @answers(requests.Related)
     async def related(self, request: requests.Related) -> dict[str, Any]:
-        memory_id = _number(request.id)
-        await self._get(memory_id)
-        return {"related": await self._store.read(lambda c: memory_views.list_related(c, memory_id))}
+        fact_id = _number(request.id)
+        await self._get(fact_id)
+        return {"related": await self._store.read(lambda c: fact_views.list_related(c, fact_id))}
 
     @answers(requests.Similar)
     async def similar(self, request: requests.Similar) -> dict[str, Any]:
-        memory_id = _number(request.id)
-        text = str((await self._get(memory_id))["text"])
+        fact_id = _number(request.id)
+        text = str((await self._get(fact_id))["text"])
         limit = _bounded(request.limit)
-        return {"similar": await self._store.read(lambda c: self._similar(c, memory_id, text, limit))}
+        return {"similar": await self._store.read(lambda c: self._similar(c, fact_id, text, limit))}
 
     @answers(requests.MemoryHealth)
     async def health(self, request: requests.MemoryHealth) -> dict[str, Any]:
@@ -208,9 +210,9 @@ class MemoryRequests:
 
         def read(connection: Database) -> dict[str, Any]:
             return {
-                "health": memory_views.health(connection, now_ms),
-                "topics": memory_views.topics(connection, now_ms, request.label),
-                "conflicts": memory_views.list_conflicts(connection, LIMIT_MAX, request.label),
+                "health": fact_views.health(connection, now_ms),
+                "topics": fact_views.topics(connection, now_ms, request.label),
+                "conflicts": fact_views.list_conflicts(connection, LIMIT_MAX, request.label),
             }
 
         return await self._store.read(read)
@@ -274,15 +276,15 @@ class MemoryRequests:
         shown, rest = cursors.page(found, limit, lambda each: (max(each["lastTs"], each["rememberedTs"]), each["id"]))
         return {"conversations": shown, "nextCursor": rest}
 
-    async def _get(self, memory_id: int) -> requests.Memory:
-        memory = await self._store.read(lambda c: memories.find_memory(c, memory_id))
-        if memory is None:
-            raise RequestInvalid(f"there is no memory m{memory_id}", hint="`mem memories` lists them")
-        return memory
+    async def _get(self, fact_id: int) -> requests.Memory:
+        fact = await self._store.read(lambda c: facts.find_fact(c, fact_id))
+        if fact is None:
+            raise RequestInvalid(f"there is no memory m{fact_id}", hint="`mem memories` lists them")
+        return fact
 
-    def _similar(self, connection: Database, memory_id: int, text: str, limit: int) -> list[dict[str, Any]]:
+    def _similar(self, connection: Database, fact_id: int, text: str, limit: int) -> list[dict[str, Any]]:
         near = self._writes.near(connection, text, self._clock.now_ms())
-        rows = ((memories.find_hit(connection, each), cosine) for each, cosine in near if each != memory_id)
+        rows = ((fact_candidates.find_hit(connection, each), cosine) for each, cosine in near if each != fact_id)
         return [
             {"id": f"m{row['id']}", "type": row["type"], "text": row["text"], "cosine": round(cosine, 4)}
             for row, cosine in rows

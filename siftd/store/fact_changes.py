@@ -1,6 +1,6 @@
-"""What happens to a memory after it is kept: changed, replaced, linked. Applied from the log's records, by replay too.
+"""What happens to a fact after it is kept: changed, replaced, linked. Applied from the log's records, by replay too.
 
-A memory that is superseded stays as history: `supersedes` links point from the newer to the older. They form no cycle,
+A fact that is superseded stays as history: `supersedes` links point from the newer to the older. They form no cycle,
 else everything in it would be hidden.
 """
 
@@ -11,15 +11,15 @@ import sqlite3
 from typing import Any
 
 from siftd.log.record import Record
+from siftd.store import fact_verdicts, facts
 
 RELATIONS = ("supersedes", "contradicts", "related_to")
-TYPES = ("fact", "preference", "decision", "procedure", "context", "episode", "instruction")
 TEXT_CHARS_MAX = 10_000
-"""A memory is a statement: about two pages. What is longer is a document."""
+"""A fact is a statement: about two pages. What is longer is a document."""
 TAGS_MAX = 32
 TAG_CHARS_MAX = 64
 _UPDATE = """
-UPDATE memories SET text = coalesce(?, text), type = coalesce(?, type), tags = coalesce(?, tags),
+UPDATE facts SET text = coalesce(?, text), category = coalesce(?, category), tags = coalesce(?, tags),
     importance = coalesce(?, importance), confidence = coalesce(?, confidence), valid_from = coalesce(?, valid_from),
     valid_to = coalesce(?, valid_to), pinned = coalesce(?, pinned), said_by = coalesce(?, said_by),
     waits = coalesce(?, waits), updated_ts = max(updated_ts, ?), words = CASE WHEN ? THEN NULL ELSE words END
@@ -27,13 +27,13 @@ WHERE id = ?
 """
 _OLDER = """
 WITH RECURSIVE older (id) AS (
-    SELECT to_id FROM memory_links WHERE from_id = ?1 AND relation = 'supersedes'
-    UNION SELECT x.to_id FROM memory_links x JOIN older o ON x.from_id = o.id WHERE x.relation = 'supersedes')
+    SELECT to_id FROM fact_links WHERE from_id = ?1 AND relation = 'supersedes'
+    UNION SELECT x.to_id FROM fact_links x JOIN older o ON x.from_id = o.id WHERE x.relation = 'supersedes')
 SELECT 1 FROM older WHERE id = ?2
 """
 _NEWEST = """
 WITH RECURSIVE newer (id, depth) AS (
-    SELECT ?1, 0 UNION SELECT x.from_id, n.depth + 1 FROM memory_links x JOIN newer n ON x.to_id = n.id
+    SELECT ?1, 0 UNION SELECT x.from_id, n.depth + 1 FROM fact_links x JOIN newer n ON x.to_id = n.id
     WHERE x.relation = 'supersedes' AND n.depth < 1000)
 SELECT id FROM newer ORDER BY depth DESC, id DESC LIMIT 1
 """
@@ -41,12 +41,16 @@ SELECT id FROM newer ORDER BY depth DESC, id DESC LIMIT 1
 
 def update(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
     """Change the fields that an `update` record names; with another text or tags it is embedded and indexed anew."""
-    tags = payload.get("tags")
+    fact_id, tags = payload["id"], payload.get("tags")
+    old = connection.execute("SELECT text, waits FROM facts WHERE id = ?", (fact_id,)).fetchone()
+    if old is not None and payload.get("text") not in (None, old[0]):
+        said = {"who": payload.get("saidBy", "agent"), "oldText": old[0]}
+        fact_verdicts.note(connection, record.seq, fact_id, record.ts, "rewrite", said)
     connection.execute(
         _UPDATE,
         (
             payload.get("text"),
-            payload.get("type"),
+            payload.get("category", payload.get("type")),
             None if tags is None else json.dumps(tags, ensure_ascii=False),
             payload.get("importance"),
             payload.get("confidence"),
@@ -57,9 +61,11 @@ def update(connection: sqlite3.Connection, payload: dict[str, Any], record: Reco
             payload.get("waits"),
             record.ts,
             tags is not None,
-            payload["id"],
+            fact_id,
         ),
     )
+    if old is not None and old[1]:
+        facts.settle_superseded(connection, fact_id)
 
 
 def is_older(connection: sqlite3.Connection, older: int, newer: int) -> bool:
@@ -67,6 +73,6 @@ def is_older(connection: sqlite3.Connection, older: int, newer: int) -> bool:
     return connection.execute(_OLDER, (newer, older)).fetchone() is not None
 
 
-def find_newest(connection: sqlite3.Connection, memory_id: int) -> int:
-    """Return what supersedes a memory in the end; itself while nothing does."""
-    return int(connection.execute(_NEWEST, (memory_id,)).fetchone()[0])
+def find_newest(connection: sqlite3.Connection, fact_id: int) -> int:
+    """Return what supersedes a fact in the end; itself while nothing does."""
+    return int(connection.execute(_NEWEST, (fact_id,)).fetchone()[0])
