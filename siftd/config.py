@@ -82,6 +82,9 @@ class Settings:
         "memory.apiKeyFile", "", "a file (mode 0600) that holds the remote backend's API key"
     )
     memory_command: list[str] = _key("memory.command", [], "argv of the `command` backend; {model} is substituted")
+    facts_extract: bool = _key(
+        "facts.extract", True, "whether facts are taken from what people and agents say, once a turn is over"
+    )
     daemon_idle_exit_ms: int = _key(
         "daemon.idleExitMs", 1_800_000, "idle time after which the daemon exits", 100, 10 * MS_PER_DAY
     )

@@ -67,9 +67,13 @@ class FactExtraction:
             await self._store.write(lambda c: meta.put(c, LOOKED_AT, str(event_id)))
 
 
-def turns_of(said: Sequence[Spoken]) -> Iterator[Turn]:
-    """Yield the turns that events are of, session by session, each in order of time."""
-    ordered = sorted(said, key=lambda each: (each.session_id, each.ts, each.event_id))
+def turns_of(said: Sequence[Spoken]) -> list[Turn]:
+    """Return the turns that events are of, in order of time: what was said last is to be judged last."""
+    return sorted(_of_sessions(said), key=lambda turn: turn.events[0].ts)
+
+
+def _of_sessions(said: Sequence[Spoken]) -> Iterator[Turn]:
+    ordered = sorted((each for each in said if each.text), key=lambda each: (each.session_id, each.ts, each.event_id))
     for session_id, of_session in groupby(ordered, key=lambda each: each.session_id):
         turn: list[Spoken] = []
         for each in of_session:
@@ -82,5 +86,5 @@ def turns_of(said: Sequence[Spoken]) -> Iterator[Turn]:
 
 
 def _turn(session_id: str, said: Sequence[Spoken]) -> Turn:
-    events = (Said(each.event_id, each.ts, each.kind, each.said_by, each.text) for each in said if each.text)
+    events = (Said(each.event_id, each.ts, each.kind, each.said_by, each.text) for each in said)
     return Turn(session_id, said[0].client, tuple(events))

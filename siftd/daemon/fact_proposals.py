@@ -19,13 +19,11 @@ from siftd.daemon.fact_writes import FactWrites
 from siftd.daemon.intents import Intents
 from siftd.daemon.store_access import StoreAccess
 from siftd.facts.model import Candidate, Known, Verdict
+from siftd.facts.verdicts import NEIGHBOUR_COSINE, NEIGHBOURS_MAX
 from siftd.store import exchange, fact_neighbours
 from siftd.store.access import Database
 from siftd.store.fact_neighbours import Evidence, Neighbour
 
-NEAR_COSINE = 0.72
-NEAR_MAX = 8
-"""Beside so many of the nearest facts a candidate is judged: those from this cosine on."""
 _PERSONAL = frozenset({"preference", "decision", "convention", "constraint", "workflow", "instruction"})
 """Categories of what somebody wants. What a page or a file says is nobody's wish here."""
 _CONFIDENCE_MAX = 0.99
@@ -111,12 +109,12 @@ class FactProposals:
         if candidate.topic is not None:
             near = [(each, 1.0) for each in fact_neighbours.list_of_topic(connection, candidate.topic, now_ms)]
         else:
-            near = [each for each in self._writes.near(connection, text, now_ms) if each[1] >= NEAR_COSINE]
+            near = [each for each in self._writes.near(connection, text, now_ms) if each[1] >= NEIGHBOUR_COSINE]
         return _Found(
             evidence,
             exchange.is_forgotten_fact(connection, self._uid(evidence, candidate)),
             fact_neighbours.find_same(connection, text, candidate.topic, now_ms),
-            fact_neighbours.find_neighbours(connection, near, now_ms)[:NEAR_MAX],
+            fact_neighbours.find_neighbours(connection, near, now_ms)[:NEIGHBOURS_MAX],
         )
 
     def _uid(self, evidence: Evidence, candidate: Candidate) -> str:
@@ -153,8 +151,10 @@ class FactProposals:
             await self._say("supersede", target.known.id, candidate, found, verdict.why, by=added)
             proposed.added.append(added)
             proposed.superseded.append(target.known.id)
-        else:
-            await self._say("contradict", target.known.id, candidate, found, verdict.why)
+        else:  # what ends a fact is one itself: "never squash" must not be lost with "always squash"
+            added = await self._add(candidate, text, found)
+            await self._say("contradict", target.known.id, candidate, found, verdict.why, by=added)
+            proposed.added.append(added)
             proposed.contradicted.append(target.known.id)
 
     async def _merge(self, target: int, candidate: Candidate, found: _Found, why: str, proposed: Proposed) -> None:

@@ -10,6 +10,7 @@ import structlog
 
 from siftd.consolidate.consolidator import HIDE, TAKE_IN, Consolidator
 from siftd.consolidate.embedding import EmbeddingQueue
+from siftd.consolidate.fact_passes import FactExtraction
 from siftd.consolidate.indexing import RawIndexer
 from siftd.consolidate.passes import (
     Embedding,
@@ -116,34 +117,6 @@ class Services:
         superseder = Superseder(
             self.store, self.store.index, self.clock, cosine=self.settings.memory_consolidator_supersede_cosine
         )
-        passes: list[Pass] = [
-            Task(TAKE_IN, self._take_in),
-            RiskyTask(HIDE, self.hider.run, lambda name, error: self.consolidator.note_failure(name, error)),
-            Indexing(self.store, indexer),
-            Summarising(self.store),
-            SessionSummarising(),
-            Rewriting(),
-            Embedding(self.embedding),
-            Superseding(
-                self.store,
-                superseder,
-                indexer,
-                self.clock,
-                every_seconds=self.settings.memory_consolidator_supersede_ms / 1000,
-                on_edit=self.searching.forget,
-            ),
-            TickTask("maintain", self._keep_up),
-        ]
-        self.consolidator = Consolidator(
-            passes=passes,
-            store=self.store,
-            clock=self.clock,
-            tick_seconds=self.settings.memory_consolidator_tick_ms / 1000,
-            find_drainer=lambda: self.backends.drainer,
-            indexer=indexer,
-            embedding=self.embedding,
-            on_damage=self.maintenance.note_damage,
-        )
         self.fact_writes = FactWrites(
             store=self.store,
             committer=self.committer,
@@ -162,6 +135,35 @@ class Services:
             clock=self.clock,
             judge=judge,
         )
+        passes: list[Pass] = [
+            Task(TAKE_IN, self._take_in),
+            RiskyTask(HIDE, self.hider.run, lambda name, error: self.consolidator.note_failure(name, error)),
+            Indexing(self.store, indexer),
+            Summarising(self.store),
+            SessionSummarising(),
+            Rewriting(),
+            Embedding(self.embedding),
+            Superseding(
+                self.store,
+                superseder,
+                indexer,
+                self.clock,
+                every_seconds=self.settings.memory_consolidator_supersede_ms / 1000,
+                on_edit=self.searching.forget,
+            ),
+            *self._fact_passes(),
+            TickTask("maintain", self._keep_up),
+        ]
+        self.consolidator = Consolidator(
+            passes=passes,
+            store=self.store,
+            clock=self.clock,
+            tick_seconds=self.settings.memory_consolidator_tick_ms / 1000,
+            find_drainer=lambda: self.backends.drainer,
+            indexer=indexer,
+            embedding=self.embedding,
+            on_damage=self.maintenance.note_damage,
+        )
         self.transfer = Transfer(
             workspace=self.workspace,
             paths=self.paths,
@@ -173,6 +175,12 @@ class Services:
             clock=self.clock,
             embed_facts=self.embed_facts,
         )
+
+    def _fact_passes(self) -> list[Pass]:
+        """Return what finds facts by itself."""
+        if not self.settings.facts_extract or self.paths.key == GLOBAL:
+            return []
+        return [FactExtraction(self.store, self.fact_proposals.propose, self.clock)]
 
     async def _take_in(self) -> None:
         """Take in what was not told over the socket: what couriers spooled, what transcripts tell."""

@@ -73,7 +73,7 @@ def _beside(candidate: Candidate, known: Known) -> Verdict | None:
         return _agreeing(new, old, known.id)
     if same_topic:
         return Verdict("update", known.id, "newer word on the same topic")
-    if _changed_by_name(candidate.text, new, known.text, old):
+    if _changed_by_name(candidate.text, new, known.text, old) or _changed_by_name(known.text, old, candidate.text, new):
         return Verdict("update", known.id, "names what it replaces")
     if new.denies == old.denies and not new.ended and not old.ended and _changed_value(new, old):
         return Verdict("update", known.id, "another value of the same thing")

@@ -58,7 +58,7 @@ def own_clause(sentence: str) -> str:
 
 def as_statement(clause: str, said_by: SaidBy) -> str:
     """Return a clause as a statement in the third person, ending with a full stop."""
-    text = _BLANKS.sub(" ", clause).strip(" *_-–•")
+    text = _BLANKS.sub(" ", clause.replace("**", "")).strip(" *_-–•")
     for _ in range(3):
         shorter = _PRELUDE.sub("", _CORRECTION.sub("", _LEAD.sub("", text)))
         if shorter == text:

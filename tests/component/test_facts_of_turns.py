@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from opened_memory import DAY, NOW, Memory, opened
+from opened_memory import DAY, NOW, Memory, opened, rebuilt
 
 from siftd.consolidate.drain import SESSION_IDLE_MS
 from siftd.consolidate.fact_passes import LOOKED_AT, FactExtraction
@@ -161,3 +161,45 @@ async def test_a_payload_that_a_person_changed_by_hand_gives_nothing(memory: Mem
     await said(memory, "turn_end", "Done.", ts=2)
     await look(memory, kept)
     assert kept.candidates == []
+
+
+async def facts(memory: Memory) -> list[tuple[str, str, str]]:
+    return await memory.rows("SELECT text, status, said_by FROM facts ORDER BY id")
+
+
+async def test_a_drain_keeps_the_facts_of_turns_once_with_what_replaced_what(memory: Memory) -> None:
+    await said(memory, "prompt", "We use Jest for unit tests.", ts=1)
+    await said(memory, "turn_end", "Done.", ts=2)
+    await said(memory, "prompt", "We switched from Jest to Vitest for unit tests. " + RULE, ts=3, session="later")
+    await said(memory, "turn_end", "Done.", ts=4, session="later")
+    for _ in range(2):
+        await memory.ask("drain")
+        assert await facts(memory) == [
+            ("We use Jest for unit tests.", "superseded", "person"),
+            ("We switched from Jest to Vitest for unit tests.", "active", "person"),
+            (RULE, "active", "person"),
+        ]
+
+
+async def test_a_rebuild_brings_the_same_facts_and_a_forgotten_one_stays_forgotten(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await said(memory, "prompt", f"{RULE} {OTHER}", ts=1)
+        await said(memory, "turn_end", "Done.", ts=2)
+        await memory.ask("drain")
+        (gone,) = await memory.rows("SELECT id FROM facts WHERE text = ?", OTHER)
+        await memory.ask("forget", ids=[f"m{gone[0]}"], dryRun=False)
+        assert [text for text, _, _ in await facts(memory)] == [RULE]
+        kept_ids = await memory.rows("SELECT id FROM facts")
+    await rebuilt(tmp_path)
+    async with opened(tmp_path) as memory:
+        await memory.ask("drain")
+        assert [text for text, _, _ in await facts(memory)] == [RULE]
+        assert await memory.rows("SELECT id FROM facts") == kept_ids
+
+
+async def test_facts_are_not_taken_where_that_is_switched_off(tmp_path: Path) -> None:
+    async with opened(tmp_path, facts_extract=False) as memory:
+        await said(memory, "prompt", RULE, ts=1)
+        await said(memory, "turn_end", "Done.", ts=2)
+        await memory.ask("drain")
+        assert await facts(memory) == []

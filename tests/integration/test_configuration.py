@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -365,6 +367,16 @@ def test_recall_failures_is_whether_a_failure_brings_what_got_through(
         **failure, session_id="another", tool_input={"command": "gh pr diff 2 --stat"}, tool_use_id="t2"
     )
     assert ("additionalContext" in output.get("hookSpecificOutput", {})) == is_wanted
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_facts_extract_is_whether_facts_are_taken_from_what_is_said(desk: Callable[..., Desk], is_wanted: bool) -> None:
+    asked = desk(facts__extract=is_wanted)
+    asked.hook(hook_event_name="UserPromptSubmit", prompt="Never push to main without a review.", prompt_id="p1")
+    asked.hook(hook_event_name="Stop", last_assistant_message="Understood.", prompt_id="p1")
+    asked.ask({"kind": "drain"})
+    with closing(sqlite3.connect(asked.paths.database)) as connection:
+        assert connection.execute("SELECT count(*) FROM facts").fetchone() == (int(is_wanted),)
 
 
 @pytest.mark.parametrize("is_wanted", [True, False])
