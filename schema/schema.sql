@@ -147,6 +147,24 @@ CREATE TABLE opt_outs (
     PRIMARY KEY (session_id, since)
 ) WITHOUT ROWID;
 
+CREATE TABLE pod_members (
+    pod_id INTEGER NOT NULL REFERENCES pods (id) ON DELETE CASCADE,
+    fact_id INTEGER NOT NULL REFERENCES facts (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    role TEXT NOT NULL CHECK (role IN ('fact', 'command', 'left out')),
+    position INTEGER NOT NULL,
+    PRIMARY KEY (pod_id, fact_id)
+) WITHOUT ROWID;
+
+CREATE TABLE pods (
+    id INTEGER PRIMARY KEY,
+    type TEXT NOT NULL CHECK (type IN ('directive', 'vital', 'playbook', 'session', 'person', 'project')),
+    external_id TEXT NOT NULL DEFAULT '',
+    title TEXT NOT NULL DEFAULT '',
+    status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'archived')),
+    ts INTEGER NOT NULL,
+    UNIQUE (type, external_id)
+);
+
 CREATE TABLE provenance_edges (
     id INTEGER PRIMARY KEY,
     src_kind TEXT NOT NULL, src_id INTEGER NOT NULL,
@@ -281,6 +299,8 @@ CREATE INDEX injections_by_fact ON injections (fact_id);
 
 CREATE INDEX injections_by_session ON injections (session_id, ts);
 
+CREATE INDEX members_by_fact ON pod_members (fact_id);
+
 CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
 
 CREATE INDEX summaries_by_event ON summaries (event_id);
@@ -336,6 +356,10 @@ CREATE TRIGGER facts_inserted AFTER INSERT ON facts BEGIN
     INSERT INTO facts_trigrams (rowid, text) VALUES (new.id, new.text);
 END;
 
+CREATE TRIGGER facts_left_pods AFTER DELETE ON facts BEGIN
+    DELETE FROM pod_members WHERE fact_id = old.id;
+END;
+
 CREATE TRIGGER facts_rewritten AFTER UPDATE OF id, text ON facts
 WHEN old.text <> new.text OR old.id <> new.id BEGIN
     DELETE FROM embeddings WHERE owner_kind = 'fact' AND owner_id IN (old.id, new.id);
@@ -358,6 +382,10 @@ SELECT id, ts, updated_ts, category AS type, text, tags, project, importance, co
        session_id, source, pinned, uid, words, said_by, waits FROM facts;
 
 CREATE VIEW memory_links AS SELECT from_id, to_id, relation, ts FROM fact_links;
+
+CREATE TRIGGER pods_deleted AFTER DELETE ON pods BEGIN
+    DELETE FROM pod_members WHERE pod_id = old.id;
+END;
 
 CREATE TRIGGER summaries_deleted AFTER DELETE ON summaries BEGIN
     INSERT INTO summaries_fts (summaries_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);

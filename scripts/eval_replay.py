@@ -103,7 +103,13 @@ class Replayed:
             if moment.is_start:
                 budget = settings.recall_brief_tokens
                 return brief(
-                    connection, moment.ts, max_tokens=budget, session_id=session, state=state, branch=moment.branch
+                    connection,
+                    moment.ts,
+                    max_tokens=budget,
+                    asker=self.services.pods.asker(session),
+                    session_id=session,
+                    state=state,
+                    branch=moment.branch,
                 )
             engine, budget = self.services.searching.engine(connection), settings.recall_max_tokens
             return recall(

@@ -137,6 +137,9 @@ class Settings:
         "recall.failures", True, "whether a repeated failure shows the agent how it was resolved before"
     )
     recall_notice: bool = _key("recall.notice", True, "whether a line tells the person what the agent was given")
+    facts_person: str = _key(
+        "facts.person", "", "the name of the person whose own pod is theirs here; empty: the login name"
+    )
     recall_brief_tokens: int = _key(
         "recall.briefTokens", 600, "maximum tokens of the brief at a session's start; 0: none", 0, 2_400
     )

@@ -19,6 +19,8 @@ _ANSWERS: dict[str, dict[str, Any]] = {
     "conversations": {"conversations": [], "nextCursor": None},
     "injections": {"injections": [], "nextCursor": None},
     "brief": {"text": "", "items": [], "tokens": 0},
+    "context": {"facts": 0, "factsMax": 20, "chars": 0, "charsMax": 4_800, "pods": []},
+    "pods": {"pods": []},
     "show": {},
 }
 _NAMES = ("id", "session", "around")

@@ -33,7 +33,9 @@ _COMMAND = re.compile(
     r"(?![\w-])(?:[^'\"|<>;&`$()\\\n\r]|'[^'\n\r]*+'|\"[^\"$`\\\n\r]*+\")*+"
 )
 """`mem` alone, told where to stand at most: what else a command line does, in any way, is to be captured."""
-_LOOKS = frozenset("search timeline tail show sessions session brief why injections memories conversations".split())
+_LOOKS = frozenset(
+    "search timeline tail show sessions session brief why injections memories conversations context pods".split()
+)
 """Verbs that answer with what is remembered: it must not be remembered again."""
 VERBS = _LOOKS | frozenset(
     "help info status stats doctor remember pins update drain backfill export import retry reembed resummarise"

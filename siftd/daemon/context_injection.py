@@ -21,6 +21,7 @@ from siftd.capture.admission import Captured, RedactedEvent, RedactedSessionChan
 from siftd.clients.client import Client, Moment
 from siftd.clients.registry import client_named
 from siftd.daemon.ingest.captures import LARGE_BYTES
+from siftd.daemon.pod_access import PodAccess
 from siftd.daemon.saved_brief import SavedBrief
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.storage import Storage
@@ -52,10 +53,11 @@ WARM_AFTER_SECONDS = 0.5
 class ContextInjector:
     """Tells agents what one workspace knows, and keeps the ledger of it."""
 
-    def __init__(self, storage: Storage, store: StoreAccess, searching: SearchAccess) -> None:
+    def __init__(self, storage: Storage, store: StoreAccess, searching: SearchAccess, pods: PodAccess) -> None:
         self._storage = storage
         self._store = store
         self._searching = searching
+        self._pods = pods
         self._turn = anyio.Lock()
         self._stale = anyio.Event()
         self._saved = SavedBrief(storage.paths)
@@ -243,6 +245,7 @@ class ContextInjector:
                 max_tokens=max_tokens,
                 session_id=session,
                 state=state,
+                asker=self._pods.asker(session or ""),
                 everywhere=shared,
                 branch=branch or self._branch(),
                 names_clients=len(self._store.clients.names(connection)) > 1,

@@ -473,6 +473,8 @@ class Committer:
             found = self._tombstones.find_memory(event.payload_json)
         elif event.kind == "conversation" and way == "read":
             found = self._tombstones.find_title(event.payload_json)
+        elif event.kind == "pod" and way == "read":
+            found = self._tombstones.find_pod(event.payload_json)
         return found is not None
 
     def _find_copied(self, event: RedactedEvent) -> int | None:

@@ -39,7 +39,7 @@ from siftd.wire.requests import (
 )
 from siftd.workspace.home import LoadedSettings
 from siftd.workspace.identity import Workspace, path_as_text
-from siftd.workspace.paths import WorkspacePaths
+from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
 if TYPE_CHECKING:
     from siftd.daemon.context_injection import ContextInjector
@@ -286,6 +286,8 @@ class Daemon:
             fields = await handlers.answer(request, answer)
             if request.changes_brief:
                 services.injector.note_change()
+                if services.paths.key == GLOBAL:
+                    self._tasks.start_soon(services.refresh_hot_context)
             answer.send(ok(**fields))
         except StoreClosed:
             answer.refuse_stream()
@@ -311,6 +313,8 @@ class Daemon:
             self._tasks.start_soon(services.read_transcripts)
         if isinstance(captured, RedactedSessionChange) and captured.change == "start":
             self._tasks.start_soon(services.injector.warm)
+        elif isinstance(captured, RedactedSessionChange) and captured.change == "end":
+            self._tasks.start_soon(services.refresh_hot_context)
 
     async def _stop(self, hold: bool) -> None:
         log.info("stop_requested", hold=hold)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from siftd.consolidate.passes import (
     TickTask,
 )
 from siftd.consolidate.superseding import Superseder
+from siftd.daemon import hot_context
 from siftd.daemon.backends import Backends
 from siftd.daemon.context_injection import ContextInjector
 from siftd.daemon.erasure.forget import Forgetter
@@ -36,6 +38,7 @@ from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.daemon.ingest.transcripts import Transcripts
 from siftd.daemon.intents import Intents
 from siftd.daemon.maintenance import Maintenance
+from siftd.daemon.pod_access import PodAccess
 from siftd.daemon.sampling import Samplers
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.storage import Storage
@@ -44,6 +47,7 @@ from siftd.daemon.transfer import Transfer
 from siftd.errors import LogError, SiftdError
 from siftd.facts.verdicts import judge
 from siftd.store import token_spend
+from siftd.workspace.home import login_name
 from siftd.workspace.paths import GLOBAL
 
 if TYPE_CHECKING:
@@ -68,6 +72,8 @@ class Services:
         shared = None if self.paths.key == GLOBAL else self.paths.home.for_workspace(GLOBAL).database
         self.store = StoreAccess(self.paths.database, self.committer, self.embedder, shared=shared)
         self.searching = SearchAccess(storage, self.store)
+        self._person = self.settings.facts_person or login_name()
+        self.pods = PodAccess(self.store, self.paths.key, self._person, self.clock)
         self.samplers = Samplers(is_wanted=self.settings.memory_backend.partition(":")[0] == "sampling")
         self.backends = Backends(
             self.settings,
@@ -112,7 +118,7 @@ class Services:
             self.clock,
             storage.secret,
         )
-        self.injector = ContextInjector(storage, self.store, self.searching)
+        self.injector = ContextInjector(storage, self.store, self.searching, self.pods)
         indexer = RawIndexer(self.store, storage.crash_guard)
         superseder = Superseder(
             self.store, self.store.index, self.clock, cosine=self.settings.memory_consolidator_supersede_cosine
@@ -207,8 +213,17 @@ class Services:
         except LogError:  # a full disk: the database has room for a number, and the cap holds meanwhile
             await self.store.write(lambda c: token_spend.spend(c, day, backend, tokens, is_remote=True))
 
+    async def refresh_hot_context(self) -> None:
+        """Let the file that clients load by themselves say what holds in every project, where a person asked for it."""
+        try:
+            await asyncio.to_thread(hot_context.keep, self.paths.home, self._person, self.clock.now_ms())
+        except (SiftdError, OSError) as error:
+            log.warning("hot_context_not_written", error=getattr(error, "code", type(error).__name__))
+
     async def _keep_up(self) -> None:
         await self.maintenance.run()
+        if self.paths.key == GLOBAL:  # what was kept, or holds no longer, since a session ended last
+            await self.refresh_hot_context()
         self.injector.note_change()
 
     async def finish(self) -> None:

@@ -22,6 +22,7 @@ from siftd.exchange.format import (
     InjectionLine,
     Line,
     MemoryLine,
+    PodLine,
     SummaryLine,
     encode,
 )
@@ -91,6 +92,8 @@ def _fields(kind: type[Line], row: dict[str, Any]) -> dict[str, Any]:
         row["cites"] = json.loads(row["cites"])
     elif kind is InjectionLine:
         row["why"] = find_object(row["why"]) or {}
+    elif kind is PodLine:
+        row["is_archived"] = bool(row["is_archived"])
     elif kind is MemoryLine:
         row |= {"tags": tags_of(row["tags"]), "pinned": bool(row["pinned"])}
     return row

@@ -33,6 +33,8 @@ class FactImporter:
     async def take_fact(self, line: MemoryLine) -> bool:
         """Keep a fact, unless it is here; return whether it is new. Raises Forgotten."""
         _check(line)
+        if line.person is not None and not self._context.is_own_export:
+            raise EnvelopeRejected("private_to_another")
         uid = line.uid or self._context.named("memory", line.id)
         self.ids[line.id] = None
         if await self._context.ask(lambda c: exchange.is_forgotten_fact(c, uid)):

@@ -8,6 +8,8 @@
     {"kind":"apart","a":12,"b":9}
     {"kind":"memory","id":31,"ts":…,"updatedTs":…,"type":"decision","text":"…","tags":["db"],"uid":"…",…}
     {"kind":"link","from":31,"to":30,"relation":"supersedes","ts":…}
+    {"kind":"pod","id":40,"type":"playbook","externalId":"release","title":"release","ts":…}
+    {"kind":"member","pod":40,"fact":31,"role":"command"}
     {"kind":"conversation","sessionId":"…","title":"queues","parentId":"…","relation":"branches_from","ts":…}
     {"kind":"injection","ts":…,"sessionId":"…","hook":"SessionStart","summaryId":7,"eventId":12,"afterId":14,"why":{…}}
     {"kind":"end","lines":10}
@@ -141,6 +143,8 @@ class MemoryLine(Line, tag="memory", frozen=True, kw_only=True):
     uid: Key | None = None
     project: Name | None = None
     said_by: SaidBy | None = None
+    person: Name | None = None
+    """Whose pod it is a member of: nobody else's import takes it."""
 
 
 class LinkLine(Line, tag="link", frozen=True, kw_only=True):
@@ -150,6 +154,25 @@ class LinkLine(Line, tag="link", frozen=True, kw_only=True):
     to_id: Number = msgspec.field(name="to")
     relation: Name
     ts: Number = 0
+
+
+class PodLine(Line, tag="pod", frozen=True, kw_only=True):
+    """A row of `pods`."""
+
+    id: Number
+    type: Name
+    external_id: str = ""
+    title: str = ""
+    is_archived: bool = False
+    ts: Moment
+
+
+class MemberLine(Line, tag="member", frozen=True, kw_only=True):
+    """A row of `pod_members`, by the file's ids of a pod and a memory."""
+
+    pod: Number
+    fact: Number
+    role: Name
 
 
 class ConversationLine(Line, tag="conversation", frozen=True, kw_only=True):
@@ -192,6 +215,8 @@ AnyLine = (
     | ApartLine
     | MemoryLine
     | LinkLine
+    | PodLine
+    | MemberLine
     | ConversationLine
     | InjectionLine
     | End
@@ -205,6 +230,8 @@ COUNTED: dict[type[Line], str] = {
     ApartLine: "apart",
     MemoryLine: "memories",
     LinkLine: "links",
+    PodLine: "pods",
+    MemberLine: "members",
     ConversationLine: "conversations",
     InjectionLine: "injections",
 }

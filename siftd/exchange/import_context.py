@@ -99,6 +99,11 @@ class ImportContext:
         """Return whose words a line brings: a file from anybody is from outside, whatever it says."""
         return given or "outside" if self._own else "outside"
 
+    @property
+    def is_own_export(self) -> bool:
+        """Whether a person says that the file is an export of their own."""
+        return self._own
+
     async def keep_or_raise(self, record: Redacted) -> int:
         receipt = await self.keep(record)
         if receipt.error is not None:

@@ -32,12 +32,15 @@ from siftd.exchange.format import (
     InjectionLine,
     Line,
     LinkLine,
+    MemberLine,
     MemoryLine,
+    PodLine,
     SessionLine,
     SummaryLine,
     SupersedeLine,
 )
 from siftd.exchange.import_context import Forgotten, ImportContext, Receipt, here, payload_of
+from siftd.exchange.pods import PodImporter
 from siftd.exchange.result import ImportResult
 from siftd.model import SessionChange
 from siftd.store import conversations, exchange, summaries
@@ -82,6 +85,7 @@ class Importer:
         self._summaries: dict[int, list[Any] | None] = {}
         """The file's id of a summary to [event here, hash of the text]."""
         self._facts = FactImporter(self._context, is_global=is_global)
+        self._pods = PodImporter(self._context, self._facts.ids)
         # Thousands of lines have the same; admission looks at each of them once more.
         self._redacted_name = lru_cache(maxsize=_NAMES_KEPT)(lambda name: self._context.intake.redactor.text(name))
 
@@ -122,6 +126,10 @@ class Importer:
                 return await self._facts.take_fact(line)
             case LinkLine():
                 return await self._facts.take_link(line)
+            case PodLine():
+                return await self._pods.take_pod(line)
+            case MemberLine():
+                return await self._pods.take_member(line)
             case ConversationLine():
                 return await self._take_conversation(line)
             case InjectionLine():

@@ -53,6 +53,8 @@ class LeftOut:
 
     fact: Fact
     why: str
+    is_crowded_out: bool = False
+    """Whether it would stand, were there more room."""
 
 
 @dataclass(slots=True)
@@ -68,6 +70,11 @@ class Filled:
     @property
     def size(self) -> int:
         return SLOTS[self.pod.type]
+
+    @property
+    def crowded_out(self) -> list[Fact]:
+        """The facts that hold, and have no slot because others have them."""
+        return [each.fact for each in self.left_out if each.is_crowded_out]
 
 
 @dataclass(slots=True)
@@ -95,7 +102,7 @@ def blend(rows: Sequence[Pod], facts: Sequence[Fact], asker: Asker) -> Blend:
         return Blend()
     private = private_to_others(rows, asker)
     seen = [fact for fact in facts if fact.project in (asker.project, asker.shared) and fact.id not in private]
-    seen.sort(key=lambda fact: (-fact.importance, -fact.said_ts, fact.id))
+    seen.sort(key=lambda fact: (-fact.importance, -fact.said_ts, -int(fact.id[1:])))
     taken = _Taken()
     return Blend([_filled(pod, seen, asker, taken) for pod in with_rows(asker, rows)])
 
@@ -108,12 +115,16 @@ class _Taken:
         self._chars = 0
         self._facts: dict[str, str] = {}
 
-    def why_full(self, fact: Fact) -> str | None:
-        """Return why a fact cannot stand beside what does, None where it can."""
+    def why_twice(self, fact: Fact) -> str | None:
+        """Return why a fact stands already, None where it does not."""
         if (pod := self._facts.get(fact.id)) is not None:
             return f"stands in {pod}"
         if (same := self._by_words.get(_words(fact.text))) is not None:
             return f"says the same as {same}"
+        return None
+
+    def why_full(self, fact: Fact) -> str | None:
+        """Return why there is no room for a fact, None where there is."""
         if len(self._facts) >= FACTS_MAX:
             return f"{FACTS_MAX} facts stand already"
         if self._chars + len(fact.text) > CHARS_MAX:
@@ -135,16 +146,21 @@ def _filled(pod: Pod, facts: list[Fact], asker: Asker, taken: _Taken) -> Filled:
     if filled.inactive is not None:
         return filled
     for fact, why in own:
-        left_out = _NO_LONGER.get(fact.state) or taken.why_full(fact)
-        if left_out is None and len(filled.slots) >= filled.size:
-            left_out = f"its {filled.size} slots are taken"
-        if left_out is None:
+        if (left_out := _NO_LONGER.get(fact.state) or taken.why_twice(fact)) is not None:
+            filled.left_out.append(LeftOut(fact, left_out))
+        elif (left_out := _why_full(filled) or taken.why_full(fact)) is not None:
+            filled.left_out.append(LeftOut(fact, left_out, is_crowded_out=True))
+        else:
             taken.take(fact, pod)
             filled.slots.append(Slot(len(filled.slots) + 1, fact, why))
-        else:
-            filled.left_out.append(LeftOut(fact, left_out))
-    filled.left_out += [LeftOut(fact, why) for fact in facts if (why := why_not_in(pod, fact)) is not None]
+    belonging = {fact.id for fact, _ in own}
+    others = (fact for fact in facts if fact.id not in belonging)
+    filled.left_out += [LeftOut(fact, why) for fact in others if (why := why_not_in(pod, fact)) is not None]
     return filled
+
+
+def _why_full(filled: Filled) -> str | None:
+    return f"its {filled.size} slots are taken" if len(filled.slots) >= filled.size else None
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -52,12 +52,11 @@ class Fact:
     is_pinned: bool = False
     is_confirmed: bool = False
     """Whether a person confirmed it, who had not said it."""
-    is_imported: bool = False
-    """Whether it came from another store: whose words a person's are there, nobody here can tell."""
+    is_of_session: bool = False
+    """Whether it is no more than what one session said, until that session has ended."""
     said_ts: int = 0
     """When it was said, or changed last."""
     used_ts: int | None = None
-    uses: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ class Pod:
 
     type: PodType
     external_id: str = ""
-    name: str = ""
+    title: str = ""
     is_archived: bool = False
     members: tuple[Member, ...] = field(default=())
     """In the order of a procedure's steps."""
@@ -124,7 +123,7 @@ def with_rows(asker: Asker, rows: Sequence[Pod]) -> list[Pod]:
 def _joined(one: Pod, other: Pod) -> Pod:
     """Return one pod of what stands and a row, or of two stores' rows: the project's, and that for every project."""
     members = (*one.members, *other.members)
-    return Pod(other.type, other.external_id, other.name or one.name, one.is_archived or other.is_archived, members)
+    return Pod(other.type, other.external_id, other.title or one.title, one.is_archived or other.is_archived, members)
 
 
 def reason_for(pod: Pod, fact: Fact) -> str | None:
@@ -141,9 +140,9 @@ def reason_for(pod: Pod, fact: Fact) -> str | None:
     match pod.type:
         case "session" if pod.external_id and fact.session == pod.external_id:
             return "said in this session"
-        case "person" if fact.category == "preference" and fact.said_by == "person" and not fact.is_imported:
+        case "person" if fact.category == "preference" and fact.said_by == "person":
             return "a preference of the person's"
-        case "project" if pod.external_id and fact.project == pod.external_id:
+        case "project" if pod.external_id and fact.project == pod.external_id and not fact.is_of_session:
             return f"known of the project, importance {fact.importance}"
     return None
 
@@ -180,6 +179,11 @@ def private_to_others(rows: Iterable[Pod], asker: Asker) -> set[str]:
     return {member.fact for row in others for member in row.members if member.role != "left out"}
 
 
+def slug(name: str) -> str:
+    """Return by what a playbook is known: its words, however they are written."""
+    return "-".join(_WORD.findall(name.casefold()))
+
+
 def _is_vital(fact: Fact) -> bool:
     return fact.importance >= VITAL_IMPORTANCE and (fact.said_by == "person" or fact.is_confirmed)
 
@@ -189,5 +193,5 @@ def _by_person(fact: Fact) -> str:
 
 
 def _is_named(pod: Pod, about: str) -> bool:
-    words = _WORD.findall((pod.name or pod.external_id).casefold())
+    words = _WORD.findall((pod.title or pod.external_id).casefold())
     return bool(words) and set(words) <= set(_WORD.findall(about.casefold()))

@@ -142,7 +142,7 @@ class MarkedBlock:
     path: str
     text: str
     inside: str | None = None
-    mode: ClassVar[int] = 0o666
+    mode: int = 0o666
     kind: ClassVar[Kind] = "block"
     holds_keys: ClassVar[bool] = False
 
@@ -179,6 +179,15 @@ def _says_nothing(text: str) -> bool:
         return set(scan(text).value) <= _NOTHING_OF_ITS_OWN
     except NotJson:
         return False
+
+
+def text_of_block(current: bytes | None) -> str | None:
+    """Return what stands between our two comments in a file; None where they are not. Raises SettingsUnreadable."""
+    text = decode(current)
+    if (found := _find_block(text)) is None:
+        return None
+    block = text[found[0] : found[1]]
+    return block[len(BLOCK_BEGIN) : block.rindex(BLOCK_END)].strip()
 
 
 def _find_block(text: str) -> tuple[int, int] | None:

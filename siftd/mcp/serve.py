@@ -69,11 +69,12 @@ def make_server(link: Link, surface: str = "default") -> MCPServer:
     """Return the server with the tools of a surface, `default` or `full`."""
     tools, instructions = [_tool(getattr(Tools(link), name), hints) for name, hints in DEFAULT], INSTRUCTIONS
     if surface == "full":
-        from siftd.mcp import rekal_tools
+        from siftd.mcp import pod_tools, rekal_tools
 
         every, instructions = rekal_tools.FullTools(link), rekal_tools.INSTRUCTIONS
         hints_of = {"read": READ, "add": ADD, "change": CHANGE}
         tools += [_tool(getattr(every, name), hints_of[how], is_structured=True) for name, how in rekal_tools.FULL]
+        tools += [_tool(getattr(pod_tools.PodTools(link), name), READ) for name in pod_tools.PODS]
     return MCPServer(
         "siftd",
         version=siftd.__version__,

@@ -1,10 +1,11 @@
 """The brief: what a session is given at its start, or nothing at all.
 
-What a person pinned comes first, then what the last sessions on the same line of work did and left open
-(`siftd.search.line_of_work`), then what fails again there as it did before it was mended, within the budget; of what
-waits for a person, how much it is. But for the pins these are facts in
-our own words: a session has not asked for anything yet, so nobody else speaks in it. After a compaction the session
-itself is the last session: what it did is lost to its context.
+What a person pinned and called vital comes first, as it stands in those pods (`siftd.facts.pods`); the other pods are
+asked for. Then comes what the last sessions on the same line of work did and left open (`siftd.search.line_of_work`),
+and what fails again there as it did before it was mended, within the budget; of what waits for a person, and of what
+has no slot left, how much it is. But for what a person said these are facts in our own words: a session has not asked
+for anything yet, so nobody else speaks in it. After a compaction the session itself is the last session: what it did is
+lost to its context.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from siftd.facts.blending import Filled
+from siftd.facts.pods import Asker
 from siftd.harmless import harmless
 from siftd.search.context_block import Block, Given, Piece
 from siftd.search.facts import EVERYWHERE, OWN
 from siftd.search.line_of_work import line_of_work
+from siftd.search.pods import Store, blended
 from siftd.search.quoting import deeds, on_branch, ran
 from siftd.store import briefs, facts, summaries
 from siftd.store.access import Database
@@ -36,6 +40,7 @@ def brief(
     max_tokens: int,
     session_id: str | None = None,
     state: SessionState = FRESH,
+    asker: Asker,
     everywhere: Database | None = None,
     branch: str | None = None,
     names_clients: bool = False,
@@ -47,33 +52,39 @@ def brief(
     `everywhere` is the store of the memories for every project, where there is one.
     """
     block = Block(max_tokens)
-    stores = {OWN: connection} | ({} if everywhere is None else {EVERYWHERE: everywhere})
+    stores = [Store(OWN, asker.project, connection)]
+    stores += [] if everywhere is None else [Store(EVERYWHERE, asker.shared, everywhere)]
+    handed = {filled.pod.type: filled for filled in blended(stores, asker).pods}
     others = None if state.compacted_ts else session_id
     told = line_of_work(connection, briefs.list_endings(connection, others, ENDINGS_MAX), now_ms, branch)
     sections = (
-        ("Pinned by the person, for every session", _standing(stores, now_ms)),
+        ("Pinned by the person, for every session", _standing(handed["directive"])),
+        ("Vital, said by the person", _standing(handed["vital"])),
         ("The last sessions on this line of work", _endings(connection, told, branch, names_clients)),
         ("Fails again", _failures(connection, now_ms, others, {each.session_id for each in told})),
     )
     given: set[str] = set()
+    crowded = sum(len(handed[kind].crowded_out) for kind in ("directive", "vital"))
     for heading, pieces in sections:
         block.head(heading)
         for piece in pieces:
             if not {piece.id, f"e{piece.event_id}"} & (state.told | given):
                 given.add(f"e{piece.event_id}" if piece.event_id else piece.id)
-                block.add(piece)
-    waiting = sum(facts.count_waiting(each, now_ms) for each in stores.values())
+                if not block.add(piece) and piece.why["section"] in ("directive", "vital"):
+                    crowded += 1
+    if crowded and not state.told:
+        block.note(f"{crowded} more pinned or vital than stand here: `mem context --explain`")
+    waiting = sum(facts.count_waiting(each.connection, now_ms) for each in stores)
     if waiting and not state.told:
         block.note(f"{waiting} more wait{'s' * (waiting == 1)} for the person to accept: `mem pins`")
     return block.close()
 
 
-def _standing(stores: dict[str, Database], now_ms: int) -> Iterator[Piece]:
-    """Yield this project's standing instructions, then those for every project."""
-    for letter, connection in stores.items():
-        for row in briefs.list_pinned(connection, now_ms):
-            text, why = f"«{harmless(row['text'])}»", {"section": "standing"}
-            yield Piece(f"{letter}{row['id']}", row["updatedTs"], text, label=row["type"], why=why)
+def _standing(filled: Filled) -> Iterator[Piece]:
+    """Yield what stands in a pod, each fact whole."""
+    for slot in filled.slots:
+        text, why = f"«{harmless(slot.fact.text, 2 * len(slot.fact.text))}»", {"section": filled.pod.type}
+        yield Piece(slot.fact.id, slot.fact.said_ts, text, label=slot.fact.category, why=why)
 
 
 def _endings(connection: Database, told: list[Ending], branch: str | None, names_clients: bool) -> Iterator[Piece]:

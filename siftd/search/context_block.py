@@ -92,16 +92,17 @@ class Block:
         """Begin a section; one without a piece leaves no trace."""
         self._heading = heading
 
-    def add(self, piece: Piece) -> None:
-        """Add a piece, if there is room for it."""
+    def add(self, piece: Piece) -> bool:
+        """Add a piece, if there is room for it; return whether there was."""
         lines = [f"{self._heading}:", piece.line] if self._heading else [piece.line]
         cost = sum(estimate_tokens(f"{line}\n") for line in lines)
         if cost > self._room:
-            return
+            return False
         self._room -= cost
         self._lines += lines
         self._pieces.append(piece)
         self._heading = ""
+        return True
 
     def note(self, line: str) -> None:
         """Add a line that is no piece, if there is room for it."""

@@ -76,6 +76,7 @@ TEXT_TABLES = {
     "fact_history": "with the fact",
     "embeddings": "with the fact, by trigger",
     "conversations": "by tombstone, or with their session",
+    "pods": "by tombstone, or with their session",
     "event_words": "with their event",
     "event_facets": "with their event",
     "injections": "with their event, their fact, or their session",
@@ -98,6 +99,7 @@ TEXTLESS_TABLES = {
     "fact_reads": "counts",
     "fact_sources": "ids",
     "fact_uses": "counts",
+    "pod_members": "ids, and a role's name of ours",
     "tombstones": "keyed hashes",
     "forgets": "times",
     "counters": "names of ours",
@@ -165,6 +167,7 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones, reach: Re
             if tombstones.has_title(each, ts) or tombstones.find_arriving(each, ts, now_ms=now_ms) is not None
         ]
         connection.executemany("DELETE FROM conversations WHERE session_id = ? AND ts = ?", gone)
+        _forget_pods(connection, tombstones)
         _forget_folders(connection, tombstones)
         if is_narrow:
             _sweep_after_few(connection)
@@ -288,6 +291,17 @@ def _forget_folders(connection: sqlite3.Connection, tombstones: Tombstones) -> N
     ).fetchall()
     gone = [(each,) for each, cwd, started_ts in with_summary if tombstones.has_folder(cwd, started_ts)]
     connection.executemany("UPDATE sessions SET cwd = NULL WHERE session_id = ?", gone)
+
+
+def _forget_pods(connection: sqlite3.Connection, tombstones: Tombstones) -> None:
+    rows = connection.execute("SELECT id, type, external_id, ts FROM pods").fetchall()
+    gone = [
+        (pod_id,)
+        for pod_id, kind, external_id, ts in rows
+        if tombstones.has_pod(kind, external_id, ts)
+        or tombstones.find_stored(external_id if kind == "session" else "", ts, pod_id) is not None
+    ]
+    connection.executemany("DELETE FROM pods WHERE id = ?", gone)
 
 
 def _wholly(sessions: list[str], tombstones: Tombstones) -> list[str]:

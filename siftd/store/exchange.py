@@ -29,8 +29,12 @@ _ROWS = {
     " ORDER BY newer_id, older_id",
     "apart": "SELECT a_event AS a, b_event AS b FROM kept_apart ORDER BY a_event, b_event",
     "memories": "SELECT id, ts, updated_ts, category AS type, text, tags, importance, confidence, valid_from, valid_to,"
-    " session_id, source, pinned, uid, project, said_by FROM facts ORDER BY id",
+    " session_id, source, pinned, uid, project, said_by, (SELECT p.external_id FROM pod_members x JOIN pods p"
+    " ON p.id = x.pod_id WHERE x.fact_id = facts.id AND p.type = 'person' AND x.role <> 'left out' LIMIT 1) AS person"
+    " FROM facts ORDER BY id",
     "links": "SELECT from_id, to_id, relation, ts FROM fact_links ORDER BY from_id, to_id, relation",
+    "pods": "SELECT id, type, external_id, title, status = 'archived' AS is_archived, ts FROM pods ORDER BY id",
+    "members": "SELECT pod_id AS pod, fact_id AS fact, role FROM pod_members ORDER BY pod_id, position, fact_id",
     "conversations": "SELECT session_id, ts, title, parent_id, relation, branches_from, project FROM conversations"
     " ORDER BY ts, session_id",
     "injections": "SELECT i.ts, i.session_id, i.hook, i.event_id, i.fact_id AS memory_id, i.after_id, i.why,"

@@ -42,6 +42,7 @@ _SUMMARIES_OF = "SELECT event_id, text FROM summaries WHERE event_id IN (SELECT 
 _SUMMARIES = "SELECT event_id, text FROM summaries"
 _FACTS = "SELECT id, uid, session_id, ts, text, tags, source, project FROM facts"
 _NAMED = "SELECT session_id, ts, title, parent_id, branches_from, project FROM conversations"
+_PODS = "SELECT type, external_id, title, ts FROM pods"
 _PLACES = "SELECT session_id, cwd, started_ts FROM sessions"
 _COUNTED = "SELECT uid FROM events WHERE ts <= ? AND uid IS NOT NULL AND native_key IS NOT NULL AND input_key IS NULL"
 _DERIVED = """
@@ -105,6 +106,8 @@ class Matched:
     titles: set[str] = field(default_factory=set)
     """Sessions that are called so."""
     folders: set[str] = field(default_factory=set)
+    pods: set[tuple[str, str]] = field(default_factory=set)
+    """Types and external ids of those whose names hold the text."""
     summaries: int = 0
 
     def by_kind(self) -> dict[str, int]:
@@ -121,10 +124,11 @@ class Matched:
             "session": len(self.sessions),
             "title": len(self.titles),
             "folder": len(self.folders),
+            "pod": len(self.pods),
         }
 
     def __len__(self) -> int:
-        names = len(self.sessions) + len(self.titles) + len(self.folders)
+        names = len(self.sessions) + len(self.titles) + len(self.folders) + len(self.pods)
         return len(self.events) + len(self.facts) + len(self.records) + names
 
 
@@ -181,6 +185,7 @@ def payloads(matched: Matched, asked: ForgetQuery, keys: Keys) -> Iterator[dict[
         ),
         "title": sorted(map(keys.title, matched.titles)),
         "folder": sorted(map(keys.folder, matched.folders)),
+        "pod": sorted(keys.pod(*each) for each in matched.pods),
         "file": sorted(keys.file(path) for path in matched.paths),
         "memory": [[uid or f"id:{number}", str(number)] for number, uid in matched.facts.items()],
         "record": sorted(matched.records),
@@ -302,6 +307,9 @@ class _Matching:
         for session_id, ts, *text in self._connection.execute(_NAMED):
             if asked.since <= ts <= asked.until and self._is_in(session_id, *text):
                 self._found.titles.add(session_id)
+        for kind, external_id, title, ts in self._connection.execute(_PODS):
+            if asked.since <= ts <= asked.until and self._is_in(external_id, title):
+                self._found.pods.add((kind, external_id))
 
     def _look_at_session(self, session_id: str, cwd: str | None) -> None:
         if self._is_in(session_id):
@@ -333,6 +341,9 @@ class _Matching:
                 self._found.records.add(record.seq)
                 if record.kind == "conversation":
                     self._found.titles.add(record.session_id)
+                if record.kind == "pod":
+                    payload = find_object(bytes(record.payload).decode()) or {}
+                    self._found.pods.add((str(payload.get("type")), str(payload.get("externalId", ""))))
 
     def _look_at_remembered(self, record: Record) -> None:
         payload = find_object(bytes(record.payload).decode()) or {}

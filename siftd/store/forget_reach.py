@@ -58,6 +58,7 @@ def _needles_of(payload: dict[str, list[object]], sessions: dict[str, str]) -> s
     if (
         payload.get("file")
         or payload.get("folder")
+        or payload.get("pod")
         or payload.get("time")
         or any(each not in sessions for each in named)
     ):

@@ -18,6 +18,8 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
     verdict {"fact": 31, "what": "supersede", "by": 40, "who": "person", …}  `siftd.store.fact_verdicts`
     update  {"id": 31, "text", "tags", …}     the fields of a fact that change; {"waits": false} accepts it
     link    {"from": 31, "to": 30, "relation": "supersedes"}  between two facts
+    pod     {"type", "externalId", "title"}   a pod's row, whose id is the seq of this record
+    pod_change  {"pod": 12, "fact": 31, "role": "command"} | {"pod": 12, "status": "archived"}  `siftd.store.pods`
     conversation  {"id", "title", "parent", "relation", "ts"}  a session that somebody named, and its parent
                                               (label; branchesFrom: where it follows up on another one too)
     summary {"event": 12, "uid", "eventTs", "text", "model", …}  an imported summary of this event
@@ -43,6 +45,7 @@ from siftd.store import (
     fact_verdicts,
     facts,
     outcomes,
+    pods,
     resummary_queue,
     scoring,
     scrubbing,
@@ -105,6 +108,8 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "link": _link,
     "update": fact_changes.update,
     "verdict": fact_verdicts.apply,
+    "pod": pods.insert,
+    "pod_change": pods.change,
     "conversation": conversations.insert,
     "summary": _summary,
     "supersede": exchange.supersede,

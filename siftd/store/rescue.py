@@ -33,6 +33,8 @@ _REST = (
     "fact_sources",
     "fact_history",
     "fact_uses",
+    "pods",
+    "pod_members",
     "kept_apart",
     "opt_outs",
 )

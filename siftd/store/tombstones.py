@@ -16,6 +16,7 @@ backfill, import, replay, rebuild. Names are hashes keyed by the workspace's sec
     time                                              }
     title      hash of a session's id: what it was called, as a conversation   } up to `until`; the rest of what
     folder     hash of the folder that a session was in                        } holds them stays
+    pod        hash of a pod's type and external id
 
 A time may have been taken from a clock that was wrong: "everything until 2037". Therefore it covers of the log and the
 rows only what came before its own record, and of what arrives as it happens only what is before the end of it. What is
@@ -83,6 +84,9 @@ class Keys:
     def folder(self, path: str) -> str:
         return self._hash("folder", path)
 
+    def pod(self, kind: str, external_id: str) -> str:
+        return self._hash("pod", kind, external_id)
+
     def equal(self, session_id: str, input_hash: str) -> str:
         return self._hash("equal", session_id, input_hash)
 
@@ -149,6 +153,13 @@ class Tombstones:
         is_complete = isinstance(session_id, str) and isinstance(ts, int)
         return FORGOTTEN if is_complete and self.has_title(session_id, ts) else None  # type: ignore[arg-type]
 
+    def find_pod(self, payload_json: bytes) -> int | None:
+        """Return FORGOTTEN for a pod that is told again, by an import."""
+        kind, external_id, ts = _pod_of(payload_json)
+        if self.has_pod(kind, external_id, ts):
+            return FORGOTTEN
+        return self.find_arriving(external_id if kind == "session" else "", ts)
+
     def find_arriving(
         self, session_id: str, ts: int, payload_json: bytes = b"{}", *, now_ms: int | None = None
     ) -> int | None:
@@ -178,6 +189,8 @@ class Tombstones:
             return True
         if record.kind in ("session", "conversation"):
             return self._covers_time(record, record.ts)
+        if record.kind == "pod":
+            return self._covers_pod(record)
         if record.kind == "outcome":
             return self._covers_what_names_an_event(record)
         if record.kind in ("summary", "injection"):
@@ -215,6 +228,10 @@ class Tombstones:
         """Whether what a session was called at this time is forgotten."""
         return any(ts <= span.until for span in self._spans.get(("title", self._keys.title(session_id)), ()))
 
+    def has_pod(self, kind: str, external_id: str, ts: int) -> bool:
+        """Whether a pod that was made at this time is forgotten."""
+        return any(ts <= span.until for span in self._spans.get(("pod", self._keys.pod(kind, external_id)), ()))
+
     def _find_folder(self, path: str, counts: Callable[[Span], bool]) -> bool:
         return self._has_folders and any(map(counts, self._spans.get(("folder", self._keys.folder(path)), ())))
 
@@ -231,6 +248,12 @@ class Tombstones:
         payload = find_object(bytes(record.payload).decode()) or {}
         is_named = self._find("uid", str(payload.get("uid"))) is not None
         return is_named or self._covers_time(record, payload.get("eventTs", record.ts))
+
+    def _covers_pod(self, record: Record) -> bool:
+        """Whether a pod is forgotten by its name, with its session, or by its time."""
+        kind, external_id, ts = _pod_of(bytes(record.payload), record.ts)
+        session_id = external_id if kind == "session" else ""
+        return self.has_pod(kind, external_id, ts) or self.find_stored(session_id, ts, record.seq) is not None
 
     def _covers_time(self, record: Record, ts: int) -> bool:
         """Whether what was forgotten after a record was kept covers it by its time."""
@@ -258,7 +281,7 @@ def bury(connection: sqlite3.Connection, payload: dict[str, Any], record: Record
         rows = ([*each, None][:2] if isinstance(each, list) else (each, None) for each in payload.get(kind, ()))
         connection.executemany(_INSERT, [(kind, str(key), detail) for key, detail in rows])
     since, until = payload.get("since", 0), payload.get("until", record.ts)
-    for kind in ("session", "file", "title", "folder"):
+    for kind in ("session", "file", "title", "folder", "pod"):
         spans = [(kind, key, since, until, str(record.seq)) for key in payload.get(kind, ())]
         connection.executemany(_INSERT_SPAN, spans)
     if payload.get("time"):
@@ -299,6 +322,13 @@ def first_pending_seq(connection: sqlite3.Connection) -> int | None:
 def note_done(connection: sqlite3.Connection, seq: int, now_ms: int) -> None:
     """Nothing that was forgotten up to record `seq` is in any file of ours any more."""
     connection.execute("UPDATE forgets SET done_ts = ? WHERE seq <= ? AND done_ts IS NULL", (now_ms, seq))
+
+
+def _pod_of(payload_json: bytes, otherwise_ts: int = 0) -> tuple[str, str, int]:
+    """Return a `pod` record's type, external id and time."""
+    payload = find_object(payload_json.decode()) or {}
+    ts = payload.get("ts", otherwise_ts)
+    return str(payload.get("type")), str(payload.get("externalId", "")), ts if isinstance(ts, int) else otherwise_ts
 
 
 def paths_of(payload_json: bytes) -> list[str]:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 LETTER = ids.GLOBAL_MEMORY
 KINDS = frozenset(
-    "remember supersede update accept link related similar show forget search memories memory_health set_config".split()
+    "remember supersede update accept link related similar show forget search memories memory_health set_config"
+    " create_pod archive_pod".split()
 )
 """The requests that may be about them."""
 _REDACTED = ("remember", "supersede", "update")

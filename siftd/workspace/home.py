@@ -110,6 +110,14 @@ def check_apart(home: Home, *folders: str) -> None:
             raise HomeUnusable(f"the home {home.root} lies in the project itself", hint="set SIFTD_HOME to another")
 
 
+def login_name() -> str:
+    """Return the user's name as the system knows it, whatever USER says; empty for one it does not know."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return ""
+
+
 def _user_folder() -> str:
     """Return the user's home folder as the system knows it, whatever HOME says."""
     try:

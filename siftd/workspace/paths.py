@@ -6,6 +6,7 @@
       <ns>/install.json                     what `mem install` changed, to take it back
       <ns>/installation                     which siftd it was, for the plugin to find
       <ns>/hook.sh                          runs the hook, for clients' settings to name
+      <ns>/CLAUDE.md                        the hot context, once it is asked for; the person's own words around it
       <ns>/run/<key>.sock .lock .start      socket (`.new` until it listens), lock held for life, start's back-off
       <ns>/run/<key>.hold .slow             `mem stop` holds; hooks do not wait for 30 s
       <ns>/run/<key>.relay .dropped         the courier that takes other hooks' frames; what could not be kept
@@ -82,6 +83,11 @@ class Home:
     def launcher(self) -> str:
         """What clients' settings name to run the hook."""
         return f"{self.folder}/hook.sh"
+
+    @property
+    def hot_context(self) -> str:
+        """What agents' clients load by themselves, where a person asked for it (`siftd.install.hot_context`)."""
+        return f"{self.folder}/CLAUDE.md"
 
     @property
     def run(self) -> str:

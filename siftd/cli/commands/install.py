@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from siftd.backfill.sources import count_sessions
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.clients.claude_code.settings import claude_folder
 from siftd.clients.installable import INSTALLABLE, detect, names_asked_for
 from siftd.clients.registry import CLIENTS, DEFAULT
 from siftd.errors import RequestInvalid, SiftdError
+from siftd.install import hot_context
 from siftd.install.change import Change
 from siftd.install.installation import record
 from siftd.install.launcher import write_launcher
@@ -32,6 +34,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--no-tools", action="store_true", help="hooks and `/mem` only, no MCP server for the agent")
     parser.add_argument(
+        "--hot-context",
+        action="store_true",
+        help="also let Claude Code load, in every project, what you said that holds in all of them",
+    )
+    parser.add_argument(
         "--plugin",
         action="store_true",
         help="note for the plugin where siftd is, and say by which commands Claude Code installs it",
@@ -45,6 +52,8 @@ def run(context: Context, options: Namespace) -> int:
         commands = plugin_commands()
         say_json({"commands": commands}) if options.json else say("\n".join(commands))
         return 0
+    if options.hot_context and options.project:
+        raise RequestInvalid("the hot context is for every project", hint="leave one of the two out")
     names = _chosen(context, options)
     record(context.home)
     write_launcher(context.home)
@@ -59,6 +68,9 @@ def run(context: Context, options: Namespace) -> int:
             if len(names) == 1:
                 raise
             refused[name] = error
+    if options.hot_context:
+        rules = f"{claude_folder(context.environ, context.user_home)}/CLAUDE.md"
+        changes[hot_context.OWNER] = hot_context.link(context.home, rules, context.user_home)
     say_changes(changes, options.json)
     if not options.json:
         _say_what_comes(context, changes)
@@ -104,9 +116,14 @@ def say_changes(changes: dict[str, Sequence[Change]], is_json: bool) -> None:
         return
     for name, made in changes.items():
         if len(changes) > 1:
-            say(INSTALLABLE[name][0].title)
+            say(title_of(name))
         for change in made:
             say(f"{change.what:<9}  {clean(change.path)}")
+
+
+def title_of(name: str) -> str:
+    """Return what people call a client, or the hot context."""
+    return INSTALLABLE[name][0].title if name in INSTALLABLE else "Hot context"
 
 
 def say_refused(refused: dict[str, SiftdError]) -> int:
@@ -118,7 +135,11 @@ def say_refused(refused: dict[str, SiftdError]) -> int:
 
 
 def _say_what_comes(context: Context, changes: dict[str, Sequence[Change]]) -> None:
-    changed = [name for name, made in changes.items() if any(change.what != "unchanged" for change in made)]
+    changed = [
+        name
+        for name, made in changes.items()
+        if name in INSTALLABLE and any(change.what != "unchanged" for change in made)
+    ]
     if not changed:
         return
     if any(name in CLIENTS for name in changed):
@@ -132,5 +153,5 @@ def _say_what_comes(context: Context, changes: dict[str, Sequence[Change]]) -> N
         if name in changes
     )
     if earlier:
-        option = "" if list(changes) == [DEFAULT] else " --client all"
+        option = "" if [name for name in changes if name in CLIENTS] == [DEFAULT] else " --client all"
         tell(f"mem: {count(earlier, 'earlier session')} of this workspace can be read in: `mem backfill{option}`")

@@ -14,7 +14,9 @@ from siftd.cli.commands.install import say_changes, say_refused
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, tell
 from siftd.clients.installable import INSTALLABLE, names_asked_for
+from siftd.clients.registry import DEFAULT
 from siftd.errors import RequestInvalid, SiftdError
+from siftd.install import hot_context
 from siftd.install.change import Change
 from siftd.install.launcher import remove_launcher
 from siftd.install.manifest import read_manifest
@@ -43,6 +45,8 @@ def run(context: Context, options: Namespace) -> int:
         tell("mem: nothing was changed")
         return 1
     changes, refused = _take_out(context, names, is_project=False)
+    if DEFAULT in names and DEFAULT not in refused and (linked := hot_context.unlink(home)):
+        changes[hot_context.OWNER] = linked
     if refused and options.purge:
         raise next(iter(refused.values()))
     if not read_manifest(home.manifest).files:

@@ -19,11 +19,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from siftd.daemon import saved_brief
+from siftd.daemon import hot_context, saved_brief
 from siftd.daemon.logs import unname
 from siftd.store import erasing, snapshots
 from siftd.store.access import Database
-from siftd.workspace.paths import WorkspacePaths
+from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
 _SET_ASIDE = ("db.sqlite.damaged-*", "db.sqlite.new", ".*.new", "spool/*.bad", "brief", "brief.*")
 _LEFTOVER_SECONDS = 60
@@ -72,6 +72,11 @@ def _from_brief(paths: WorkspacePaths, _: Database, __: Removal) -> None:
     saved_brief.remove(paths)  # it is written again
 
 
+def _from_hot_context(paths: WorkspacePaths, _: Database, __: Removal) -> None:
+    if paths.key == GLOBAL:  # nothing of one project is in it
+        hot_context.empty(paths.home)
+
+
 def _from_set_aside(paths: WorkspacePaths, _: Database, removal: Removal) -> None:
     """Remove the copies that nobody reads any more, whole: nobody can tell what they hold."""
     if not removal.is_of_all:
@@ -99,6 +104,7 @@ HOLDERS = (
     Holder("database", ("db.sqlite", "db.sqlite-wal", "db.sqlite-shm"), _from_rows),
     Holder("log", ("wal.ndjson", "wal-*.ndjson", "wal-*.ndjson.gz"), _from_log),
     Holder("brief", ("brief", "brief.*"), _from_brief),
+    Holder("hot context", (), _from_hot_context),
     Holder("set aside", (*_SET_ASIDE, "spool/.*.new", "quarantine/*"), _from_set_aside),
     Holder("daemon's log", (), _from_daemon_log),
 )

@@ -31,7 +31,9 @@ from siftd.workspace.paths import WorkspacePaths
 
 log = structlog.get_logger()
 
-_WITHOUT_TEXT = frozenset({"segment", "forget", "retry", "resummarise", "undo", "link", "scrub", "outcome"})
+_WITHOUT_TEXT = frozenset(
+    {"segment", "forget", "retry", "resummarise", "undo", "link", "scrub", "outcome", "pod_change"}
+)
 """Kinds of records without a word of anybody's."""
 
 _NAMES = ("session_id", "tool", "cwd", "client", "prompt_id", "agent_id", "spawned_agent_id")

@@ -11,6 +11,7 @@ from siftd.daemon.handlers.erasing import Erasing
 from siftd.daemon.handlers.facts import FactRequests
 from siftd.daemon.handlers.finding import Finding
 from siftd.daemon.handlers.pausing import Pausing
+from siftd.daemon.handlers.pods import PodRequests
 from siftd.daemon.handlers.summarising import Summarising
 from siftd.daemon.handlers.transferring import Transferring
 from siftd.daemon.status import info
@@ -53,6 +54,14 @@ class Handlers:
                 redactor=lambda: services.intake.redactor,
                 paths=services.paths,
                 clock=services.clock,
+            ),
+            PodRequests(
+                access=services.pods,
+                store=services.store,
+                committer=services.committer,
+                intents=services.intents,
+                paths=services.paths,
+                redactor=lambda: services.intake.redactor,
             ),
             Erasing(
                 consolidator=services.consolidator,

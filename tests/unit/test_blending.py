@@ -82,13 +82,13 @@ def test_facts_stand_whole_within_4800_characters_and_a_shorter_one_takes_the_pl
     long = [vital(number, text=f"{number}" + "x" * 1_598) for number in (1, 2)]
     facts = [*long, vital(3, text="y" * 1_601, said_ts=NOW - 2), vital(4, text="z" * 1_600, said_ts=NOW - 9_000)]
     blended = blend([], facts, ASKER)
-    assert ids_in(blended, "vital") == ["m3", "m1", "m2"]
+    assert ids_in(blended, "vital") == ["m3", "m2", "m1"]
     assert why_not(blended, "vital", "m4") == "does not fit whole into 4,800 characters"
     shorter = blend([], [*facts, vital(5, text="short", said_ts=NOW - 9_999)], ASKER)
-    assert ids_in(shorter, "vital") == ["m3", "m1", "m2"]  # 4,801 - 4,800 is no room for five characters either
+    assert ids_in(shorter, "vital") == ["m3", "m2", "m1"]  # 4,801 - 4,800 is no room for five characters either
     fitting = [*long, vital(3, text="y" * 1_590, said_ts=NOW - 2), vital(4, text="z" * 1_600, said_ts=NOW - 9_000)]
     blended = blend([], [*fitting, vital(5, text="short", said_ts=NOW - 9_999)], ASKER)
-    assert ids_in(blended, "vital") == ["m3", "m1", "m2", "m5"]
+    assert ids_in(blended, "vital") == ["m3", "m2", "m1", "m5"]
     assert blended.chars <= 4_800
 
 
@@ -102,6 +102,7 @@ def test_only_importance_five_that_a_person_said_or_confirmed_is_vital_however_m
     claimed = [fact(number, importance=5, said_by="agent") for number in range(1, 300)]
     blended = blend([], [*claimed, vital(400), fact(401, importance=5, is_confirmed=True)], ASKER)
     assert set(ids_in(blended, "vital")) == {"m400", "m401"}
+    assert not {"m400", "m401"} & {each.fact.id for each in pod_of(blended, "vital").left_out}
     assert why_not(blended, "vital", "m7") == "importance 5, but no person said or confirmed it"
     assert pod_of(blend([], [fact(1, importance=4, said_by="person")], ASKER), "vital").slots == []
 
@@ -153,10 +154,10 @@ def test_what_is_in_one_persons_pod_stands_in_no_pod_of_another_persons_view_and
     assert not nobodys.facts
 
 
-def test_preferences_from_another_store_are_nobodys_here_until_they_are_put_into_a_pod() -> None:
-    brought = preference(1, is_imported=True)
-    assert ids_in(blend([], [brought], ASKER), "person:anna") == []
-    assert ids_in(blend([Pod("person", "anna", members=(Member("m1"),))], [brought], ASKER), "person:anna") == ["m1"]
+def test_what_is_no_more_than_one_sessions_stands_in_that_sessions_pod_alone() -> None:
+    mine = fact(1, session="s-1", is_of_session=True)
+    assert ids_in(blend([], [mine], ASKER), "session:s-1") == ["m1"]
+    assert not blend([], [mine], replace(ASKER, session="s-2")).facts
 
 
 def test_an_empty_scope_gives_nothing() -> None:
@@ -181,7 +182,7 @@ def test_no_project_is_handed_anothers_facts_by_any_pod() -> None:
 
 def test_what_holds_in_every_project_stands_beside_the_projects_own() -> None:
     shared = replace(vital(1), id="g1", project="_global")
-    assert ids_in(blend([], [shared, vital(2)], ASKER), "vital") == ["g1", "m2"]
+    assert ids_in(blend([], [shared, vital(2)], ASKER), "vital") == ["m2", "g1"]
 
 
 @pytest.mark.parametrize(
