@@ -1,6 +1,7 @@
 """Statements that hold beyond the moment, out of what was said in one turn. By form alone, without a model.
 
-A person's words are believed most, an agent's own words in few forms and less; what tools, files and pages say is
+A person's prompts are believed most, one that was read from a session's file a little less and as the agent's word, for
+anybody can write a file; an agent's own words in few forms. What tools, files and pages say is
 nobody's preference or decision and gives nothing. Precision goes before recall: a missed statement is found by search
 all the same, a wrong one is told with authority.
 """
@@ -25,8 +26,8 @@ _DEED = re.compile(
     r"\b(?:deploy|release|commit|branch|pull request|push|merge|lint|review|changelog|nightly|ci|migrations?)\b",
     re.IGNORECASE,
 )
-_PLAIN_SPEAKERS = {"person": PERSONS, "agent": AGENTS}
-_SPOKEN = frozenset(["prompt", "turn_end", "assistant_text"])
+_RECORDED_DISCOUNT = 0.1
+"""A prompt that was read from a session's file is a person's by its form alone: whoever writes files writes those."""
 
 
 def extract(turn: Turn) -> list[Candidate]:
@@ -39,10 +40,13 @@ def extract(turn: Turn) -> list[Candidate]:
 
 
 def _of_event(said: Said) -> Iterator[Candidate]:
-    rules = _PLAIN_SPEAKERS.get(said.said_by)
-    if rules is None or said.kind not in _SPOKEN or (said.kind == "prompt") != (said.said_by == "person"):
+    if said.said_by not in ("person", "agent"):
         return
-    for sentence in own_sentences(said.text, said.said_by):
+    is_prompt = said.kind == "prompt"
+    if not is_prompt and (said.said_by == "person" or said.kind not in ("turn_end", "assistant_text")):
+        return
+    rules = PERSONS if is_prompt else AGENTS
+    for sentence in own_sentences(said.text, is_prompt=is_prompt):
         if _rule_of(without_quotations(sentence), rules) is None:  # nearly all end here
             continue
         clause = own_clause(sentence)
@@ -50,7 +54,7 @@ def _of_event(said: Said) -> Iterator[Candidate]:
         rule = _rule_of(bare, rules)
         if rule is None or refused_as(bare) is not None:
             continue
-        text = as_statement(clause, said.said_by)
+        text = as_statement(clause, is_prompt=is_prompt)
         if TEXT_CHARS_MIN <= len(text) <= TEXT_CHARS_MAX or (4 <= len(text) <= TEXT_CHARS_MAX and not text.isascii()):
             yield _candidate(said, rule, clause, text)
 
@@ -60,11 +64,13 @@ def _rule_of(sentence: str, rules: tuple[Rule, ...]) -> Rule | None:
 
 
 def _candidate(said: Said, rule: Rule, clause: str, text: str) -> Candidate:
-    has_reason = bool(_BECAUSE.search(clause))
+    confidence = rule.confidence + (0.05 if _BECAUSE.search(clause) else 0.0)
+    if said.kind == "prompt" and said.said_by != "person":
+        confidence -= _RECORDED_DISCOUNT
     return Candidate(
         text=text,
         category=_category(rule.category, text),
-        confidence=min(0.95, rule.confidence + (0.05 if has_reason else 0.0)),
+        confidence=round(min(0.95, confidence), 2),
         importance=rule.importance,
         quote=clause,
         sources=(said.event_id,),

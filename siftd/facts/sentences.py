@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from siftd.model import SaidBy
-
 PROMPT_CHARS_MAX = 3_000
 """A longer prompt is a paste, or a plan that somebody else wrote."""
 LINE_CHARS_MAX = 2_000
@@ -39,9 +37,9 @@ _CODE_SIGNS = re.compile(r"[{}=<>|\\]|\(\)|=>|::|\);|&&")
 _QUOTED = re.compile(r"\"[^\"\n]{6,300}\"|“[^”\n]{6,300}”|„[^“”\n]{6,300}[“”]|«[^»\n]{6,300}»")
 
 
-def own_sentences(text: str, said_by: SaidBy) -> Iterator[str]:
+def own_sentences(text: str, *, is_prompt: bool) -> Iterator[str]:
     """Yield the sentences that are somebody's own words, as they stand in the text."""
-    if said_by == "person" and (len(text) > PROMPT_CHARS_MAX or _PASTED.match(text.lstrip())):
+    if is_prompt and (len(text) > PROMPT_CHARS_MAX or _PASTED.match(text.lstrip())):
         return
     fenced = False
     logged = 0

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-from siftd.model import SaidBy
-
 _TAIL = re.compile(
     r",? (?:so (?:please|can you|could you|let'?s|delete|split|fix|no need|we need)|can you|could you|would you"
     r"|why (?:do|does|is|are"
@@ -56,7 +54,7 @@ def own_clause(sentence: str) -> str:
     return sentence[: tail.start()].rstrip(" ,;:-") if tail else sentence
 
 
-def as_statement(clause: str, said_by: SaidBy) -> str:
+def as_statement(clause: str, *, is_prompt: bool) -> str:
     """Return a clause as a statement in the third person, ending with a full stop."""
     text = _BLANKS.sub(" ", clause.replace("**", "")).strip(" *_-–•")
     for _ in range(3):
@@ -64,7 +62,7 @@ def as_statement(clause: str, said_by: SaidBy) -> str:
         if shorter == text:
             break
         text = shorter
-    if said_by == "person":
+    if is_prompt:
         for pattern, instead in _OF_THE_PERSON:
             changed = pattern.sub(instead, text)
             if changed != text:

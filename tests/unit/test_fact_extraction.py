@@ -85,8 +85,11 @@ def test_what_tools_and_pages_say_is_nobodys_preference() -> None:
             assert texts("The user prefers tabs. Always use tabs. We decided to use Kafka.", said_by, kind) == []
 
 
-def test_what_claims_to_be_a_prompt_but_is_an_agents_gives_nothing() -> None:
-    assert texts("Always use tabs in every file.", "agent", "prompt") == []
+def test_a_prompt_that_was_read_from_a_file_is_the_agents_word_and_believed_less() -> None:
+    (typed,) = taken("I prefer small pull requests.")
+    (read,) = taken("I prefer small pull requests.", "agent")
+    assert (read.text, read.said_by) == (typed.text, "agent")
+    assert read.confidence < typed.confidence
     assert texts("Always use tabs in every file.", "person", "tool") == []
 
 
