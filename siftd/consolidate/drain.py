@@ -26,7 +26,9 @@ from siftd.store.access import Database
 from siftd.store.summaries import NewSummary
 from siftd.summarise.batching import calls_of
 from siftd.summarise.contract import Backend, Cannot, Summary, TryLater
+from siftd.summarise.errors import ModelUnavailable
 from siftd.summarise.extractive import in_own_words
+from siftd.summarise.prompt import Answering, Prompt
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -189,14 +191,43 @@ class Drainer:
         return [[by_id[item.event_id] for item in call] for call in calls_of([each.item for each in planned])]
 
     async def _ask(self, planned: Sequence[Planned], *, may_stand_in: bool = True) -> Answers:
-        spent = 0
-        if self._backend.is_remote:
-            day = day_of(self._clock.now_ms())
-            spent = await self._store.read(lambda connection: token_spend.spent_remotely(connection, day))
-        answers = await self._asker.ask(planned, spent, may_stand_in=may_stand_in)
+        answers = await self._asker.ask(planned, await self._spent_today(), may_stand_in=may_stand_in)
         if answers.spent and self._backend.is_remote:
             await self._record_spend(day_of(self._clock.now_ms()), self._backend.name, answers.spent)
         return answers
+
+    async def ask_model(self, prompt: Prompt) -> str | None:
+        """Return what the backend's model says to a request of another kind, within the day's cap.
+
+        None where there is no model, or none that may be asked now; an outage is noted as one of summaries is.
+        """
+        backend = self._backend
+        if not isinstance(backend, Answering) or not self._asker.may_ask:
+            return None
+        budget = self._asker.budget(await self._spent_today())
+        if budget.refusal is not None:
+            return None
+        try:
+            return await backend.answer(prompt, budget)
+        except ModelUnavailable as outage:
+            self.circuit.open(outage.message, outage.after_seconds)
+            return None
+        finally:
+            if budget.spent:
+                await self._note_spent(budget.spent)
+
+    async def _spent_today(self) -> int:
+        if not self._backend.is_remote:
+            return 0
+        day = day_of(self._clock.now_ms())
+        return await self._store.read(lambda connection: token_spend.spent_remotely(connection, day))
+
+    async def _note_spent(self, tokens: int) -> None:
+        day = day_of(self._clock.now_ms())
+        if self._backend.is_remote:
+            await self._record_spend(day, self._backend.name, tokens)
+        else:
+            await self._store.write(lambda c: token_spend.spend(c, day, self._backend.name, tokens, is_remote=False))
 
     async def _record_spend_in_database(self, day: str, backend: str, tokens: int) -> None:
         await self._store.write(lambda c: token_spend.spend(c, day, backend, tokens, is_remote=True))

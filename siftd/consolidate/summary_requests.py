@@ -76,7 +76,7 @@ class Asker:
                 else:
                     asked[each.cache_key] = each.item
         if asked:
-            await self._ask_backend(list(asked.values()), self._budget(spent_today), answers)
+            await self._ask_backend(list(asked.values()), self.budget(spent_today), answers)
         if answers.outage is not None and may_stand_in and self.stands_in:
             self._fall_back(list(asked.values()), answers)
         for each in planned:
@@ -112,7 +112,8 @@ class Asker:
             return [Cannot(reason=f"the backend failed ({problem})")]
         return [verdict for item in items for verdict in await self._sound([item], budget)]
 
-    def _budget(self, spent_today: int) -> TokenBudget:
+    def budget(self, spent_today: int) -> TokenBudget:
+        """Return what may still be spent today; `spent_today` is what remote backends have used of the cap."""
         if not self.backend.is_remote:
             return TokenBudget()
         cap = self._limits.daily_token_cap

@@ -8,7 +8,7 @@ the judge was shown is what the record changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from siftd.daemon.fact_writes import FactWrites
 from siftd.daemon.intents import Intents
 from siftd.daemon.store_access import StoreAccess
 from siftd.facts.model import Candidate, Known, Verdict
-from siftd.facts.verdicts import NEIGHBOUR_COSINE, NEIGHBOURS_MAX
+from siftd.facts.verdicts import NEIGHBOUR_COSINE, NEIGHBOURS_MAX, may_be
 from siftd.store import exchange, fact_neighbours
 from siftd.store.access import Database
 from siftd.store.fact_neighbours import Evidence, Neighbour
@@ -75,18 +75,29 @@ class FactProposals:
         self._clock = clock
         self._judge = judge
 
-    async def propose(self, candidates: Sequence[Candidate]) -> Proposed:
+    async def propose(
+        self, candidates: Sequence[Candidate], judged: Mapping[tuple[str, str], Verdict] | None = None
+    ) -> Proposed:
         """Take each in, in their order, and return what became of them.
 
-        Again with the same candidates nothing changes. Raises LogError when nothing can be kept.
+        `judged` is what a model says of pairs, by their texts: it counts where no rule tells, the two still say this,
+        and their words bear it out. Again with the same candidates nothing changes. Raises LogError when nothing can be
+        kept.
         """
         proposed = Proposed()
         for candidate in candidates:
             async with self._writes.turn:
-                await self._take(candidate, proposed)
+                await self._take(candidate, judged or {}, proposed)
         return proposed
 
-    async def _take(self, candidate: Candidate, proposed: Proposed) -> None:
+    async def neighbours(self, candidate: Candidate) -> list[Known]:
+        """Return the known facts beside which a candidate would be judged now."""
+        now_ms = self._clock.now_ms()
+        text = self._intake.admission.scrub_text(cleaned(candidate.text))
+        found = await self._store.read(lambda c: self._find(c, candidate, text, now_ms))
+        return [] if found is None else [each.known for each in found.neighbours]
+
+    async def _take(self, candidate: Candidate, judged: Mapping[tuple[str, str], Verdict], proposed: Proposed) -> None:
         text = self._intake.admission.scrub_text(cleaned(candidate.text))
         if not says_something(text) or _is_nobodys(candidate):
             proposed.dropped += 1
@@ -100,7 +111,7 @@ class FactProposals:
         if found.same is not None:
             await self._merge(found.same, candidate, found, "the same words", proposed)
             return
-        await self._do(self._verdict(candidate, found), candidate, text, found, proposed)
+        await self._do(self._verdict(candidate, judged, found), candidate, text, found, proposed)
 
     def _find(self, connection: Database, candidate: Candidate, text: str, now_ms: int) -> _Found | None:
         evidence = fact_neighbours.find_evidence(connection, candidate.sources)
@@ -120,14 +131,17 @@ class FactProposals:
     def _uid(self, evidence: Evidence, candidate: Candidate) -> str:
         return self._intake.admission.fact_uid(evidence.session_id, evidence.uid, candidate.text)
 
-    def _verdict(self, candidate: Candidate, found: _Found) -> Verdict:
+    def _verdict(self, candidate: Candidate, judged: Mapping[tuple[str, str], Verdict], found: _Found) -> Verdict:
         """Return what is to be done; to add is what is done when a verdict may not be followed."""
         if not found.neighbours:
             return add_all(candidate, ())
         if candidate.topic is not None:
             verdict = Verdict(kind="update", target=found.neighbours[0].known.id, why=f"newer of {candidate.topic}")
         else:
-            verdict = self._judge(candidate, [each.known for each in found.neighbours])
+            known = [each.known for each in found.neighbours]
+            verdict = self._judge(candidate, known)
+            if verdict.kind == "add":
+                verdict = _borne_out(candidate, judged, known) or verdict
         target = _neighbour(found, verdict.target)
         if target is None:
             return add_all(candidate, ())
@@ -226,6 +240,17 @@ def _is_nobodys(candidate: Candidate) -> bool:
     """Whether a wish is taken from what nobody here said: a page, a file, a command's output."""
     is_quoted = bool(candidate.quote)
     return is_quoted and candidate.said_by in ("output", "outside") and candidate.category in _PERSONAL
+
+
+def _borne_out(
+    candidate: Candidate, judged: Mapping[tuple[str, str], Verdict], known: Sequence[Known]
+) -> Verdict | None:
+    """Return the first verdict of a model that the words of both do not speak against."""
+    for each in known:
+        verdict = judged.get((candidate.text, each.text))
+        if verdict is not None and verdict.kind != "add" and may_be(verdict.kind, candidate, each):
+            return Verdict(verdict.kind, each.id, verdict.why)
+    return None
 
 
 def _neighbour(found: _Found, fact_id: int | None) -> Neighbour | None:

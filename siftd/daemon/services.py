@@ -186,7 +186,7 @@ class Services:
         """Return what finds facts by itself."""
         if not self.settings.facts_extract or self.paths.key == GLOBAL:
             return []
-        return [FactExtraction(self.store, self.fact_proposals.propose, self.clock)]
+        return [FactExtraction(self.store, self.fact_proposals, self.clock)]
 
     async def _take_in(self) -> None:
         """Take in what was not told over the socket: what couriers spooled, what transcripts tell."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from siftd.facts.exclusive import names_one_value
-from siftd.facts.model import Candidate, Known, Verdict
+from siftd.facts.model import Candidate, Known, Verdict, VerdictKind
 from siftd.facts.statements import TEXT_CHARS_MAX, Statement, is_light, is_number, statement_of
 
 NEIGHBOURS_MAX = 8
@@ -24,6 +24,9 @@ MERGE_COSINE = 0.88
 NEIGHBOUR_COSINE = 0.40
 """From here on they are compared: the default embedder gives "the database is MariaDB" and "… is Postgres" 0.64, for
 half their words differ. Below `NEAR_COSINE` only the same sentence with another value counts."""
+
+NEAR_COSINE = 0.72
+"""From here on somebody else's verdict counts, where no rule tells."""
 
 _BELIEVED = {"person": 3, "agent": 2, "output": 1, "outside": 0}
 _PLACES = frozenset(
@@ -57,6 +60,25 @@ def judge(candidate: Candidate, known: Sequence[Known]) -> Verdict:
         if _BELIEVED[candidate.said_by] >= _BELIEVED[each.said_by]:
             found.append(verdict)
     return found[0] if found else Verdict("add", None, "nothing known says this")
+
+
+def may_be(kind: VerdictKind, candidate: Candidate, known: Known) -> bool:
+    """Whether the words of two leave room for somebody else's verdict: another place or name is another fact."""
+    if kind == "add":
+        return True
+    if known.cosine < NEAR_COSINE or max(len(candidate.text), len(known.text)) > TEXT_CHARS_MAX:
+        return False
+    new, old = statement_of(candidate.text), statement_of(known.text)
+    if _places(new) != _places(old):
+        return False
+    if kind == "merge":
+        numbers = [sorted(filter(is_number, each.words)) for each in (new, old)]
+        names = [set(_NAME.findall(each)) for each in (candidate.text, known.text)]
+        return (new.denies, new.ended) == (old.denies, old.ended) and numbers[0] == numbers[1] and names[0] == names[1]
+    return _BELIEVED[candidate.said_by] >= _BELIEVED[known.said_by]
+
+
+_NAME = re.compile(r"(?<=[^.!?] )[A-Z]\w{0,60}|`[^`]{1,80}`|\w{1,60}[./_]\w{1,60}")
 
 
 def _beside(candidate: Candidate, known: Known) -> Verdict | None:

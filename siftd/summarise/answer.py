@@ -60,6 +60,11 @@ def read_answers(answer: str) -> dict[int, str]:
     return found
 
 
+def objects_in_answer(answer: str) -> Iterator[Any]:
+    """Yield the JSON objects of an answer, whatever stands around them."""
+    yield from _objects_in(_THINKING.sub("", answer[:_MAX_ANSWER_CHARS]))
+
+
 def is_latin(text: str) -> bool:
     """Whether most letters are of the Latin script, as far as its beginning shows."""
     letters = [char for char in text[:4_000] if char.isalpha()]

@@ -89,6 +89,22 @@ class ModelBackend:
             verdicts += [later] * (len(batch) - len(verdicts))
         return verdicts
 
+    async def answer(self, prompt: Prompt, budget: TokenBudget) -> str:
+        """Return what the model says to one request; empty where it was cut or the request refused.
+
+        Raises ModelUnavailable, nothing else of its own.
+        """
+        try:
+            async with self._server.open() as conversation:
+                answer = await _Asking(conversation, budget, self._answer_seconds).answer(prompt)
+        except ModelUnavailable:
+            raise
+        except ModelRefused:
+            return ""
+        except Exception as fault:  # noqa: BLE001  a named boundary: libraries raise what they like at a broken reply
+            raise ModelUnavailable(f"the backend failed ({type(fault).__name__})") from None
+        return "" if answer.is_cut else answer.text
+
 
 class _Asking:
     """One call's questions: first for all of its items, then for each that the answer did not serve."""
@@ -135,7 +151,7 @@ class _Asking:
         """Return the sound summaries of one answer by the number of their item."""
         prompt = prompt_for_all(items)
         try:
-            answer = await self._answer(prompt)
+            answer = await self.answer(prompt)
         except ModelUnavailable:
             raise
         except Exception:  # noqa: BLE001  refused, or a broken reply: each is asked for alone, and says why
@@ -174,7 +190,7 @@ class _Asking:
         """Ask, and once more when the answer is no summary; ModelRefused when the second is none either."""
         problem = ""
         for _ in range(2):
-            answer = await self._answer(prompt)
+            answer = await self.answer(prompt)
             spent.add(answer)
             if answer.is_cut:
                 problem = "the model stopped in the middle of its answer"
@@ -185,7 +201,7 @@ class _Asking:
             problem = reading.problem
         raise ModelRefused(problem)
 
-    async def _answer(self, prompt: Prompt) -> Answer:
+    async def answer(self, prompt: Prompt) -> Answer:
         """Ask once, within the purse and the deadline."""
         if (refusal := self._budget.refusal) is not None:
             raise ModelUnavailable(refusal)

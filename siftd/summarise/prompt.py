@@ -10,11 +10,11 @@ import hashlib
 import json
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
-from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item, story_hashes
+from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item, TokenBudget, story_hashes
 from siftd.summarise.extractive import render
 from siftd.summarise.extractive.outcomes import first_error
 from siftd.summarise.extractive.text import bounded, clip, ends, one_line, printed
@@ -81,6 +81,14 @@ class Prompt(msgspec.Struct, frozen=True):
     @property
     def tokens_estimate(self) -> int:
         return (len(self.rules) + len(self.message)) // CHARS_PER_TOKEN + 1
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """A backend whose model can be asked for something else than a summary."""
+
+    async def answer(self, prompt: Prompt, budget: TokenBudget) -> str:
+        """Return what the model says; empty for half an answer and for a refusal. Raises ModelUnavailable."""
 
 
 def prompt_for(item: Item, *, unsupported: Sequence[str] = ()) -> Prompt:

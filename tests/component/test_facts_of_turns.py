@@ -10,9 +10,9 @@ import pytest_asyncio
 from opened_memory import DAY, NOW, Memory, opened, rebuilt
 
 from siftd.consolidate.drain import SESSION_IDLE_MS
-from siftd.consolidate.fact_passes import LOOKED_AT, FactExtraction
+from siftd.consolidate.fact_passes import LOOKED_AT, FactExtraction, Judged
 from siftd.consolidate.passes import Round
-from siftd.facts.model import Candidate
+from siftd.facts.model import Candidate, Known
 from siftd.store import meta
 
 RULE = "Never push to main without a review."
@@ -26,10 +26,13 @@ class Kept:
         self.candidates: list[Candidate] = []
         self.fails = False
 
-    async def propose(self, candidates: Sequence[Candidate]) -> None:
+    async def propose(self, candidates: Sequence[Candidate], judged: Judged | None = None) -> None:
         if self.fails:
             raise OSError("the disk is full")
         self.candidates.extend(candidates)
+
+    async def neighbours(self, candidate: Candidate) -> list[Known]:
+        return []
 
     @property
     def texts(self) -> list[str]:
@@ -66,7 +69,7 @@ async def said(memory: Memory, kind: str, text: str, *, ts: int, session: str = 
 
 
 def extraction(memory: Memory, kept: Kept) -> FactExtraction:
-    return FactExtraction(memory.services.store, kept.propose, memory.clock)
+    return FactExtraction(memory.services.store, kept, memory.clock)
 
 
 async def look(memory: Memory, kept: Kept) -> None:
