@@ -50,7 +50,9 @@ _MOMENT = re.compile(
     re.IGNORECASE,
 )
 _STATE = re.compile(
-    r"\b(?:is|are|was|were|seems?|looks?|it'?s|keeps?|ist|sind) (?:\w{1,12} )?(?:down|red|green|broken|failing|slow"
+    r"\b(?:seems?|appears?|looks?) (?:to|like|ok|fine|good)\b|\b(?:our|the|my) current\b"
+    r"|\b[0-9a-f]{7,40}-?[0-9a-f]{4}\b"
+    r"|\b(?:is|are|was|were|seems?|looks?|it'?s|keeps?|ist|sind) (?:\w{1,12} )?(?:down|red|green|broken|failing|slow"
     r"|stuck|done"
     r"|fixed|ready|merged|closed|unreachable|erreichbar|rot|grün|conflicting|empty|missing|gone|lost)\b"
     r"|\b(?:fails|failed|failing|passes|passed|broke|crashes|crashed|hangs)\b"
@@ -71,7 +73,7 @@ _DANGLING = re.compile(
     r"^(?:since |because |and |but )?(?:that|this(?! is a known)|those|these|they|he|she)(?:'s|'re)? (?:is|are|was"
     r"|has|have|will|should|must|does)\b"
     r"|^(?:\S{1,20} ){1,4}(?:them|those|these)\b|\b(?:prefer|want|like|respect|support|need|use|do|avoid) (?:that"
-    r"|this|it|them)\W{0,3}$"
+    r"|this|it|them)(?:\W{0,3}$| [-–—])|^(?:must|should|has to|needs to) "
     r"|\bsomething like\b|^(?:it|that) (?:has|needs|should)\b|^the (?:current|existing|new|old|latter|former)\b",
     re.IGNORECASE,
 )

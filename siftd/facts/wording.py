@@ -17,8 +17,8 @@ _TAIL = re.compile(
 )
 _LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yep|yeah|yup|hm+|ah|oh|well|so|and|but|also|then|now|actually|sorry|right|ja|also|gut"
-    r"|confirmed|it sounds like|(?:the (?:first|second|last) (?:part|one|point)|that) is (?:not correct|wrong"
-    r"|not right))\b[,.!:]{0,3} ?"
+    r"|confirmed|thinking again|it sounds like|(?:the (?:first|second|last) (?:part|one|point)|that) is"
+    r" (?:not correct|wrong|not right))\b[,.!:]{0,3} ?"
     r"|[^\w\s`\"'“„(]+ ?){1,5}",
     re.IGNORECASE,
 )
