@@ -12,6 +12,7 @@ from opened_memory import NOW, Memory, opened
 
 from siftd.model import SessionChange
 from siftd.search.answers_first import REASON
+from siftd.search.engine import WORDS_OF_STORIES
 from siftd.search.query import Question
 
 QUESTION = "Why do we retry seven times in the queue?"
@@ -90,6 +91,15 @@ async def test_who_asks_a_question_is_told_what_came_of_it_before_what_was_read_
     await turn(memory, 1, "Look into the queue.", "We retry seven times since the broker needs ninety seconds.")
     await memory.ask("drain")
     assert (await search(memory, "why do we retry seven times"))[0]["tool"] == "Stop"
+
+
+async def test_a_summary_that_repeats_the_question_counts_less_where_one_is_asked(memory: Memory) -> None:
+    await turn(memory, 1, QUESTION, ANSWER)
+    await memory.ask("drain")
+    only_words = {"raw": 0.0, "vector": 0.0, "trigram": 0.0}
+    for query, counts in (("retry seven times?", WORDS_OF_STORIES), ("retry seven times", 1.0)):
+        why = (await search(memory, query, weights=only_words))[0]["why"]
+        assert why["own"] == pytest.approx(counts * why["words"]["score"], abs=1e-3)
 
 
 async def test_a_reason_lifts_what_was_said_where_one_is_asked_for(memory: Memory) -> None:
