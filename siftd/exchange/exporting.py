@@ -95,7 +95,8 @@ def _fields(kind: type[Line], row: dict[str, Any]) -> dict[str, Any]:
     elif kind is PodLine:
         row["is_archived"] = bool(row["is_archived"])
     elif kind is MemoryLine:
-        row |= {"tags": tags_of(row["tags"]), "pinned": bool(row["pinned"])}
+        sources = json.loads(row["sources"])
+        row |= {"tags": tags_of(row["tags"]), "pinned": bool(row["pinned"]), "sources": sources}
     return row
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from siftd.errors import EnvelopeRejected
-from siftd.exchange.format import LinkLine, MemoryLine
+from siftd.exchange.format import LinkLine, MemoryLine, VerdictLine
 from siftd.exchange.import_context import Forgotten, ImportContext, here, payload_of
 from siftd.facts.model import CATEGORIES
 from siftd.store import exchange, facts
 from siftd.store.fact_changes import RELATIONS, TAG_CHARS_MAX, TAGS_MAX, TEXT_CHARS_MAX
+from siftd.store.fact_verdicts import GENTLE
 
 CLIENT = "import"
 """The way by which these came."""
@@ -16,9 +19,11 @@ CLIENT = "import"
 class FactImporter:
     """Takes them in. `ids` leads from the file's ids to those here; to None from what was forgotten here."""
 
-    def __init__(self, context: ImportContext, *, is_global: bool) -> None:
+    def __init__(self, context: ImportContext, find_event: Callable[[int], int | None], *, is_global: bool) -> None:
+        """`find_event` leads from the file's id of an event to the one here; to None from what is not here."""
         self.ids: dict[int, int | None] = {}
         self._context = context
+        self._find_event = find_event
         self._is_global = is_global
         self._merged: set[int] = set()
         """Facts here that said the same before; the file's history must not hide them."""
@@ -39,6 +44,9 @@ class FactImporter:
         self.ids[line.id] = None
         if await self._context.ask(lambda c: exchange.is_forgotten_fact(c, uid)):
             raise Forgotten
+        sources = [each for number in line.sources if (each := self._find_event(number)) is not None]
+        if line.origin != "kept" and line.sources and not sources:
+            raise Forgotten
         fields = {
             "uid": uid,
             "ts": line.ts,
@@ -55,8 +63,16 @@ class FactImporter:
             "label": line.project,
             "saidBy": self._context.said_by(line.said_by),
             "waits": line.pinned or self._is_global,
+            "status": line.status,
+            "scope": line.scope,
+            "origin": line.origin,
+            "topic": line.topic,
+            "quote": line.quote if len(sources) == len(line.sources) else None,
+            "client": line.client,
+            "sources": sources,
         }
-        intent = self._context.admit_intent("remember", fields, line.session_id or "")
+        given = {name: value for name, value in fields.items() if value is not None}
+        intent = self._context.admit_intent("remember", given, line.session_id or "")
         known = await self._find_fact(line, uid, payload_of(intent)["text"])
         self.ids[line.id] = await self._context.keep_or_raise(intent) if known is None else known
         return known is None
@@ -83,6 +99,26 @@ class FactImporter:
             return False
         fields = {"from": from_id, "to": to_id, "relation": line.relation, "ts": line.ts}
         await self._context.keep_or_raise(self._context.admit_intent("link", fields))
+        return True
+
+    async def take_verdict(self, line: VerdictLine) -> bool:
+        """Keep what was said of a fact, unless it is here, or would hide what was remembered here. Raises KeyError,
+        Forgotten."""
+        fact_id = here(self.ids, line.fact)
+        hides_ours = line.what not in GENTLE and fact_id in self._merged
+        if hides_ours or await self._context.ask(lambda c: exchange.is_judged(c, fact_id, line.ts, line.what)):
+            return False
+        fields = {
+            "fact": fact_id,
+            "what": line.what,
+            "ts": line.ts,
+            "by": None if line.by is None else self.ids.get(line.by),
+            "who": self._context.said_by("person") if line.who == "person" else line.who,
+            "why": line.why,
+            "oldText": line.old_text,
+        }
+        given = {name: value for name, value in fields.items() if value is not None}
+        await self._context.keep_or_raise(self._context.admit_intent("verdict", given))
         return True
 
 

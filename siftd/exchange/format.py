@@ -125,7 +125,7 @@ class ApartLine(Line, tag="apart", frozen=True, kw_only=True):
 
 
 class MemoryLine(Line, tag="memory", frozen=True, kw_only=True):
-    """A row of `memories`."""
+    """A row of `facts`."""
 
     id: Number
     ts: Moment
@@ -145,6 +145,26 @@ class MemoryLine(Line, tag="memory", frozen=True, kw_only=True):
     said_by: SaidBy | None = None
     person: Name | None = None
     """Whose pod it is a member of: nobody else's import takes it."""
+    status: Literal["active", "superseded", "contradicted", "archived"] = "active"
+    scope: Literal["session", "project"] = "project"
+    origin: Literal["kept", "extracted", "learnt"] = "kept"
+    topic: str | None = None
+    quote: Text | None = None
+    client: Name | None = None
+    sources: list[Number] = []
+    """The events that it was taken from, by the file's ids."""
+
+
+class VerdictLine(Line, tag="verdict", frozen=True, kw_only=True):
+    """A row of `fact_history`, by the file's ids of memories."""
+
+    fact: Number
+    ts: Moment
+    what: Name
+    by: Number | None = None
+    who: Name
+    why: str | None = None
+    old_text: Text | None = None
 
 
 class LinkLine(Line, tag="link", frozen=True, kw_only=True):
@@ -217,6 +237,7 @@ AnyLine = (
     | LinkLine
     | PodLine
     | MemberLine
+    | VerdictLine
     | ConversationLine
     | InjectionLine
     | End
@@ -232,6 +253,7 @@ COUNTED: dict[type[Line], str] = {
     LinkLine: "links",
     PodLine: "pods",
     MemberLine: "members",
+    VerdictLine: "verdicts",
     ConversationLine: "conversations",
     InjectionLine: "injections",
 }

@@ -38,6 +38,7 @@ from siftd.exchange.format import (
     SessionLine,
     SummaryLine,
     SupersedeLine,
+    VerdictLine,
 )
 from siftd.exchange.import_context import Forgotten, ImportContext, Receipt, here, payload_of
 from siftd.exchange.pods import PodImporter
@@ -84,10 +85,14 @@ class Importer:
         self._events: dict[int, Fact | None] = {}
         self._summaries: dict[int, list[Any] | None] = {}
         """The file's id of a summary to [event here, hash of the text]."""
-        self._facts = FactImporter(self._context, is_global=is_global)
+        self._facts = FactImporter(self._context, self._find_event, is_global=is_global)
         self._pods = PodImporter(self._context, self._facts.ids)
         # Thousands of lines have the same; admission looks at each of them once more.
         self._redacted_name = lru_cache(maxsize=_NAMES_KEPT)(lambda name: self._context.intake.redactor.text(name))
+
+    def _find_event(self, number: int) -> int | None:
+        found = self._events.get(number)
+        return None if found is None else found.event_id
 
     async def take(self, lines: Iterable[Numbered]) -> None:
         """Take lines in. Raises LogError when nothing can be kept any more."""
@@ -130,6 +135,8 @@ class Importer:
                 return await self._pods.take_pod(line)
             case MemberLine():
                 return await self._pods.take_member(line)
+            case VerdictLine():
+                return await self._facts.take_verdict(line)
             case ConversationLine():
                 return await self._take_conversation(line)
             case InjectionLine():

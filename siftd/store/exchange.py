@@ -30,8 +30,10 @@ _ROWS = {
     "apart": "SELECT a_event AS a, b_event AS b FROM kept_apart ORDER BY a_event, b_event",
     "memories": "SELECT id, ts, updated_ts, category AS type, text, tags, importance, confidence, valid_from, valid_to,"
     " session_id, source, pinned, uid, project, said_by, (SELECT p.external_id FROM pod_members x JOIN pods p"
-    " ON p.id = x.pod_id WHERE x.fact_id = facts.id AND p.type = 'person' AND x.role <> 'left out' LIMIT 1) AS person"
+    " ON p.id = x.pod_id WHERE x.fact_id = facts.id AND p.type = 'person' AND x.role <> 'left out' LIMIT 1) AS person,"
+    " status, scope, origin, topic, quote, client, (SELECT json_group_array(event_id) FROM fact_sources s WHERE s.fact_id = facts.id) AS sources"
     " FROM facts ORDER BY id",
+    "verdicts": "SELECT fact_id AS fact, ts, what, by_id AS by, who, why, old_text FROM fact_history ORDER BY id",
     "links": "SELECT from_id, to_id, relation, ts FROM fact_links ORDER BY from_id, to_id, relation",
     "pods": "SELECT id, type, external_id, title, status = 'archived' AS is_archived, ts FROM pods ORDER BY id",
     "members": "SELECT pod_id AS pod, fact_id AS fact, role FROM pod_members ORDER BY pod_id, position, fact_id",
@@ -107,6 +109,12 @@ def has_unnamed_fact(connection: sqlite3.Connection, fact_id: int, ts: int) -> b
     """Whether this very row, which a person inserted and nothing else can name, is there."""
     sql = "SELECT 1 FROM facts WHERE id = ? AND uid IS NULL AND ts = ?"
     return connection.execute(sql, (fact_id, ts)).fetchone() is not None
+
+
+def is_judged(connection: sqlite3.Connection, fact_id: int, ts: int, what: str) -> bool:
+    """Whether this was said of a fact already, or something was said of it later, which holds."""
+    sql = "SELECT 1 FROM fact_history WHERE fact_id = ?1 AND (ts > ?2 OR (ts = ?2 AND what = ?3))"
+    return connection.execute(sql, (fact_id, ts, what)).fetchone() is not None
 
 
 def has_link(connection: sqlite3.Connection, from_id: int, to_id: int, relation: str) -> bool:

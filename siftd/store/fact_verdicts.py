@@ -11,6 +11,7 @@
     archive     nobody has used it: it is found no more until something brings it up again
     revive      something has
     promote     what one session said becomes the project's
+    rewrite     it was worded anew (of an imported history; `update` does so itself)
 
 What is said stays in `fact_history`, by the seq of its record, so that applying a record twice changes nothing. Nothing
 is deleted.
@@ -26,8 +27,12 @@ from siftd.store.answers import as_rows
 from siftd.store.fact_sources import cite
 from siftd.wire.requests.memories import FactVerdict
 
-What = Literal["merge", "supersede", "correct", "contradict", "outdate", "confirm", "archive", "revive", "promote"]
+What = Literal[
+    "merge", "supersede", "correct", "contradict", "outdate", "confirm", "archive", "revive", "promote", "rewrite"
+]  # fmt: skip
 WHATS: tuple[str, ...] = get_args(What)
+GENTLE = frozenset({"merge", "confirm", "revive", "promote", "rewrite"})
+"""What hides nothing."""
 _ENDS = {"supersede": "superseded", "correct": "superseded", "contradict": "contradicted", "outdate": "superseded"}
 _NOTE = """
 INSERT OR IGNORE INTO fact_history (id, fact_id, ts, what, by_id, who, why, old_text)

@@ -31,7 +31,8 @@ _SETTLE = """
 UPDATE facts SET status = 'superseded', superseded_by = x.from_id,
     valid_to = CASE WHEN facts.valid_to < x.ts THEN facts.valid_to ELSE x.ts END
 FROM fact_links x JOIN facts n ON n.id = x.from_id
-WHERE x.from_id = ? AND x.to_id = facts.id AND x.relation = 'supersedes' AND NOT n.waits AND facts.status = 'active'
+WHERE x.from_id = ? AND x.to_id = facts.id AND x.relation = 'supersedes' AND NOT n.waits
+AND (facts.status = 'active' OR (facts.status = 'superseded' AND facts.superseded_by IS NULL))
 """
 PINNED = f"""
 {SHOWN} WHERE m.pinned AND NOT m.waits AND {VALID} AND {LIVE_FOR_OTHERS}
@@ -43,14 +44,17 @@ _COUNT_WAITING = f"SELECT count(*) FROM facts m WHERE m.waits AND {VALID} AND {L
 
 def insert(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
     """Make the row that a `remember` record asks for; its uid makes a second time harmless."""
+    fact_id = payload.get("as", record.seq)
+    if "as" in payload:  # said again without its quote, which is to be forgotten
+        connection.execute("UPDATE facts SET quote = NULL WHERE id = ? AND uid = ?", (fact_id, payload["uid"]))
     if connection.execute("SELECT 1 FROM facts WHERE uid = ?", (payload["uid"],)).fetchone():
         return
-    _make_way(connection, record.seq)
+    _make_way(connection, fact_id)
     ts = payload.get("ts", record.ts)
     connection.execute(
         _INSERT,
         (
-            record.seq,
+            fact_id,
             ts,
             payload.get("updatedTs", ts),
             category_of(payload),
@@ -75,9 +79,9 @@ def insert(connection: sqlite3.Connection, payload: dict[str, Any], record: Reco
             *_said_and_waits(payload),
         ),
     )
-    cite(connection, record.seq, payload.get("sources", ()))
+    cite(connection, fact_id, payload.get("sources", ()))
     if "supersedes" in payload:
-        link(connection, record.seq, payload["supersedes"], "supersedes", ts)
+        link(connection, fact_id, payload["supersedes"], "supersedes", ts)
 
 
 def _said_and_waits(payload: dict[str, Any]) -> tuple[str, bool]:

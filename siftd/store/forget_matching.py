@@ -2,7 +2,7 @@
 
 Looked for in the database and in the log, because a row that a person deleted is still told there. Provenance is
 followed: the closing words of a turn, and of a subagent, go with what they may tell of; facts go with the last of the
-events that they were taken from, unless a person wants them kept; a summary that took a forgotten word from elsewhere
+events that they were taken from (`siftd.store.fact_forgetting`); a summary that took a forgotten word from elsewhere
 is written anew.
 """
 
@@ -21,6 +21,7 @@ import msgspec
 from siftd.clients.older import kind_and_action
 from siftd.log.record import Record
 from siftd.store import meta
+from siftd.store.fact_forgetting import find_facts_of
 from siftd.store.payload import find_object
 from siftd.store.tombstones import Keys, paths_of
 
@@ -45,13 +46,6 @@ _NAMED = "SELECT session_id, ts, title, parent_id, branches_from, project FROM c
 _PODS = "SELECT type, external_id, title, ts FROM pods"
 _PLACES = "SELECT session_id, cwd, started_ts FROM sessions"
 _COUNTED = "SELECT uid FROM events WHERE ts <= ? AND uid IS NOT NULL AND native_key IS NOT NULL AND input_key IS NULL"
-_DERIVED = """
-SELECT DISTINCT m.id, m.uid FROM json_each(?1) j CROSS JOIN fact_sources s ON s.event_id = j.value
-JOIN facts m ON m.id = s.fact_id WHERE m.origin <> 'kept'
-AND NOT EXISTS (SELECT 1 FROM fact_history h WHERE h.fact_id = m.id AND h.what = 'confirm' AND h.who = 'person')
-AND NOT EXISTS (SELECT 1 FROM fact_sources o WHERE o.fact_id = m.id
-                AND o.event_id NOT IN (SELECT value FROM json_each(?1)))
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +92,8 @@ class Matched:
 
     events: dict[int, EventRow] = field(default_factory=dict)
     facts: dict[int, str | None] = field(default_factory=dict)
+    unquoted: set[int] = field(default_factory=set)
+    """Facts that stay without their quote: their records go, and are to be said again without it."""
     records: set[int] = field(default_factory=set)
     to_summarise_again: set[int] = field(default_factory=set)
     paths: set[str] = field(default_factory=set)
@@ -368,7 +364,10 @@ class _Matching:
     def _follow(self) -> None:
         found = self._found
         ids = json.dumps(list(found.events))
-        found.facts |= dict(self._connection.execute(_DERIVED, (ids,)))
+        taken = find_facts_of(self._connection, found.events)
+        found.facts |= taken.gone
+        found.unquoted = taken.unquoted - found.facts.keys()
+        found.records |= found.unquoted
         of = (_SUMMARIES,) if self._text is not None else (_SUMMARIES_OF, (ids,))
         for event_id, text in self._connection.execute(*of):
             if event_id in found.events:
@@ -398,3 +397,8 @@ def _event_of(record: Record) -> EventRow:
         record.agent_id,
         record.spawned_agent_id,
     )
+
+
+def list_events_until(connection: sqlite3.Connection, until: int) -> list[int]:
+    """Return the events that are not younger than `until`."""
+    return [int(row[0]) for row in connection.execute("SELECT id FROM events WHERE ts <= ?", (until,))]

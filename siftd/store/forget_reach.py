@@ -18,6 +18,8 @@ from siftd.store.tombstones import Keys
 NEEDLES_MAX = 64
 """Names that are looked for one after the other; more of them, and each record is decoded."""
 _NARROW = ("id", "session")
+_NAMED = (b"id", b"memory", b"fact")
+"""How records name a fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +71,5 @@ def _needles_of(payload: dict[str, list[object]], sessions: dict[str, str]) -> s
     needles |= {b'"seq":%d,' % int(str(name)) for name in payload.get("record", ())}
     for name in payload.get("memory", ()):
         uid, number = name if isinstance(name, list) else (name, "")
-        needles |= {str(uid).encode(), b'"id":%b' % str(number).encode(), b'"memory":%b' % str(number).encode()}
+        needles |= {str(uid).encode(), *(b'"%b":%b' % (name, str(number).encode()) for name in _NAMED)}
     return needles

@@ -262,7 +262,8 @@ class Tombstones:
 
     def _covers_memory(self, record: Record) -> bool:
         payload = find_object(bytes(record.payload).decode()) or {}
-        uid, number = payload.get("uid"), payload.get("id", payload.get("memory"))
+        uid = payload.get("uid")
+        number = next((payload[name] for name in ("id", "memory", "fact") if name in payload), None)
         if isinstance(uid, str) and self._find("memory", uid) is not None:
             return True
         sql = "SELECT 1 FROM tombstones WHERE kind = 'memory' AND detail = ?"

@@ -115,7 +115,7 @@ async def test_a_fresh_store_gets_everything_and_keeps_it_through_a_rebuild(tmp_
         answer = await workspace.ask("export", path=str(file))
     assert answer["counts"] == {
         "events": 11, "sessions": 3, "summaries": 12, "supersedes": len(before[3]), "apart": 1, "memories": 2,
-        "links": 1, "pods": 0, "members": 0, "conversations": 2, "injections": 3,
+        "links": 1, "verdicts": 0, "pods": 0, "members": 0, "conversations": 2, "injections": 3,
     }  # fmt: skip
     assert file.stat().st_mode & 0o777 == 0o600
     async with opened(tmp_path / "b") as workspace:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import structlog
@@ -17,7 +17,7 @@ from siftd.daemon.group_commit import Committer
 from siftd.daemon.known_time import KnownTime
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.log.recovery import iter_records
-from siftd.store import event_views, forget_matching
+from siftd.store import event_views, fact_forgetting, forget_matching
 from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.forget_matching import ForgetQuery
@@ -63,8 +63,9 @@ class Forgetter:
         records = iter_records(self._paths.wal, holding=forget_matching.needle_of(asked))
         matched = await asyncio.to_thread(self._read, lambda c: forget_matching.match(c, records, asked))
         if not request.dry_run and (len(matched) or asked.scope != "id"):
+            await self._settle_facts(matched.facts, matched.unquoted)
             for payload in forget_matching.payloads(matched, asked, self._keys):
-                await self._keep(payload)
+                await self._keep("forget", payload)
             await self.finish()
             log.info("forgotten", scope=asked.scope, count=len(matched), pending=len(self.pending))
         left = await asyncio.to_thread(self._read, lambda c: forget_matching.list_left(c, asked))
@@ -103,10 +104,23 @@ class Forgetter:
         if self.pending:
             log.warning("forget_pending", count=len(self.pending))
 
-    async def _keep(self, payload: dict[str, Any]) -> None:
-        """Keep a `forget` record. Admitted in a thread: thousands of keyed hashes take the redactor half a second."""
+    async def _settle_facts(self, gone: Iterable[int], unquoted: Iterable[int]) -> None:
+        """Say again, before anything goes, what holds of the facts that stay: what was replaced stays replaced, what a
+        person has confirmed stays without the words that go."""
+        for payload in await asyncio.to_thread(self._read, lambda c: fact_forgetting.list_verdicts(c, gone)):
+            await self._keep("verdict", payload)
+        for each in sorted(unquoted):
+            said, session_id = await asyncio.to_thread(
+                self._read, lambda c, fact_id=each: fact_forgetting.restated(c, fact_id)
+            )
+            await self._keep("remember", said, session_id)
+
+    async def _keep(self, kind: str, payload: dict[str, Any], session_id: str = "") -> None:
+        """Keep a record. Admitted in a thread: thousands of keyed hashes take the redactor half a second."""
         now_ms = self._clock.now_ms()
-        intent = await asyncio.to_thread(lambda: self._admission.admit_intent("forget", payload, ts=now_ms))
+        intent = await asyncio.to_thread(
+            lambda: self._admission.admit_intent(kind, payload, ts=now_ms, session_id=session_id)
+        )
         receipt = await self._committer.keep(intent)
         if receipt.error is not None:
             raise receipt.error
@@ -116,7 +130,12 @@ class Forgetter:
         uids = await asyncio.to_thread(self._read, lambda c: forget_matching.counted_uids_until(c, until))
         if count:
             # The time alone keeps them from coming back; what is told from its equals by counting stays counted.
-            await self._keep({"scope": "time", "time": True, "since": 0, "until": until, "uid": uids})
+            events = await asyncio.to_thread(self._read, lambda c: forget_matching.list_events_until(c, until))
+            taken = await asyncio.to_thread(self._read, lambda c: fact_forgetting.find_facts_of(c, events))
+            await self._settle_facts(taken.gone, taken.unquoted)
+            said: dict[str, Any] = {"scope": "time", "time": True, "since": 0, "until": until, "uid": uids}
+            facts = [[uid or f"id:{number}", str(number)] for number, uid in taken.gone.items()]
+            await self._keep("forget", said | {"memory": facts, "record": sorted(taken.unquoted)})
         await self.finish()
         return count
 
