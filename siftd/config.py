@@ -85,6 +85,13 @@ class Settings:
     facts_extract: bool = _key(
         "facts.extract", True, "whether facts are taken from what people and agents say, once a turn is over"
     )
+    facts_archive_days: int | None = _key(
+        "facts.archiveDays",
+        None,
+        "after so many days without use a taken fact of importance 1 or 2 is found no more; null: never",
+        1,
+        36_500,
+    )
     daemon_idle_exit_ms: int = _key(
         "daemon.idleExitMs", 1_800_000, "idle time after which the daemon exits", 100, 10 * MS_PER_DAY
     )

@@ -12,6 +12,7 @@ import structlog
 from siftd.consolidate.consolidator import HIDE, TAKE_IN, Consolidator
 from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.fact_passes import FactExtraction
+from siftd.consolidate.fact_settling import FactSettling
 from siftd.consolidate.indexing import RawIndexer
 from siftd.consolidate.passes import (
     Embedding,
@@ -158,6 +159,7 @@ class Services:
                 on_edit=self.searching.forget,
             ),
             *self._fact_passes(),
+            FactSettling(self.store, self.intents.keep, self.clock, archive_days=self.settings.facts_archive_days),
             TickTask("maintain", self._keep_up),
         ]
         self.consolidator = Consolidator(

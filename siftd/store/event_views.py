@@ -151,6 +151,14 @@ def find_event(connection: sqlite3.Connection, event_id: int) -> Event | None:
     return cast("Event", event)
 
 
+_FACTS_OF_SESSION = """
+SELECT f.id FROM summaries s JOIN events e ON e.id = s.event_id JOIN facts f ON f.session_id = e.session_id
+WHERE s.id = ? AND s.scope = 'session' AND f.origin = 'extracted' AND f.scope = 'project' AND f.status = 'active'
+ORDER BY f.id
+"""
+"""What a session's story tells besides its events: the facts that it left to the project."""
+
+
 def find_summary(connection: sqlite3.Connection, summary_id: int) -> Summary | None:
     """Return a summary with what it supersedes and what supersedes it."""
     rows = as_rows(
@@ -173,7 +181,8 @@ def find_summary(connection: sqlite3.Connection, summary_id: int) -> Summary | N
         " AND edge = 'derives_from' ORDER BY dst_id",
         summary_id,
     )
-    return {**rows[0], "supersedes": supersedes, "supersededBy": superseded_by, "derivesFrom": cites}
+    taken = [f"m{row[0]}" for row in connection.execute(_FACTS_OF_SESSION, (summary_id,))]
+    return {**rows[0], "supersedes": supersedes, "supersededBy": superseded_by, "derivesFrom": cites + taken}
 
 
 def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, after: int) -> list[EventLine]:

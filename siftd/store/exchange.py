@@ -31,8 +31,8 @@ _ROWS = {
     "memories": "SELECT id, ts, updated_ts, category AS type, text, tags, importance, confidence, valid_from, valid_to,"
     " session_id, source, pinned, uid, project, said_by, (SELECT p.external_id FROM pod_members x JOIN pods p"
     " ON p.id = x.pod_id WHERE x.fact_id = facts.id AND p.type = 'person' AND x.role <> 'left out' LIMIT 1) AS person,"
-    " status, scope, origin, topic, quote, client, (SELECT json_group_array(event_id) FROM fact_sources s WHERE s.fact_id = facts.id) AS sources"
-    " FROM facts ORDER BY id",
+    " status, scope, origin, topic, quote, client, (SELECT json_group_array(event_id) FROM fact_sources s"
+    " WHERE s.fact_id = facts.id) AS sources FROM facts ORDER BY id",
     "verdicts": "SELECT fact_id AS fact, ts, what, by_id AS by, who, why, old_text FROM fact_history ORDER BY id",
     "links": "SELECT from_id, to_id, relation, ts FROM fact_links ORDER BY from_id, to_id, relation",
     "pods": "SELECT id, type, external_id, title, status = 'archived' AS is_archived, ts FROM pods ORDER BY id",

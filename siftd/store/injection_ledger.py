@@ -109,11 +109,12 @@ def list_injections(
             found = everywhere.execute("SELECT text FROM facts WHERE id = ?", (row["piece"][1:],)).fetchone()
             row["text"] = found[0] if found else None
         row["why"] = json.loads(cast("str", row["why"]))
-        row["touchedBy"] = _touched_by(connection, row)
+        row["touchedBy"] = touched_by(connection, row)
     return rows
 
 
-def _touched_by(connection: sqlite3.Connection, row: finding.Injection) -> int | None:
+def touched_by(connection: sqlite3.Connection, row: finding.Injection) -> int | None:
+    """Return the event by which the session first worked on what it was given; None where it did not."""
     after = row["sessionId"], row["afterId"]
     asked = connection.execute(_ASKING, (*after, row["piece"])).fetchone()[0]
     if row["eventId"] is not None:

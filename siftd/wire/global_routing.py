@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 LETTER = ids.GLOBAL_MEMORY
 KINDS = frozenset(
-    "remember supersede update accept link related similar show forget search memories memory_health set_config"
-    " create_pod archive_pod".split()
+    "remember supersede update accept link related similar show forget search memories memory_health set_config facts"
+    " correct verify fact_story create_pod archive_pod".split()
 )
 """The requests that may be about them."""
-_REDACTED = ("remember", "supersede", "update")
+_REDACTED = ("remember", "supersede", "update", "correct")
 _NAMES = ("id", "from", "to")
 _LOCAL = re.compile(r"\bm(?=[0-9]{1,18}\b)")
 Ask = Callable[["dict[str, Any]"], "dict[str, Any]"]
@@ -87,5 +87,5 @@ def _as_cited(answer: Any, name: str = "") -> Any:
         return {key: _as_cited(value, key) for key, value in answer.items()}
     if isinstance(answer, list):
         return [_as_cited(each, name) for each in answer]
-    is_id = name in (*_NAMES, "similar") and isinstance(answer, str)
+    is_id = name in (*_NAMES, "similar", "corrected") and isinstance(answer, str)
     return _LOCAL.sub(LETTER, answer) if is_id else answer

@@ -379,6 +379,21 @@ def test_facts_extract_is_whether_facts_are_taken_from_what_is_said(desk: Callab
         assert connection.execute("SELECT count(*) FROM facts").fetchone() == (int(is_wanted),)
 
 
+@pytest.mark.parametrize(("days", "status"), [(1, "archived"), (None, "active")])
+def test_facts_archive_days_is_how_long_a_fact_that_nobody_uses_is_found(
+    desk: Callable[..., Desk], days: int | None, status: str
+) -> None:
+    old = desk(facts__archiveDays=days)
+    old.ask({"kind": "drain"})
+    with closing(sqlite3.connect(old.paths.database)) as connection, connection:
+        connection.execute(
+            "INSERT INTO facts (ts, updated_ts, text, importance, origin, uid) VALUES (1, 1, 'Hay.', 1, 'learnt', 'a')"
+        )
+    old.ask({"kind": "drain"})
+    with closing(sqlite3.connect(old.paths.database)) as connection:
+        assert connection.execute("SELECT status FROM facts").fetchone() == (status,)
+
+
 @pytest.mark.parametrize("is_wanted", [True, False])
 def test_recall_notice_is_whether_the_person_sees_a_line(desk: Callable[..., Desk], is_wanted: bool) -> None:
     noticed = desk(recall__notice=is_wanted)

@@ -1,4 +1,4 @@
-"""`mem why`: why an agent was given one piece, and whether its session then touched it."""
+"""`mem why`: why a fact is held, why an agent was given a piece, and whether its session then touched it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,31 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from siftd.cli.context import Context
-from siftd.cli.output import clean, format_time, say, say_json, tell
-from siftd.wire.asking import Injections
+from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
+from siftd.wire.asking import FactStory, Injections
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from siftd.wire.requests import FactStoryAnswer
 
 _SECTIONS = {
     "standing": "pinned, so it stands at the start of every session",
     "ending": "the last session ended with it",
     "failure": "it failed last and had not succeeded since",
     "kept": "it was in the kept brief, printed while no daemon ran",
+}
+
+_SAID = {
+    "merge": "said again",
+    "supersede": "replaced",
+    "correct": "corrected",
+    "contradict": "contradicted",
+    "outdate": "called outdated",
+    "confirm": "confirmed",
+    "archive": "archived, for nobody used it",
+    "revive": "brought up again",
+    "promote": "made the project's",
+    "rewrite": "worded anew",
 }
 
 
@@ -24,17 +41,52 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     answer = context.ask(Injections(id=options.id))
+    is_fact = options.id.strip().lstrip("#")[:1] in ("m", "g")
+    story = context.ask(FactStory(id=options.id)) if is_fact else None
     if options.json:
-        say_json(answer)
+        say_json(answer if story is None else {**answer, "story": story})
         return 0
+    if story is not None:
+        _say_story(story, options.id.strip().lstrip("#")[0])
     for each in answer["injections"]:
         touched = f"e{each['touchedBy']} then worked on it" if each["touchedBy"] else "the session did not touch it"
         say(f"{format_time(each['ts'])}  {each['hook']} of {clean(each['sessionId'])}")
         say(f"  because {_reason(each['why'])}; {touched}")
     if not answer["injections"]:
+        if story is not None:
+            return 0
         tell("mem: no agent was given this; `mem injections` lists what was")
         return 1
     return 0
+
+
+def _say_story(story: FactStoryAnswer, letter: str) -> None:
+    """Print what says a fact, what was said of it since, and what came of it."""
+    fact, uses = story["fact"], story["uses"]
+    say(paint(f"{letter}{fact['id']}  {clean(fact['text'])}", "bold"))
+    until = "" if fact["validTo"] is None else f" until {format_time(fact['validTo'])}"
+    sure = "" if fact["confidence"] is None else f", confidence {fact['confidence']:.2f}"
+    place = "" if fact["supersededBy"] is None else f" by {letter}{fact['supersededBy']}"
+    say(f"{clean(fact['status'])}{place}, from {format_time(fact['validFrom'] or fact['ts'])}{until}{sure}")
+    if fact["quote"] is not None:
+        say(f"  said: {one_line(fact['quote'], 8)}")
+    for each in story["sources"]:
+        by = f"{clean(each['saidBy'])}, session {clean(each['sessionId'])}"
+        say(f"  e{each['id']}  {format_time(each['ts'])}  {by}: {one_line(each['text'], 60)}")
+    if fact["origin"] == "kept":
+        say(f"  kept on purpose by {clean(fact['source'] or fact['saidBy'])} at {format_time(fact['ts'])}")
+    for verdict in fact["history"]:
+        by = "" if verdict["by"] is None else f" by {letter}{verdict['by']}"
+        why = "" if verdict["why"] is None else f": {one_line(verdict['why'], 60)}"
+        say(
+            f"  {format_time(verdict['ts'])}  {_SAID.get(verdict['what'], verdict['what'])}{by} ({verdict['who']}){why}"
+        )
+        if verdict["oldText"] is not None:
+            say(f"    it said: {one_line(verdict['oldText'], 14)}")
+    last = "" if uses["lastTs"] is None else f", last {format_time(uses['lastTs'])}"
+    say(f"  given {uses['given']}, used {uses['used']}, confirmed {uses['confirmed']}{last}")
+    for path in story["gone"]:
+        say(f"  cited file is gone: {clean(path)}")
 
 
 def _reason(why: dict[str, Any]) -> str:

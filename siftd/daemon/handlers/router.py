@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from siftd.daemon.connection import Answer
 from siftd.daemon.handlers.answering import answers, answers_at_length, handlers_of
 from siftd.daemon.handlers.erasing import Erasing
+from siftd.daemon.handlers.fact_pages import FactPages
 from siftd.daemon.handlers.facts import FactRequests
 from siftd.daemon.handlers.finding import Finding
 from siftd.daemon.handlers.pausing import Pausing
@@ -62,6 +63,14 @@ class Handlers:
                 intents=services.intents,
                 paths=services.paths,
                 redactor=lambda: services.intake.redactor,
+            ),
+            FactPages(
+                writes=services.fact_writes,
+                store=services.store,
+                intents=services.intents,
+                workspace=services.workspace,
+                paths=services.paths,
+                clock=services.clock,
             ),
             Erasing(
                 consolidator=services.consolidator,

@@ -14,6 +14,7 @@ from siftd.wire.requests.capturing import *
 from siftd.wire.requests.conversations import *
 from siftd.wire.requests.decoding import *
 from siftd.wire.requests.erasing import *
+from siftd.wire.requests.facts import *
 from siftd.wire.requests.finding import *
 from siftd.wire.requests.giving import *
 from siftd.wire.requests.living import *

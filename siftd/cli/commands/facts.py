@@ -1,0 +1,105 @@
+"""`mem facts`: every fact that holds, by category; a page to read through."""
+
+from __future__ import annotations
+
+import os.path
+from argparse import ArgumentParser, Namespace
+
+from siftd.cli.context import Context
+from siftd.cli.output import clean, count, format_day, one_line, paint, say, say_json, tell
+from siftd.wire.asking import untyped
+from siftd.wire.global_routing import LETTER
+from siftd.workspace.paths import GLOBAL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_HEADINGS = {
+    "preference": "Preferences",
+    "decision": "Decisions",
+    "convention": "Conventions",
+    "constraint": "Constraints",
+    "architecture": "Architecture",
+    "workflow": "Workflow",
+    "domain": "Domain",
+    "metric": "Metrics",
+    "issue": "Issues",
+    "action": "Actions",
+    "fact": "Facts",
+    "instruction": "Instructions",
+    "procedure": "Procedures",
+    "context": "Context",
+    "episode": "Episodes",
+}
+"""How the page names categories, in its order."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--as-of", metavar="WHEN", help="what held then: a date, 2d (ago)")
+    parser.add_argument("--category", help="only of this one: preference, decision, convention, workflow, ...")
+    parser.add_argument("--project", action="store_true", help="only this project's, not those for every project (g3)")
+    parser.add_argument("--all", action="store_true", help="also what a single session said")
+
+
+def run(context: Context, options: Namespace) -> int:
+    asked: dict[str, Any] = {"kind": "facts", "category": options.category, "sessions": options.all}
+    if options.as_of:
+        import time
+
+        from siftd.timestamps import parse_moment
+
+        asked["asOf"] = parse_moment(options.as_of, time.time_ns() // 1_000_000)
+    found, of_sessions = _read(context, asked, "m")
+    shared = context.home.for_workspace(GLOBAL).database
+    if not options.project and context.workspace.key != GLOBAL and os.path.exists(shared):  # noqa: PTH110 - 10 ms
+        found += _read(context, asked | {"project": False}, LETTER)[0]
+    if options.json:
+        say_json({"facts": found, "ofSessions": of_sessions})
+        return 0
+    for number, (category, heading) in enumerate(_groups(found)):
+        say(("\n" if number else "") + paint(heading, "bold"))
+        for each in found:
+            if each["type"] == category:
+                say(_line(each))
+    if of_sessions:
+        tell(f"mem: {count(of_sessions, 'fact')} more of single sessions; --all lists them")
+    elif not found:
+        tell("mem: there is none; `mem remember` keeps one")
+    return 0
+
+
+def _read(context: Context, asked: dict[str, Any], letter: str) -> tuple[list[dict[str, Any]], int]:
+    """Return every fact of one store, and how many more single sessions said."""
+    found: list[dict[str, Any]] = []
+    cursor, of_sessions = None, 0
+    while True:
+        answer = context.ask(untyped(asked | {"cursor": cursor}))
+        found += [each | {"id": f"{letter}{each['id']}"} for each in answer.get("facts", ())]
+        of_sessions, cursor = answer.get("ofSessions", 0), answer.get("nextCursor")
+        if cursor is None:
+            return found, of_sessions
+
+
+def _groups(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the categories there are, with their headings; those of a later siftd last."""
+    there = {each["type"] for each in found}
+    known = [(name, heading) for name, heading in _HEADINGS.items() if name in there]
+    return known + [(name, clean(name).capitalize()) for name in sorted(there - _HEADINGS.keys())]
+
+
+def _line(fact: dict[str, Any]) -> str:
+    by = clean(fact["client"] or fact["saidBy"]) if fact["saidBy"] == "agent" else clean(fact["saidBy"])
+    if fact["origin"] == "learnt":
+        by = "seen"
+    notes = [by, format_day(fact["validFrom"] or fact["ts"])]
+    if fact["validTo"] is not None:
+        notes.append(f"until {format_day(fact['validTo'])}")
+    if fact["sources"] > 1:
+        notes.append(f"{fact['sources']} times")
+    if fact["waits"]:
+        notes.append("waits for your word")
+    if fact["gone"]:
+        notes.append(f"cited file is gone: {clean(fact['gone'][0])}")
+    name = f"{fact['id']:<5}"
+    return f"  {paint(name, 'cyan')} {one_line(fact['text'], used=-10_000)}  ({', '.join(notes)})"
