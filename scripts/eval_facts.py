@@ -7,16 +7,22 @@ default embedder. `--misses` shows what was wrong or missed of the development h
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import structlog
 from bench_stand import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "support"))
 
-from fact_labels import HALVES, counted_of, labelled
+from fact_labels import HALVES, LABELS, counted_of, labelled
+from opened_memory import opened
 
 from siftd.embed.embedder import Blend384
 from siftd.facts.extraction import extract
@@ -47,6 +53,28 @@ def main() -> None:
         print(f"\n{'verdicts':<14} {'pairs':>5} {'accuracy':>9} {'lost':>5}  by kind, compared from {floor:.2f} on")
         for half in HALVES:
             _verdicts(labelled("pairs", half), half, floor, shows=chosen.misses and half == "development")
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    asyncio.run(_given_later())
+
+
+async def _given_later() -> None:
+    """Print how many facts are given at a later prompt on the same matter, and how many other prompts are given one."""
+    rows = [json.loads(line) for line in (LABELS / "later.jsonl").read_text(encoding="utf-8").splitlines()]
+    given = {"the same matter": 0, "other prompts": 0}
+    asked = Counter("other prompts" if row["fact"] is None else "the same matter" for row in rows)
+    with tempfile.TemporaryDirectory(prefix="siftd-facts-") as folder:
+        async with opened(Path(folder)) as memory:
+            ids = {}
+            for fact in (row["fact"] for row in rows if row["fact"] is not None):
+                ids[fact] = (await memory.ask("remember", text=fact, type="preference", typed=True))["id"]
+            for number, row in enumerate(rows):
+                answer = await memory.ask("recall", prompt=row["prompt"], sessionId=f"later-{number}")
+                got = {item["id"] for item in answer["items"]}
+                if row["fact"] is None:
+                    given["other prompts"] += bool(got)
+                else:
+                    given["the same matter"] += ids[row["fact"]] in got
+    print("\ngiven at a later prompt: " + ", ".join(f"{what} {given[what]} of {asked[what]}" for what in given))
 
 
 def _verdicts(rows: Sequence[dict[str, Any]], half: str, floor: float, *, shows: bool) -> None:
