@@ -13,15 +13,16 @@ from siftd.model import Kind, SaidBy
 from siftd.store.payload import HEAD_CHARS, client_of, find_object
 
 _SPOKEN = """
-SELECT e.id, e.ts, e.session_id, e.kind, e.said_by, e.payload_json,
-    EXISTS (SELECT 1 FROM events t WHERE t.session_id = e.session_id AND t.kind = 'turn_end'
-            AND t.agent_id IS NULL AND (t.id >= e.id OR t.ts >= e.ts))
-    OR EXISTS (SELECT 1 FROM events t WHERE t.session_id = e.session_id AND t.kind = 'prompt' AND t.id > e.id)
-    OR EXISTS (SELECT 1 FROM sessions s WHERE s.session_id = e.session_id
-               AND (s.last_ts < ?2 OR s.ended_ts >= s.last_ts))
-FROM events e WHERE e.id > ?1 AND e.agent_id IS NULL
-AND (e.kind IN ('prompt', 'turn_end', 'assistant_text') OR e.outcome = 'interrupted' AND instr(e.payload_json, ?4) > 0)
+SELECT e.id, e.ts, e.session_id, e.kind, e.said_by, e.payload_json FROM events e
+WHERE e.id > ?1 AND e.agent_id IS NULL
+AND (e.kind IN ('prompt', 'turn_end', 'assistant_text') OR e.outcome = 'interrupted' AND instr(e.payload_json, ?2) > 0)
 ORDER BY e.id LIMIT ?3
+"""
+_OVER = """
+SELECT max(CASE kind WHEN 'turn_end' THEN id END), max(CASE kind WHEN 'turn_end' THEN ts END),
+    max(CASE kind WHEN 'prompt' THEN id END),
+    EXISTS (SELECT 1 FROM sessions s WHERE s.session_id = ?1 AND (s.last_ts < ?2 OR s.ended_ts >= s.last_ts))
+FROM events WHERE session_id = ?1 AND kind IN ('turn_end', 'prompt') AND agent_id IS NULL
 """
 _TEXT_OF = {"prompt": "prompt", "turn_end": "last_assistant_message", "assistant_text": "text"}
 
@@ -46,9 +47,13 @@ def list_spoken(connection: sqlite3.Connection, after: int, idle_since: int, ref
     A reason with which a person refused a call is a prompt of theirs; `refused` is what a client writes before it.
     """
     said = []
-    for event_id, ts, session_id, kind, said_by, payload, is_over in connection.execute(
-        _SPOKEN, (after, idle_since, limit, refused)
-    ):
+    ends: dict[str, tuple[int, int, int, bool]] = {}
+    rows = connection.execute(_SPOKEN, (after, refused, limit)).fetchall()
+    for event_id, ts, session_id, kind, said_by, payload in rows:
+        if session_id not in ends:
+            ended_id, ended_ts, asked_id, is_left = connection.execute(_OVER, (session_id, idle_since)).fetchone()
+            ends[session_id] = (ended_id or 0, ended_ts or -1, asked_id or 0, bool(is_left))
+        ended_id, ended_ts, asked_id, is_left = ends[session_id]
         is_reason = kind not in _TEXT_OF
         text = _text("error" if is_reason else _TEXT_OF[kind], payload)
         said.append(
@@ -60,7 +65,7 @@ def list_spoken(connection: sqlite3.Connection, after: int, idle_since: int, ref
                 "person" if is_reason else said_by,
                 text.partition(refused)[2].strip() if is_reason else text,
                 _client(payload),
-                bool(is_over),
+                is_left or ended_id >= event_id or ended_ts >= ts or asked_id > event_id,
             )
         )
     return said
