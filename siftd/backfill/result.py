@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+
+from siftd.wire.requests.transferring import BackfillAnswer
 
 
 @dataclass
@@ -52,7 +53,7 @@ class BackfillResult:
             if ts is not None:
                 self.note_moment(ts)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> BackfillAnswer:
         """Return the counts under the names that programs rely on."""
         return {
             "source": self.source,

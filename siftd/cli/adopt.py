@@ -12,7 +12,7 @@ from pathlib import Path
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.errors import RequestInvalid, SiftdError
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Export, Import
 from siftd.workspace.paths import WorkspacePaths
 from siftd.workspaces.listing import describe
 from siftd.workspaces.stopping import stop_and_hold
@@ -36,7 +36,7 @@ def adopt(context: Context, key: str) -> int:
     export = export_path(new)
     if Path(new.database).exists():
         export.unlink(missing_ok=True)
-        context.ask(untyped({"kind": "export", "path": str(export)}), timeout=WORK_SECONDS)
+        context.ask(Export(path=str(export)), timeout=WORK_SECONDS)
     for paths in (old, new):
         stop_and_hold(paths)
     aside = _move(old.folder, new.folder)
@@ -77,7 +77,7 @@ def _move(source: str, target: str) -> list[Path]:
 
 
 def _import(context: Context, export: Path) -> int:
-    answer = context.ask(untyped({"kind": "import", "path": str(export)}), timeout=WORK_SECONDS)
+    answer = context.ask(Import(path=str(export)), timeout=WORK_SECONDS)
     if answer["errors"]:
         raise SiftdError("what was captured here before is not whole", hint=f"it is in {export}: `mem import` it")
     export.unlink()

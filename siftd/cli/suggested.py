@@ -15,7 +15,7 @@ from siftd.cli.person import is_at_terminal, says_yes
 from siftd.cli.stored import read_store
 from siftd.errors import RequestInvalid
 from siftd.search.standing import Said, list_said
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Remember
 
 SHOWN_MAX = 30
 LINES = 3
@@ -63,5 +63,7 @@ def _accept(context: Context, said: list[Said], named: list[str], *, is_json: bo
 
 
 def _keep(context: Context, said: Said) -> str:
-    request = {"kind": "remember", "text": said.text, "type": "instruction", "pin": True, "typed": True}
-    return str(context.ask(untyped(request | {"source": "mem", "sessionId": said.session_id}))["id"])
+    request = Remember(
+        text=said.text, type="instruction", pin=True, typed=True, source="mem", session_id=said.session_id
+    )
+    return context.ask(request)["id"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import structlog
 
 from siftd.clock import Clock
@@ -15,6 +13,7 @@ from siftd.crash_guard import CrashGuard
 from siftd.store import backend_outage, token_spend
 from siftd.store.access import Database
 from siftd.summarise import FindSampler, known_backends, make_backend
+from siftd.wire.requests.living import BackendState, NamedBackend, Tokens
 
 log = structlog.get_logger()
 
@@ -54,25 +53,23 @@ class Backends:
             self._drainers[spec] = self._make(spec, None)
         return self._drainers[spec]
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> BackendState:
         """Return the configured one's state, as `mem info` shows it."""
         circuit = self.drainer.circuit
         state = "ready" if circuit.last_error is None else "waiting"
         return {"name": self.name, "state": state, "lastError": circuit.last_error, "awaySince": circuit.away_since_ms}
 
-    def states(self) -> list[dict[str, Any]]:
+    def states(self) -> list[NamedBackend]:
         """Return every backend that can be named, with what is missing to use it."""
         active = self.name.partition(":")[0]
-        states = []
+        states: list[NamedBackend] = []
         for each in known_backends():
             state = "missing" if each.remedy else "available"
-            shown = {"name": each.name, "state": state, "lastError": None, "remedy": each.remedy}
-            if each.name == active:
-                shown |= {key: value for key, value in self.state().items() if key != "name"}
-            states.append(shown)
+            shown: NamedBackend = {"name": each.name, "state": state, "lastError": None, "remedy": each.remedy}
+            states.append({**shown, **self.state(), "name": each.name} if each.name == active else shown)
         return states
 
-    def tokens(self, connection: Database) -> dict[str, Any]:
+    def tokens(self, connection: Database) -> Tokens:
         """Return what was spent today (UTC) and what is left of the cap."""
         day, cap = day_of(self._clock.now_ms()), self._settings.memory_daily_token_cap
         spent = token_spend.spent_remotely(connection, day)

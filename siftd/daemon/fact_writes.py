@@ -20,11 +20,12 @@ from siftd.daemon.group_commit import Committer
 from siftd.daemon.intents import Intents
 from siftd.daemon.store_access import StoreAccess
 from siftd.embed.embedder import Embedder
+from siftd.filters import Filters
 from siftd.search import facts as fact_search
 from siftd.store import fact_candidates, facts
 from siftd.store.access import Database
 from siftd.store.fact_scope import FactScope
-from siftd.wire.requests import Filters, Remember
+from siftd.wire.requests import Remember, RememberAnswer
 from siftd.workspace.identity import path_from_text
 from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
@@ -60,7 +61,7 @@ class FactWrites:
         self.turn = anyio.Lock()
         """Held by whoever compares and then keeps."""
 
-    async def remember(self, request: Remember, *, supersedes: int | None = None) -> dict[str, Any]:
+    async def remember(self, request: Remember, *, supersedes: int | None = None) -> RememberAnswer:
         """Keep a fact, in the place of another one if so, and return the fields of the answer.
 
         Raises RequestInvalid for what cannot be one.
@@ -86,11 +87,11 @@ class FactWrites:
                 if request.typed:  # a person says it too: what waits for one need not wait any longer
                     pin = {"pin": True} if request.pin else {}
                     await self._intents.keep("update", {"id": known, "saidBy": "person", "waits": False, **pin})
-                return _answer(known, similar) | {"duplicate": True}
+                return {**_answer(known, similar), "duplicate": True}
             fact_id = await self._intents.keep_admitted(intent)
             await self.embed()
         answer = _answer(fact_id, [each for each in similar if each != supersedes])
-        return answer | ({"waits": True} if payload["waits"] else {})
+        return {**answer, "waits": True} if payload["waits"] else answer
 
     async def catch_up(self) -> None:
         """Wait until the database has what is in the log: what is compared next is all that was kept."""
@@ -145,5 +146,5 @@ def payload_of(request: Remember, *, is_global: bool = False) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _answer(fact_id: int, similar: list[int]) -> dict[str, Any]:
+def _answer(fact_id: int, similar: list[int]) -> RememberAnswer:
     return {"id": f"m{fact_id}", "memoryId": fact_id, "similar": [f"m{each}" for each in similar]}

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from siftd.errors import RequestInvalid
-from siftd.wire.requests import Sampling
+from siftd.wire.requests import Question, Sampling, SamplingAnswer
 
 OFFER_SECONDS = 20.0
 """How long an offer waits: shorter than a client waits for an answer."""
@@ -24,7 +24,7 @@ class Samplers:
 
     def __init__(self, *, is_wanted: bool) -> None:
         self._is_wanted = is_wanted
-        self._offers: deque[tuple[asyncio.Future[dict[str, Any] | None], Callable[[], bool]]] = deque()
+        self._offers: deque[tuple[asyncio.Future[Question | None], Callable[[], bool]]] = deque()
         self._asked: dict[int, asyncio.Future[str]] = {}
         self._last = 0
         self._is_closed = False
@@ -33,7 +33,7 @@ class Samplers:
         """Return what asks a client's model; None while no client offers one."""
         return self._ask if any(is_there() for _, is_there in self._offers) else None
 
-    async def offer(self, request: Sampling, is_there: Callable[[], bool]) -> dict[str, Any]:
+    async def offer(self, request: Sampling, is_there: Callable[[], bool]) -> SamplingAnswer:
         """Take what a model said, and wait for the next question. `is_there` tells whether the client still is."""
         answered = None if request.id is None else self._asked.get(request.id)
         if answered is not None and not answered.done():
@@ -45,7 +45,7 @@ class Samplers:
             return {"wanted": self._is_wanted, "ask": None}
         if len(self._offers) >= OFFERS_MAX:
             raise RequestInvalid("enough clients offer a model already", hint="ask again later")
-        waiting: asyncio.Future[dict[str, Any] | None] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[Question | None] = asyncio.get_running_loop().create_future()
         offer = (waiting, is_there)
         self._offers.append(offer)
         try:

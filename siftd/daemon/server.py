@@ -31,6 +31,7 @@ from siftd.wire.requests import (
     AnyRequest,
     Capture,
     Hello,
+    HelloAnswer,
     HookHeader,
     decode_header,
     decode_request,
@@ -242,7 +243,7 @@ class Daemon:
         else:
             self._tasks.start_soon(self._answer, request, answer)
 
-    def _hello(self) -> dict[str, Any]:
+    def _hello(self) -> HelloAnswer:
         storage = self._storage
         return {
             "version": siftd.__version__,

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import siftd
 from siftd.log.segments import segments
@@ -14,13 +14,14 @@ from siftd.log.spool import count_files
 from siftd.store import event_views, events, meta
 from siftd.store.snapshots import list_snapshots
 from siftd.store.tombstones import pending_seq
+from siftd.wire.requests import InfoAnswer
 from siftd.workspace.identity import path_as_text
 
 if TYPE_CHECKING:
     from siftd.daemon.services import Services
 
 
-async def info(services: Services) -> dict[str, Any]:
+async def info(services: Services) -> InfoAnswer:
     """Return the state of everything."""
     storage, paths = services.storage, services.paths
     rebuilt, log_lost, rescued = await services.store.read(
@@ -83,10 +84,10 @@ async def info(services: Services) -> dict[str, Any]:
         "recovery": {
             "tornBytes": recovery.torn_bytes,
             "corruptLines": recovery.corrupt_lines,
-            "databaseMadeAnewTs": rebuilt and int(rebuilt),
-            "logLostTs": log_lost and int(log_lost),
+            "databaseMadeAnewTs": int(rebuilt) if rebuilt else None,
+            "logLostTs": int(log_lost) if log_lost else None,
             "foreignSegments": recovery.foreign_segments,
-            "rescued": rescued and json.loads(rescued),
+            "rescued": json.loads(rescued) if rescued else None,
         },
     }
 

@@ -6,7 +6,7 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from siftd.capture.intake import Intake
 from siftd.clients.registry import client_asked_for
@@ -17,7 +17,7 @@ from siftd.daemon.group_commit import Committer
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
 from siftd.store.snapshots import copy_database
-from siftd.wire.requests import Backfill, Import
+from siftd.wire.requests import Backfill, BackupAnswer, Import
 from siftd.workspace.identity import Workspace
 from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
@@ -52,7 +52,7 @@ class Transfer:
         self._clock = clock
         self._embed_facts = embed_facts
 
-    async def backup(self, path: str) -> dict[str, Any]:
+    async def backup(self, path: str) -> BackupAnswer:
         """Copy the database into a new file."""
         target = Path(path)
         if not target.is_absolute() or target.exists() or not target.parent.is_dir():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from siftd.exchange.format import COUNTED
+from siftd.wire.requests.transferring import ImportAnswer
 
 
 def _zeros() -> dict[str, int]:
@@ -29,7 +29,7 @@ class ImportResult:
         self.errors += 1
         self.first_error = self.first_error or f"line {line}: {reason}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ImportAnswer:
         """Return the counts under the names that programs rely on."""
         return {
             "added": self.added,

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from siftd.errors import RequestInvalid
-from siftd.wire.asking import Search, untyped
 from siftd.wire.global_routing import workspace_of
+from siftd.wire.requests import Found, Request, Search
 from siftd.wire.workspace_client import WorkspaceClient
 from siftd.workspace.home import load_settings
 from siftd.workspace.identity import start_folder
 from siftd.workspace.paths import Home
 from siftd.workspaces.across import find_workspace_at, search_every_project
 
+A = TypeVar("A")
 AT = "@"
 """Between an id and the folder of another project, whose thing it names."""
 
@@ -38,34 +39,33 @@ class Link:
         home = Home(str(Path(home.root).absolute()), home.namespace)
         return cls(WorkspaceClient(home, workspace_of(home, start_folder(environ, str(Path.cwd()))), environ))
 
-    def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
+    def ask(self, request: Request[A]) -> A:
         """Return the daemon's answer; what is asked here may be repeated (a memory that is there is told, not stored
         twice). Raises SiftdError."""
-        return self._client.ask(untyped({"kind": kind, **fields}))
+        return self._client.ask(request)
 
-    def ask_every_project(self, _: str, **fields: Any) -> dict[str, Any]:
+    def ask_every_project(self, request: Search) -> Found:
         """Return the best hits of every workspace, if the person lets agents ask them; ids of others name their folder.
 
         Raises RequestInvalid if not.
         """
         self._check_is_allowed()
-        answer = search_every_project(self._client, Search(**fields))
+        answer = search_every_project(self._client, request)
         for hit in answer["hits"]:
             if hit.get("workspace", self.workspace.root) != self.workspace.root:
                 hit["id"] = f"{hit['id']}{AT}{hit['workspace']}"
-        return dict(answer)
+        return answer
 
-    def ask_about(self, kind: str, cited: str, name: str = "id", **fields: Any) -> dict[str, Any]:
-        """Return the answer about an id (the request's field `name`), which may name the folder of another project.
+    def ask_about(self, cited: str, about: Callable[[str], Request[A]]) -> A:
+        """Return the answer to what is asked `about` an id, which may name the folder of another project.
 
         Raises SiftdError.
         """
         cited, _, folder = cited.removeprefix("#").partition(AT)
-        message = {"kind": kind, **fields, name: cited or None}
         if not folder:
-            return self._client.ask(untyped(message))
+            return self._client.ask(about(cited))
         self._check_is_allowed()
-        return find_workspace_at(self._client, folder).ask(untyped(message))
+        return find_workspace_at(self._client, folder).ask(about(cited))
 
     def _check_is_allowed(self) -> None:
         if not load_settings(self._client.home).settings.search_across_projects:

@@ -20,12 +20,13 @@ from typing import Any
 
 from siftd.config import MS_PER_DAY
 from siftd.timestamps import parse_moment
+from siftd.wire.requests import Conflict, Conversation, Health, ListedMemory, Topic
 
 Row = dict[str, Any]
 _FORMATS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d")
 
 
-def memory(row: Row, cited: str, score: float | None = None) -> Row:
+def memory(row: ListedMemory, cited: str, score: float | None = None) -> Row:
     """Return a memory; `cited` is its id with its letter."""
     return {
         "id": cited,
@@ -42,7 +43,7 @@ def memory(row: Row, cited: str, score: float | None = None) -> Row:
     }
 
 
-def conflict(row: Row, letter: str) -> Row:
+def conflict(row: Conflict, letter: str) -> Row:
     return {
         "memory_id": f"{letter}{row['aId']}",
         "content": row["aText"],
@@ -53,11 +54,11 @@ def conflict(row: Row, letter: str) -> Row:
     }
 
 
-def topic(row: Row) -> Row:
+def topic(row: Topic) -> Row:
     return {"topic": row["topic"], "count": row["count"], "latest": utc(row["latest"])}
 
 
-def conversation(row: Row) -> Row:
+def conversation(row: Conversation) -> Row:
     return {
         "id": row["id"],
         "title": row["title"] or None,
@@ -67,7 +68,7 @@ def conversation(row: Row) -> Row:
     }
 
 
-def links(row: Row) -> list[Row]:
+def links(row: Conversation) -> list[Row]:
     """Return what a conversation follows up on and branches from."""
     parents = [(row["parentId"], row["relation"]), (row["branchesFrom"], "branches_from")]
     return [
@@ -77,7 +78,7 @@ def links(row: Row) -> list[Row]:
     ]
 
 
-def stale(row: Row, now_ms: int) -> Row:
+def stale(row: Conversation, now_ms: int) -> Row:
     return {
         "id": row["id"],
         "title": row["title"] or None,
@@ -88,7 +89,7 @@ def stale(row: Row, now_ms: int) -> Row:
     }
 
 
-def health(row: Row) -> Row:
+def health(row: Health) -> Row:
     return {
         "total_memories": row["total"],
         "total_conversations": row["conversations"],

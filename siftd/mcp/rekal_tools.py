@@ -10,7 +10,7 @@ answered in one line; an answer begun by a weight out of bounds, or by an argume
 """
 
 import time
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -20,7 +20,25 @@ from siftd.mcp import rekal_answers
 from siftd.mcp.link import Link
 from siftd.mcp.shown import shown
 from siftd.ranking_config import NAMES
+from siftd.wire.asking import (
+    Conversations,
+    Converse,
+    Filters,
+    Forget,
+    Memories,
+    MemoryHealth,
+    Related,
+    Remember,
+    Search,
+    SetConfig,
+    Similar,
+    Supersede,
+    Update,
+    elsewhere,
+)
+from siftd.wire.asking import Link as LinkMemories
 from siftd.wire.global_routing import LETTER
+from siftd.wire.requests import ListedMemory, Request
 from siftd.workspace.paths import GLOBAL
 
 Type = Literal["fact", "preference", "procedure", "context", "episode", "decision", "instruction"]
@@ -29,6 +47,7 @@ Limit = Annotated[int, Field(ge=1, le=200)]
 Weight = Annotated[float | None, Field(ge=0, le=10)]
 Days = Annotated[float | None, Field(ge=0.01, description="days")]
 Found = dict[str, Any]
+A = TypeVar("A")
 
 FULL = (
     ("memory_store", "add"),
@@ -81,15 +100,15 @@ class FullTools:
         tags: list[str] | None = None,
     ) -> str:
         """Store a new memory. Returns the memory ID."""
-        answer = self._link.ask(
-            "remember",
-            **self._within(project),
+        request = Remember(
             text=content,
             type=memory_type,
             tags=tags or [],
-            sessionId=conversation_id,
+            session_id=conversation_id,
             source="mcp",
+            label=self._label(project),
         )
+        answer = self._ask(request, project)
         return f"Stored memory {answer['id']}"
 
     def memory_search(
@@ -117,17 +136,16 @@ class FullTools:
         memory_type: Type | None = None,
     ) -> str:
         """Update an existing memory's content, tags, or type."""
-        changes = {"text": content, "tags": tags, "type": memory_type}
-        if all(value is None for value in changes.values()) or not self._rows([memory_id]):
+        if all(value is None for value in (content, tags, memory_type)) or not self._rows([memory_id]):
             return f"Memory {shown(memory_id)} not found or no changes"
-        self._link.ask("update", id=memory_id, **changes)
+        self._link.ask(Update(id=memory_id, text=content, tags=tags, type=memory_type))
         return f"Updated memory {memory_id}"
 
     def memory_delete(self, memory_id: str) -> str:
         """Forget a memory for good, from every file. To replace one, supersede it."""
         if not self._rows([memory_id]):
             return f"Memory {shown(memory_id)} not found"
-        self._link.ask("forget", ids=[ids.normal(memory_id, ids.MEMORY)], dryRun=False)
+        self._link.ask(Forget(ids=[ids.normal(memory_id, ids.MEMORY)], dry_run=False))
         return f"Deleted memory {memory_id}"
 
     def memory_supersede(
@@ -143,21 +161,21 @@ class FullTools:
         if not self._rows([old_id]):
             raise RequestInvalid(f"Memory {shown(old_id)} not found", hint="memory_search finds its id")
         given = self._project if project is None else project
-        answer = self._link.ask(
-            "supersede",
+        request = Supersede(
             id=old_id,
             text=new_content,
             type=memory_type,
             tags=tags,
             label=None if given == GLOBAL else given,
-            sessionId=conversation_id,
+            session_id=conversation_id,
             source="mcp",
         )
+        answer = self._link.ask(request)
         return f"Created memory {answer['id']} superseding {old_id}"
 
     def memory_link(self, from_id: str, to_id: str, relation: Relation) -> str:
         """Create a link between two memories (supersedes, contradicts, related_to)."""
-        self._link.ask("link", **{"from": from_id, "to": to_id}, relation=relation)
+        self._link.ask(LinkMemories(from_id=from_id, to_id=to_id, relation=relation))
         return f"Linked {from_id} --{relation}--> {to_id}"
 
     def memory_build_context(
@@ -184,12 +202,13 @@ class FullTools:
         """Find memories similar to a given memory in meaning."""
         if not self._rows([memory_id]):
             return []
-        near = {each["id"]: each["cosine"] for each in self._link.ask("similar", id=memory_id, limit=limit)["similar"]}
+        found = self._link.ask(Similar(id=memory_id, limit=limit))["similar"]
+        near = {each["id"]: each["cosine"] for each in found}
         return shown([rekal_answers.memory(each, id_, near[id_]) for id_, each in self._rows(list(near)).items()])
 
     def memory_topics(self, project: str | None = None) -> list[Found]:
         """Get how many memories there are of each type."""
-        topics = self._link.ask("memory_health", **self._within(project))["topics"]
+        topics = self._ask(MemoryHealth(label=self._label(project)), project)["topics"]
         return shown([rekal_answers.topic(each) for each in topics["types"]])
 
     def memory_timeline(
@@ -201,10 +220,10 @@ class FullTools:
     ) -> list[Found]:
         """Get memories by creation time, the latest first, optionally within dates."""
         now_ms = time.time_ns() // 1_000_000
-        since, until = (each and rekal_answers.moment(each, now_ms) for each in (start, end))
-        place = self._within(project)
-        found = self._link.ask("memories", **place, since=since, until=until, byCreation=True, limit=limit)["memories"]
-        letter = LETTER if "project" in place else "m"
+        since, until = (rekal_answers.moment(each, now_ms) if each else None for each in (start, end))
+        request = Memories(since=since, until=until, by_creation=True, limit=limit, label=self._label(project))
+        found = self._ask(request, project)["memories"]
+        letter = LETTER if self._is_global(project) else "m"
         return shown([rekal_answers.memory(each, f"{letter}{each['id']}") for each in found])
 
     def memory_related(self, memory_id: str) -> list[Found]:
@@ -212,20 +231,19 @@ class FullTools:
         if not self._rows([memory_id]):
             return []
         letter = ids.parse(memory_id, ids.MEMORY)[0]
-        rows = self._link.ask("related", id=memory_id)["related"]
+        rows = self._link.ask(Related(id=memory_id))["related"]
         return shown([
             {"relation": each["relation"], "id": f"{letter}{each['id']}", "content": each["text"]} for each in rows
         ])  # fmt: skip
 
     def memory_health(self) -> Found:
         """Get a health report of the memories."""
-        return rekal_answers.health(shown(self._link.ask("memory_health")["health"]))
+        return rekal_answers.health(shown(self._link.ask(MemoryHealth())["health"]))
 
     def memory_conflicts(self, project: str | None = None) -> list[Found]:
         """Find pairs of memories that contradict each other, until one is superseded."""
-        place = self._within(project)
-        letter = LETTER if "project" in place else "m"
-        rows = self._link.ask("memory_health", **place)["conflicts"]
+        letter = LETTER if self._is_global(project) else "m"
+        rows = self._ask(MemoryHealth(label=self._label(project)), project)["conflicts"]
         return shown([rekal_answers.conflict(each, letter) for each in rows])
 
     def memory_set_project(self, project: str) -> str:
@@ -248,7 +266,7 @@ class FullTools:
             return f"Invalid value '{shown(value)}': must be numeric"
         if not (given := self._project if project is None else project):
             return "No project specified and no session default set. Use memory_set_project first."
-        self._link.ask("set_config", **self._within(given), values={key: number})
+        self._ask(SetConfig(values={key: number}, label=self._label(given)), given)
         return f"Set {key}={value} for project '{shown(given)}'"
 
     def conversation_start(
@@ -259,16 +277,19 @@ class FullTools:
         branches_from: str | None = None,
     ) -> str:
         """Start a new conversation. Optionally link it to an existing one."""
-        label = self._within(project).get("label")
-        answer = self._link.ask(
-            "converse", title=title or "", label=label, followsUpOn=follows_up_on, branchesFrom=branches_from
+        request = Converse(
+            title=title or "",
+            label=self._label(project),
+            follows_up_on=follows_up_on,
+            branches_from=branches_from,
         )
+        answer = self._link.ask(request)
         return f"Started conversation {answer['id']}"
 
     def conversation_tree(self, conversation_id: str) -> list[Found]:
         """Get the links of the whole tree that a conversation belongs to."""
         try:
-            rows = self._link.ask("conversations", id=conversation_id)["conversations"]
+            rows = self._link.ask(Conversations(id=conversation_id))["conversations"]
         except RequestRefused as error:
             if error.code != RequestInvalid.code:
                 raise
@@ -277,45 +298,52 @@ class FullTools:
 
     def conversation_threads(self, project: str | None = None, limit: Limit = 20) -> list[Found]:
         """List recent conversations with memory counts."""
-        label = self._within(project).get("label")
-        rows = self._link.ask("conversations", label=label, limit=limit)["conversations"]
+        rows = self._link.ask(Conversations(label=self._label(project), limit=limit))["conversations"]
         return shown([rekal_answers.conversation(each) for each in rows])
 
     def conversation_stale(self, days: Annotated[int, Field(ge=0, le=36_500)] = 30) -> list[Found]:
         """Find conversations in which nothing happened for so many days."""
         now_ms = time.time_ns() // 1_000_000
-        rows = self._link.ask("conversations", staleDays=days, limit=200)["conversations"]
+        rows = self._link.ask(Conversations(stale_days=days, limit=200))["conversations"]
         return shown([rekal_answers.stale(each, now_ms) for each in rows])
 
     def _found(
         self, query: str, limit: int, project: str | None, filters: Found, weights: dict[str, float | None]
     ) -> list[Found]:
         """Return the memories that a search finds, best first, and count that they were read."""
-        place = self._within(project)
-        label = {"label": place.pop("label")} if "label" in place else {}
-        hits = self._link.ask(
-            "search",
-            **place,
+        request = Search(
             query=query,
             k=limit,
-            filters={"kind": "memory", **label} | {name: value for name, value in filters.items() if value},
+            filters=Filters(
+                kind="memory",
+                label=self._label(project),
+                **{name: value for name, value in filters.items() if value},
+            ),
             weights={name: value for name, value in weights.items() if value is not None},
-        )["hits"]
+        )
+        hits = self._ask(request, project)["hits"]
         scores = {each["id"]: each["score"] for each in hits}
         rows = self._rows(list(scores), is_read=True)
         return [rekal_answers.memory(rows[id_], id_, score) for id_, score in scores.items() if id_ in rows]
 
-    def _rows(self, named: list[str], *, is_read: bool = False) -> dict[str, Found]:
+    def _rows(self, named: list[str], *, is_read: bool = False) -> dict[str, ListedMemory]:
         """Return the memories of these ids that exist, by the ids as they are cited."""
         cited = [ids.normal(each, ids.MEMORY) for each in named if ids.is_id(each)]
-        found: dict[str, Found] = {}
+        found: dict[str, ListedMemory] = {}
         for letter in ("m", LETTER):
             if own := [each for each in cited if each[0] == letter]:
-                rows = self._link.ask("memories", ids=own, read=is_read)["memories"]
+                rows = self._link.ask(Memories(ids=own, read=is_read))["memories"]
                 found |= {f"{letter}{row['id']}": row for row in rows}
         return found
 
-    def _within(self, project: str | None) -> Found:
-        """Return where a request looks: under a label, everywhere, or among the memories for every project."""
+    def _ask(self, request: Request[A], project: str | None) -> A:
+        """Return the answer to what may be about the memories for every project."""
+        return self._link.ask(elsewhere(request) if self._is_global(project) else request)
+
+    def _is_global(self, project: str | None) -> bool:
+        return (self._project if project is None else project) == GLOBAL
+
+    def _label(self, project: str | None) -> str | None:
+        """Return the label under which a request looks; None for everything, or for every project's memories."""
         given = self._project if project is None else project
-        return {"project": False} if given == GLOBAL else {} if not given else {"label": given}
+        return None if given == GLOBAL else given or None

@@ -22,6 +22,8 @@ from mcp.types import (
 
 from siftd.errors import SiftdError
 from siftd.mcp.link import Link
+from siftd.wire.asking import Sampling as Offer
+from siftd.wire.requests import Question
 
 MODEL_SECONDS = 60.0
 """How long a client's model may take: as long as the daemon waits for any."""
@@ -46,14 +48,14 @@ class Sampling:
         """Ask the client's model what the daemon wants asked, until that wants no more or is gone."""
         said: dict[str, Any] = {}
         try:
-            while (answer := self._link.ask("sampling", **said))["wanted"]:
+            while (answer := self._link.ask(Offer(**said)))["wanted"]:
                 said = {}
                 if (ask := answer["ask"]) is not None:
                     said = {"id": ask["id"], "said": self._said(session, loop, ask)}
         except (SiftdError, RuntimeError):  # the daemon cannot be reached, or our loop has ended
             return
 
-    def _said(self, session: Any, loop: asyncio.AbstractEventLoop, ask: dict[str, Any]) -> str | None:
+    def _said(self, session: Any, loop: asyncio.AbstractEventLoop, ask: Question) -> str | None:
         """Return what the client's model says; None when it says nothing, whatever the reason."""
         future = asyncio.run_coroutine_threadsafe(_create_message(session, ask), loop)
         try:
@@ -62,7 +64,7 @@ class Sampling:
             return None
 
 
-async def _create_message(session: Any, ask: dict[str, Any]) -> str | None:
+async def _create_message(session: Any, ask: Question) -> str | None:
     request = CreateMessageRequest(
         params=CreateMessageRequestParams(
             messages=[SamplingMessage(role="user", content=TextContent(type="text", text=ask["message"]))],

@@ -12,6 +12,9 @@ from siftd.harmless import harmless
 from siftd.mcp.link import AT, Link
 from siftd.mcp.shown import ABOUT, fenced
 from siftd.timestamps import parse_moment
+from siftd.wire.asking import Brief, Filters, Info, Remember, Search, Show, Supersede, Timeline
+from siftd.wire.requests import EventLine, Found, Shown
+from siftd.wire.requests import Hit as FoundHit
 
 HIT_CHARS_MAX = 400
 OF_A_SESSION_MAX = 2
@@ -86,15 +89,17 @@ class Tools:
         before investigating, deciding or repeating work. Narrow by file or symbol; with a filter an empty query gives
         the latest. Hits of one session stand together; each cites an id for `show` and `timeline`."""
         now_ms = time.time_ns() // 1_000_000
-        given = {
+        given: dict[str, Any] = {
             "kind": kind, "tool": tool, "file": file, "symbol": symbol, "client": client,
             "since": parse_moment(since, now_ms) if since else None,
             "until": parse_moment(until, now_ms) if until else None,
         }  # fmt: skip
         filters = {name: value for name, value in given.items() if value}
-        ask = self._link.ask_every_project if all_projects else self._link.ask
-        answer = ask("search", query=query, k=min(4 * limit, ASKED_MAX), filters=filters, asking=self._link.session)
-        several = len(answer.get("clients", ())) > 1
+        request = Search(
+            query=query, k=min(4 * limit, ASKED_MAX), filters=Filters(**filters), asking=self._link.session
+        )
+        answer: Found = self._link.ask_every_project(request) if all_projects else self._link.ask(request)
+        several = len(answer["clients"]) > 1
         hits = [_found(each, names_client=several) for each in _by_session(answer["hits"], limit)]
         note = f"degraded: {answer['degraded']}" if answer["degraded"] else ""
         return {"about": ABOUT, "hits": hits, "note": note if hits else self._why_nothing(query, filters, note)}
@@ -109,17 +114,18 @@ class Tools:
     ) -> Events:
         """What happened around one hit, in order: why something was done and what came of it."""
         answer = self._link.ask_about(
-            "timeline",
             around,
-            "around",
-            session=session or None,
-            client=client or None,
-            before=before,
-            after=after,
-            asking=self._link.session,
+            lambda cited: Timeline(
+                around=cited or None,
+                session=session or None,
+                client=client or None,
+                before=before,
+                after=after,
+                asking=self._link.session,
+            ),
         )
         _, at, folder = around.partition(AT)
-        several = len(answer.get("clients", ())) > 1
+        several = len(answer["clients"]) > 1
         return {
             "about": ABOUT,
             "events": [
@@ -142,7 +148,7 @@ class Tools:
     ) -> str:
         """The whole of one id as text (e12 an event with its input and output, s7 a summary with its event, m3 a memory
         with its links). Long ones come in parts."""
-        whole = _as_text(self._link.ask_about("show", id)["item"])
+        whole = _as_text(self._link.ask_about(id, lambda cited: Show(id=cited))["item"])
         part = whole[offset : offset + SHOWN_CHARS_MAX]
         left = len(whole) - offset - len(part)
         line = fenced(part)
@@ -164,11 +170,11 @@ class Tools:
         remember it anew with `supersedes`."""
         fields: dict[str, Any] = {"text": text, "type": type, "tags": tags, "importance": importance, "pin": pin}
         if until:
-            fields["until"] = parse_moment(until, time.time_ns() // 1_000_000)
+            fields["valid_until"] = parse_moment(until, time.time_ns() // 1_000_000)
         if supersedes:
-            answer = self._link.ask("supersede", id=supersedes, source="mcp", **fields)
+            answer = self._link.ask(Supersede(id=supersedes, source="mcp", **fields))
         else:
-            answer = self._link.ask("remember", source="mcp", project=not everywhere, **fields)
+            answer = self._link.ask(Remember(source="mcp", project=not everywhere, **fields))
         status = "it is remembered already" if answer.get("duplicate") else "remembered"
         if answer.get("waits"):
             status += "; it waits for the person, who accepts it with `mem pins --accept`"
@@ -176,16 +182,16 @@ class Tools:
 
     def brief(self) -> str:
         """What stands in this project: pinned instructions, how the last session ended, what still fails."""
-        text: str = self._link.ask("brief", sessionId=self._link.session)["text"]
+        text = self._link.ask(Brief(session_id=self._link.session))["text"]
         return text or "Nothing stands: no pinned memory, no earlier session, no open failure."
 
     def _why_nothing(self, query: str, filters: dict[str, Any], degraded: str) -> str:
         """Say whether the memory is empty, filtered or broken, and what to do."""
         if degraded:
             return f"{degraded}; nothing was found by the rest. Tell the person to run `mem doctor`."
-        if filters and self._link.ask("search", query=query, k=1)["hits"]:
+        if filters and self._link.ask(Search(query=query, k=1))["hits"]:
             return "filtered: without the filters there are hits."
-        info = self._link.ask("info")
+        info = self._link.ask(Info())
         counts = info["counts"]
         if not counts["events"] and not counts["memories"]:
             return "empty: nothing was captured here yet. Tell the person to run `mem doctor`."
@@ -193,10 +199,10 @@ class Tools:
         return f"nothing relevant among {counts['events']} events{waiting} and {counts['memories']} memories."
 
 
-def _by_session(hits: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+def _by_session(hits: list[FoundHit], limit: int) -> list[FoundHit]:
     """Return the best hits, those of one session together behind its best, so many of each at most; a memory is its own
     session."""
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str | None, list[FoundHit]] = {}
     for each in hits:
         group = groups.setdefault(each["id"] if each["kind"] == "memory" else each["sessionId"], [])
         if len(group) < OF_A_SESSION_MAX:
@@ -204,7 +210,7 @@ def _by_session(hits: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
     return [each for group in groups.values() for each in group][:limit]
 
 
-def _found(hit: dict[str, Any], *, names_client: bool) -> Hit:
+def _found(hit: FoundHit, *, names_client: bool) -> Hit:
     what = (hit["tool"] or hit.get("type") or "") + _by(hit, names_client=names_client)
     what += f" on branch {hit['branch']}" if hit["branch"] else ""
     what += f" in {hit['workspace']}" if AT in hit["id"] else ""
@@ -214,12 +220,12 @@ def _found(hit: dict[str, Any], *, names_client: bool) -> Hit:
     return _hit(hit["id"], hit["sessionId"], hit["ts"], what, hit["saidBy"], text)
 
 
-def _by(told: dict[str, Any], *, names_client: bool) -> str:
+def _by(told: FoundHit | EventLine, *, names_client: bool) -> str:
     """Return whose agent's program did it, where several have written."""
     return f" · {told['client']}" if names_client and told["client"] else ""
 
 
-def _as_text(item: dict[str, Any]) -> str:
+def _as_text(item: Shown) -> str:
     """Return what `show` answers as an agent reads it: what it is, then what it holds."""
     match item["kind"]:
         case "event":
@@ -249,5 +255,5 @@ def _hit(id_: str, session: str | None, ts: int, what: str, said_by: str, text: 
     }
 
 
-def _what(event: dict[str, Any]) -> str:
+def _what(event: EventLine) -> str:
     return f"{event['tool']} failed" if event["outcome"] == "failed" else str(event["tool"])

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from siftd.harmless import harmless
+from siftd.wire.requests.giving import GivenPiece
 
 TAG = "siftd-memory"
 CHARS_PER_TOKEN = 4
@@ -60,7 +61,7 @@ class Given:
     pieces: tuple[Piece, ...] = ()
 
     @property
-    def items(self) -> list[dict[str, Any]]:
+    def items(self) -> list[GivenPiece]:
         return [{"id": each.id, "ts": each.ts, "text": each.text} for each in self.pieces]
 
     @property

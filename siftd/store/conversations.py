@@ -10,6 +10,7 @@ from typing import Any
 
 from siftd.log.record import Record
 from siftd.store.answers import as_rows
+from siftd.wire.requests.conversations import Conversation
 
 _KNOWN = "SELECT session_id FROM conversations UNION SELECT session_id FROM sessions"
 _LIST = f"""
@@ -69,19 +70,19 @@ def threads(
     limit: int,
     label: str | None = None,
     behind: tuple[int | None, str | None] = (None, None),
-) -> list[dict[str, Any]]:
+) -> list[Conversation]:
     """Return the conversations (under a label), the latest first, with how much was done and remembered in each.
 
     `behind` is how late one is, and its id.
     """
-    return as_rows(connection.execute(_THREADS, (label, limit, *behind)))
+    return as_rows(connection.execute(_THREADS, (label, limit, *behind)), Conversation)
 
 
-def stale(connection: sqlite3.Connection, before: int, limit: int) -> list[dict[str, Any]]:
+def stale(connection: sqlite3.Connection, before: int, limit: int) -> list[Conversation]:
     """Return the conversations in which nothing happened after `before`, the oldest first."""
-    return as_rows(connection.execute(_STALE, (before, limit)))
+    return as_rows(connection.execute(_STALE, (before, limit)), Conversation)
 
 
-def tree(connection: sqlite3.Connection, session_id: str) -> list[dict[str, Any]]:
+def tree(connection: sqlite3.Connection, session_id: str) -> list[Conversation]:
     """Return the whole tree that a conversation belongs to, from its root on."""
-    return as_rows(connection.execute(_TREE, (session_id,)))
+    return as_rows(connection.execute(_TREE, (session_id,)), Conversation)

@@ -12,6 +12,7 @@ from siftd.store.answers import as_rows
 from siftd.store.clients import OF_A_CLIENT
 from siftd.store.payload import branch_of, client_of, find_object
 from siftd.wire.requests.finding import Event, EventLine, Session, Summary, SupersedingPair
+from siftd.wire.requests.living import Counts, Parked, Rejection
 
 _BEST = """
 (SELECT s.text FROM summaries s WHERE s.event_id = e.id
@@ -74,10 +75,10 @@ WHERE last_error IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 20
 """
 
 
-def counts(connection: sqlite3.Connection) -> dict[str, int]:
+def counts(connection: sqlite3.Connection) -> Counts:
     """Return how many rows of each kind there are, as `mem info` shows them."""
     names = ("events", "raw", "summarized", "skipped", "summaries", "embeddings", "superseded", "memories")
-    return dict(zip(names, connection.execute(_COUNTS).fetchone(), strict=True))
+    return cast("Counts", dict(zip(names, connection.execute(_COUNTS).fetchone(), strict=True)))
 
 
 def counters(connection: sqlite3.Connection) -> dict[str, int]:
@@ -94,9 +95,9 @@ def redactions(connection: sqlite3.Connection) -> dict[str, int]:
     return {str(name): int(value) for name, value in rows}
 
 
-def rejections(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+def rejections(connection: sqlite3.Connection) -> list[Rejection]:
     """Return what was rejected, by reason."""
-    return as_rows(connection.execute("SELECT reason, count, last_ts FROM rejections ORDER BY count DESC"))
+    return as_rows(connection.execute("SELECT reason, count, last_ts FROM rejections ORDER BY count DESC"), Rejection)
 
 
 def list_hits(
@@ -267,9 +268,9 @@ def sessions(
     return [cast("Session", row | {"client": client_of(row.pop("payloadHead") or "")}) for row in rows]
 
 
-def parked(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+def parked(connection: sqlite3.Connection) -> list[Parked]:
     """Return why raw and skipped events have no summary, by reason."""
-    return as_rows(connection.execute(_PARKED))
+    return as_rows(connection.execute(_PARKED), Parked)
 
 
 def _edges(connection: sqlite3.Connection, sql: str, event_id: int) -> list[str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
 
 from siftd.store.answers import as_rows
 from siftd.store.fact_scope import LIVE, SHOWN_READ, VALID
 from siftd.store.facts import flags_of
-from siftd.wire.requests.memories import ListedMemory
+from siftd.wire.requests.memories import Conflict, Health, ListedMemory, RelatedMemory, Topic, Topics
 
 _LIST = f"""
 {SHOWN_READ} WHERE (?11 IS NULL OR m.project = ?11) AND (?1 IS NULL OR m.category = ?1)
@@ -105,28 +104,28 @@ def _shown(cursor: sqlite3.Cursor) -> list[ListedMemory]:
     return [{**row, **flags_of(row)} for row in as_rows(cursor, ListedMemory)]
 
 
-def list_related(connection: sqlite3.Connection, fact_id: int) -> list[dict[str, Any]]:
+def list_related(connection: sqlite3.Connection, fact_id: int) -> list[RelatedMemory]:
     """Return a memory's links with what stands at their other ends."""
-    return as_rows(connection.execute(_RELATED, (fact_id,)))
+    return as_rows(connection.execute(_RELATED, (fact_id,)), RelatedMemory)
 
 
-def list_conflicts(connection: sqlite3.Connection, limit: int, label: str | None = None) -> list[dict[str, Any]]:
+def list_conflicts(connection: sqlite3.Connection, limit: int, label: str | None = None) -> list[Conflict]:
     """Return the pairs that contradict each other while neither is superseded, one of them under the label."""
-    return as_rows(connection.execute(_CONFLICTS, (label, limit)))
+    return as_rows(connection.execute(_CONFLICTS, (label, limit)), Conflict)
 
 
-def topics(connection: sqlite3.Connection, now_ms: int, label: str | None = None) -> dict[str, list[dict[str, Any]]]:
+def topics(connection: sqlite3.Connection, now_ms: int, label: str | None = None) -> Topics:
     """Return how many facts hold now, by type and by tag."""
     values = (now_ms, now_ms, label)
     return {
-        "types": as_rows(connection.execute(_TOPICS, values)),
-        "tags": as_rows(connection.execute(_TAGS, values)),
+        "types": as_rows(connection.execute(_TOPICS, values), Topic),
+        "tags": as_rows(connection.execute(_TAGS, values), Topic),
     }
 
 
-def health(connection: sqlite3.Connection, now_ms: int) -> dict[str, Any]:
+def health(connection: sqlite3.Connection, now_ms: int) -> Health:
     """Return the facts' numbers; `by_type` and `by_label` count all that are kept, `conversations` the named."""
-    numbers = as_rows(connection.execute(_HEALTH, (now_ms,) * 7))[0]
+    numbers = as_rows(connection.execute(_HEALTH, (now_ms,) * 7), Health)[0]
     by_type = dict(connection.execute("SELECT category, count(*) FROM facts GROUP BY 1 ORDER BY 2 DESC, 1").fetchall())
     by_label = connection.execute("SELECT project, count(*) FROM facts GROUP BY 1 ORDER BY 2 DESC, 1").fetchall()
-    return numbers | {"byType": by_type, "byLabel": [list(each) for each in by_label]}
+    return {**numbers, "byType": by_type, "byLabel": by_label}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
 
 from siftd.store.answers import as_rows
+from siftd.wire.requests.living import Spend, Spending
 
 
 def spend(connection: sqlite3.Connection, day: str, backend: str, tokens: int, *, is_remote: bool) -> None:
@@ -23,11 +23,11 @@ def spent_remotely(connection: sqlite3.Connection, day: str) -> int:
     return int(connection.execute(sql, (day,)).fetchone()[0])
 
 
-def spending(connection: sqlite3.Connection, day: str) -> dict[str, Any]:
+def spending(connection: sqlite3.Connection, day: str) -> Spending:
     """Return a day's tokens by backend, and how many answers the cache has saved ever."""
-    rows = as_rows(connection.execute("SELECT backend, tokens, is_remote FROM token_spend WHERE day = ?", (day,)))
+    found = connection.execute("SELECT backend, tokens, is_remote FROM token_spend WHERE day = ?", (day,))
     hits = connection.execute("SELECT value FROM counters WHERE name = 'cache_hits'").fetchone()
-    return {"byBackend": rows, "cacheHits": int(hits[0]) if hits else 0}
+    return {"byBackend": as_rows(found, Spend), "cacheHits": int(hits[0]) if hits else 0}
 
 
 def count_cache_hits(connection: sqlite3.Connection, hits: int) -> None:

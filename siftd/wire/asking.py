@@ -11,10 +11,12 @@ from siftd.wire.naming import field_name, kind_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
 
     from siftd.wire.requests import *  # noqa: F403 - whatever requests and answers there are
     from siftd.wire.requests import Request
+
+    A = TypeVar("A")
 else:
 
     def __getattr__(name):
@@ -36,6 +38,12 @@ def message_of(request: Request[Any]) -> dict[str, Any]:
     return message
 
 
-def untyped(message: dict[str, Any]) -> Request[dict[str, Any]]:
-    """Return a message as a request whose answer nobody has described yet."""
-    return message  # type: ignore[return-value]
+def elsewhere(request: Request[A]) -> Request[A]:
+    """Return a request as it is about the memories for every project (`siftd.wire.global_routing`)."""
+    return request_of(message_of(request) | {"project": False})
+
+
+def request_of(message: dict[str, Any]) -> Request[Any]:
+    """Return the request that a message is: one that was made over on its way."""
+    request: Any = message
+    return request  # type: ignore[no-any-return]

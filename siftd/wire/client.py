@@ -12,12 +12,17 @@ from _socket import AF_UNIX, SOCK_STREAM, socket
 from collections.abc import Callable, Iterator
 
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, ProtocolError, RequestRefused
+from siftd.wire.asking import message_of
 from siftd.wire.frames import FrameBuffer, encode_hook, encode_json
 from siftd.workspace.paths import WorkspacePaths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
+
+    from siftd.wire.requests import Request
+
+    A = TypeVar("A")
 
 CONNECT_SECONDS = 2.0
 ADDRESS_BYTES = 100
@@ -65,17 +70,18 @@ class Client:
 
     def request(
         self,
-        message: dict[str, Any],
+        request: Request[A],
         *,
         timeout: float,
         on_progress: Callable[[dict[str, Any]], object] | None = None,
-    ) -> dict[str, Any]:
+    ) -> A:
         """Send a request and return its answer, without `ok`; `timeout` is the longest silence.
 
         Raises RequestRefused with the daemon's own words, DaemonTimedOut after a silence, DaemonUnreachable when
         the daemon ended instead. After the last two the connection is of no use.
         """
-        return self._exchange(encode_json(message), timeout, on_progress)
+        answer: Any = self._exchange(encode_json(message_of(request)), timeout, on_progress)
+        return answer  # type: ignore[no-any-return]  # it is what stands beside the request
 
     def send_hook(self, header: dict[str, Any], raw: bytes, *, timeout: float) -> dict[str, Any]:
         """Send what a client's hook would, and return the answer; raises as `request` does."""

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, HomeUnusable
 from siftd.resources import entry_point
+from siftd.wire.asking import Hello
 from siftd.wire.client import Client, connect
 from siftd.wire.environment import of_daemon
 from siftd.workspace.home import ensure_workspace
@@ -124,7 +125,7 @@ def _find_ready(paths: WorkspacePaths, deadline: float) -> Client | None:
     except (DaemonUnreachable, DaemonTimedOut):
         return None
     try:
-        client.request({"kind": "hello"}, timeout=max(deadline - time.monotonic(), POLL_SECONDS))
+        client.request(Hello(), timeout=max(deadline - time.monotonic(), POLL_SECONDS))
     except (DaemonUnreachable, DaemonTimedOut):
         client.close()
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from siftd.errors import DaemonUnreachable
-from siftd.wire.asking import message_of
+from siftd.wire.asking import message_of, request_of
 from siftd.wire.client import Client, connect
 from siftd.wire.global_routing import ask_where_it_is, global_workspace
 from siftd.workspace.identity import Workspace
@@ -59,13 +59,14 @@ class WorkspaceClient:
     def _ask(
         self, message: dict[str, Any], timeout: float, on_progress: Callable[[dict[str, Any]], object] | None
     ) -> dict[str, Any]:
+        request: Request[dict[str, Any]] = request_of(message)
         with self.reach() as client:
             try:
-                return client.request(message, timeout=timeout, on_progress=on_progress)
+                return client.request(request, timeout=timeout, on_progress=on_progress)
             except DaemonUnreachable:
                 pass
         with self.reach() as client:
-            return client.request(message, timeout=timeout, on_progress=on_progress)
+            return client.request(request, timeout=timeout, on_progress=on_progress)
 
     def reach(self) -> Client:
         """Return a client of the daemon, started if need be."""

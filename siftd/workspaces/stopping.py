@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from siftd.errors import DaemonTimedOut, DaemonUnreachable
+from siftd.wire.asking import Stop
 from siftd.wire.client import connect
 from siftd.workspace.home import ensure_folder
 from siftd.workspace.paths import WorkspacePaths
@@ -19,7 +20,7 @@ _POLL_SECONDS = 0.02
 def end_borrowed(paths: WorkspacePaths) -> None:
     """End a daemon that was started for one question; any hook or command starts the next one."""
     with suppress(DaemonUnreachable, DaemonTimedOut), connect(paths) as client:
-        client.request({"kind": "stop", "hold": False}, timeout=STOP_SECONDS)
+        client.request(Stop(hold=False), timeout=STOP_SECONDS)
         _wait_for_end(paths)
 
 
@@ -33,7 +34,7 @@ def stop_and_hold(paths: WorkspacePaths) -> bool:
         return False
     with client:
         try:
-            client.request({"kind": "stop", "hold": True}, timeout=STOP_SECONDS)
+            client.request(Stop(hold=True), timeout=STOP_SECONDS)
         except DaemonUnreachable:
             Path(paths.hold).touch(mode=0o600)  # it ended before it could
     _wait_for_end(paths)

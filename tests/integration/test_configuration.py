@@ -21,6 +21,7 @@ from siftd.config import KEYS
 from siftd.errors import RequestInvalid
 from siftd.mcp.link import Link
 from siftd.search.candidate_pool import NEAREST
+from siftd.wire.asking import Search
 from siftd.wire.client import connect
 from siftd.workspace.identity import find_workspace
 from siftd.workspace.paths import Home
@@ -410,10 +411,10 @@ def test_search_across_projects_is_whether_an_agent_may_ask_them(desk: Callable[
     asked.ask({"kind": "remember", "text": "The ferry is late in winter."})
     link = Link.from_environment({**asked.environment, "SIFTD_HOME": asked.paths.home.root})
     if may:
-        assert link.ask_every_project("search", query="when is the ferry late", k=3)["degraded"] is None
+        assert link.ask_every_project(Search(query="when is the ferry late", k=3))["degraded"] is None
     else:
         with pytest.raises(RequestInvalid):
-            link.ask_every_project("search", query="when is the ferry late", k=3)
+            link.ask_every_project(Search(query="when is the ferry late", k=3))
 
 
 WEIGHTS = {

@@ -19,6 +19,7 @@ from daemons import Place, is_alive, wait_until
 
 from siftd.mcp.link import Link
 from siftd.mcp.rekal_tools import FULL, INSTRUCTIONS
+from siftd.wire.asking import Filters, Remember, Search
 
 pytest.importorskip("mcp")
 
@@ -173,14 +174,14 @@ def test_a_project_filter_finds_its_one_row_behind_sixty_better_ones(server: Ser
     other.mkdir()
     elsewhere = Link.from_environment({**server.place.env, "CLAUDE_PROJECT_DIR": str(other)})
     for number in range(60):
-        elsewhere.ask("remember", text=f"Barometer readings, barometer readings, barometer {number}")
+        elsewhere.ask(Remember(text=f"Barometer readings, barometer readings, barometer {number}"))
         store(server, f"Barometer readings, barometer readings, number {number}", project="_global")
     text = "Somebody once took a reading of the barometer in this very house"
     one = store(server, text, memory_type="episode", project="weather")
     assert found(server, "barometer readings", limit=5, project="weather") == [one]
     assert found(server, "barometer readings", limit=5, memory_type="episode") == [one]
     assert len(found(server, "barometer readings", limit=5, project="_global")) == 5
-    assert [each["id"] for each in elsewhere.ask("search", query="house", filters={"project": True})["hits"]] == []
+    assert [each["id"] for each in elsewhere.ask(Search(query="house", filters=Filters(project=True)))["hits"]] == []
 
 
 def test_memory_update(server: Server) -> None:

@@ -14,6 +14,7 @@ import pytest
 from daemons import Place, is_alive, wait_until
 
 from siftd.mcp.link import Link
+from siftd.wire.asking import Capture, Drain, Stop
 
 mcp = pytest.importorskip("mcp")
 
@@ -165,9 +166,9 @@ async def test_agents_search_other_projects_only_where_the_person_lets_them(plac
     other.mkdir()
     elsewhere = Link.from_environment({**place.env, "CLAUDE_PROJECT_DIR": str(other)})
     said = {"last_assistant_message": "The ferry is late because the lock at Rhenen is drained in winter."}
-    elsewhere.ask("capture", sessionId="s-ferry", tool="Stop", payload=said, ts=1_760_000_000_000)
-    elsewhere.ask("drain")
-    elsewhere.ask("stop", hold=False)
+    elsewhere.ask(Capture(session_id="s-ferry", tool="Stop", payload=said, ts=1_760_000_000_000))
+    elsewhere.ask(Drain())
+    elsewhere.ask(Stop(hold=False))
     async with connected(place) as each:
         assert "acrossProjects" in await each.refused("search", query="why is the ferry late", all_projects=True)
         assert "acrossProjects" in await each.refused("show", id=f"e1@{other}")

@@ -10,13 +10,12 @@ from siftd.cli.output import clean, count, format_day, say, say_json, tell
 from siftd.cli.progress import progress_bar
 from siftd.clients.registry import CLIENTS, DEFAULT, client_asked_for
 from siftd.errors import RequestInvalid
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Backfill
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from siftd.clients.client import Client
+    from siftd.wire.requests import BackfillAnswer
 
 EVERY = "all"
 """Of the clients: each that keeps sessions."""
@@ -66,7 +65,8 @@ def run(context: Context, options: Namespace) -> int:
     if options.list:
         return _list(context, options, clients)
     read = _run_all if options.all else _run_one
-    answers, statuses = {}, []
+    answers: dict[str, object] = {}
+    statuses = []
     for client in clients:
         if len(clients) > 1 and not options.json:
             say(client.title)
@@ -97,7 +97,7 @@ def _list(context: Context, options: Namespace, clients: list[Client]) -> int:
             "lastTs": max(times, default=None),
         }
         if not options.json and (found or len(clients) == 1):
-            when = _days(listed[client.name])
+            when = _days(listed[client.name]["firstTs"], listed[client.name]["lastTs"])
             say(f"{client.title} ({client.name}): {count(len(found), 'session')}{when}")
     if options.json:
         say_json({"clients": listed})
@@ -106,7 +106,7 @@ def _list(context: Context, options: Namespace, clients: list[Client]) -> int:
     return 0
 
 
-def _run_one(context: Context, options: Namespace, client: Client, *, is_one: bool) -> tuple[dict[str, Any], int]:
+def _run_one(context: Context, options: Namespace, client: Client, *, is_one: bool) -> tuple[BackfillAnswer, int]:
     """Read this workspace's sessions of one client, and those that the configuration names besides."""
     more = [] if options.paths else _configured(context, client, is_one=is_one)
     if _folder(context, client) is None and not options.paths and not more:
@@ -142,19 +142,24 @@ def _configured(context: Context, client: Client, *, is_one: bool) -> list[str]:
     return sorted(found)
 
 
-def _sum(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def _sum(one: BackfillAnswer, other: BackfillAnswer) -> BackfillAnswer:
     """Return both results as one."""
-    both = {
-        name: value + other[name] if isinstance(value, int) and not name.endswith("Ts") else value
-        for name, value in one.items()
+    both = (one, other)
+    return {
+        "source": one["source"],
+        "scanned": sum(each["scanned"] for each in both),
+        "captured": sum(each["captured"] for each in both),
+        "skippedDuplicate": sum(each["skippedDuplicate"] for each in both),
+        "errors": sum(each["errors"] for each in both),
+        "firstError": one["firstError"] or other["firstError"],
+        "sessions": sum(each["sessions"] for each in both),
+        "growing": sum(each["growing"] for each in both),
+        "firstTs": min((ts for each in both if (ts := each["firstTs"]) is not None), default=None),
+        "lastTs": max((ts for each in both if (ts := each["lastTs"]) is not None), default=None),
     }
-    both["firstError"] = one["firstError"] or other["firstError"]
-    for name, pick in (("firstTs", min), ("lastTs", max)):
-        both[name] = pick((each[name] for each in (one, other) if each[name] is not None), default=None)
-    return both
 
 
-def _run_all(context: Context, options: Namespace, client: Client, *, is_one: bool) -> tuple[dict[str, Any], int]:
+def _run_all(context: Context, options: Namespace, client: Client, *, is_one: bool) -> tuple[dict[str, object], int]:
     """Read every workspace's sessions of one client, each into its own memory."""
     from siftd.backfill.sources import list_roots
     from siftd.config import is_excluded
@@ -163,7 +168,7 @@ def _run_all(context: Context, options: Namespace, client: Client, *, is_one: bo
 
     settings = load_settings(context.home).settings
     roots, gone = list_roots(client, _folder(context, client))
-    results: dict[str, dict[str, Any]] = {}
+    results: dict[str, BackfillAnswer] = {}
     for root in roots:
         if is_excluded(root, settings):
             continue
@@ -186,22 +191,22 @@ def _run_all(context: Context, options: Namespace, client: Client, *, is_one: bo
 
 def _fill(
     context: Context, client: Client, paths: list[str], *, any_workspace: bool, own: bool = False
-) -> dict[str, Any]:
-    request = {
-        "kind": "backfill",
-        "client": client.name,
-        "paths": [os.path.abspath(os.path.expanduser(path)) for path in paths],  # noqa: PTH100, PTH111 - texts
-        "folder": _folder(context, client),
-        "anyWorkspace": any_workspace,
-        "own": own,
-    }
+) -> BackfillAnswer:
+    request = Backfill(
+        client=client.name,
+        paths=[os.path.abspath(os.path.expanduser(path)) for path in paths],  # noqa: PTH100, PTH111 - texts
+        folder=_folder(context, client),
+        any_workspace=any_workspace,
+        own=own,
+    )
     with progress_bar("reading transcripts", unit="bytes") as on_progress:
-        return context.ask(untyped(request), timeout=WORK_SECONDS, on_progress=on_progress)
+        return context.ask(request, timeout=WORK_SECONDS, on_progress=on_progress)
 
 
-def _say(result: dict[str, Any], indent: str = "") -> None:
+def _say(result: BackfillAnswer, indent: str = "") -> None:
+    when = _days(result["firstTs"], result["lastTs"])
     say(
-        f"{indent}{count(result['sessions'], 'session')}{_days(result)}: {result['scanned']:,} scanned,"
+        f"{indent}{count(result['sessions'], 'session')}{when}: {result['scanned']:,} scanned,"
         f" {result['captured']:,} captured, {result['skippedDuplicate']:,} known already"
     )
     if result["growing"]:
@@ -213,12 +218,12 @@ def _say(result: dict[str, Any], indent: str = "") -> None:
         tell(f"mem: {count(result['errors'], 'error')}, the first: {clean(first)}")
 
 
-def _days(result: dict[str, Any]) -> str:
-    if result["firstTs"] is None:
+def _days(first_ts: int | None, last_ts: int | None) -> str:
+    if first_ts is None or last_ts is None:
         return ""
-    first, last = format_day(result["firstTs"]), format_day(result["lastTs"])
+    first, last = format_day(first_ts), format_day(last_ts)
     return f" of {first}" if first == last else f", {first} to {last}"
 
 
-def _status(result: dict[str, Any]) -> int:
+def _status(result: BackfillAnswer) -> int:
     return 1 if result["errors"] and not result["scanned"] else 0

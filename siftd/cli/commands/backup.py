@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import format_bytes, say, say_json
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Backup
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(context: Context, options: Namespace) -> int:
     name = options.file or f"siftd-{time.strftime('%Y-%m-%d')}.sqlite"
     path = os.path.abspath(os.path.expanduser(name))  # noqa: PTH100, PTH111 - pathlib would cost 10 ms at every run
-    answer = context.ask(untyped({"kind": "backup", "path": path}), timeout=WORK_SECONDS)
+    answer = context.ask(Backup(path=path), timeout=WORK_SECONDS)
     if options.json:
         say_json(answer)
     else:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import say, say_json, tell
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Brief
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,7 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(context: Context, options: Namespace) -> int:
     if options.path:
         context = context.of_folder(options.path)
-    answer = context.ask(untyped({"kind": "brief"}))
+    answer = context.ask(Brief())
     if options.json:
         say_json(answer)
     elif answer["text"]:

@@ -8,11 +8,11 @@ from siftd.cli.context import Context
 from siftd.cli.numbers import add_cursor
 from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
 from siftd.errors import RequestInvalid
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Conversations, Converse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from siftd.wire.requests import Conversation
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -31,9 +31,7 @@ def run(context: Context, options: Namespace) -> int:
         return _start(context, options)
     if options.follows or options.branches:
         raise RequestInvalid("only a new conversation is given a parent", hint="--start TITLE begins one")
-    request = {"kind": "conversations", "id": options.id, "staleDays": options.stale, "limit": options.n}
-    request["cursor"] = options.cursor
-    answer = context.ask(untyped(request))
+    answer = context.ask(Conversations(id=options.id, stale_days=options.stale, limit=options.n, cursor=options.cursor))
     if options.json:
         say_json(answer)
         return 0
@@ -46,19 +44,18 @@ def run(context: Context, options: Namespace) -> int:
 
 
 def _start(context: Context, options: Namespace) -> int:
-    parents = {"followsUpOn": options.follows, "branchesFrom": options.branches}
-    answer = context.ask(untyped({"kind": "converse", "title": options.start, **parents}))
+    answer = context.ask(Converse(title=options.start, follows_up_on=options.follows, branches_from=options.branches))
     say_json(answer) if options.json else say(f"{answer['id']} begun")
     return 0
 
 
-def _as_tree(rows: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+def _as_tree(rows: list[Conversation]) -> list[tuple[int, Conversation]]:
     """Return (how far below its root, conversation), each before its children."""
-    children: dict[str | None, list[dict[str, Any]]] = {}
+    children: dict[str | None, list[Conversation]] = {}
     known = {each["id"] for each in rows}
     for each in rows:
         children.setdefault(each["parentId"] if each["parentId"] in known else None, []).append(each)
-    shown: list[tuple[int, dict[str, Any]]] = []
+    shown: list[tuple[int, Conversation]] = []
     waiting = [(0, each) for each in reversed(children.get(None, []))]
     while waiting:
         depth, each = waiting.pop()
@@ -67,7 +64,7 @@ def _as_tree(rows: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
     return shown
 
 
-def _line(row: dict[str, Any], indent: str) -> str:
+def _line(row: Conversation, indent: str) -> str:
     head = f"{indent}{clean(row['id'])}"
     held = f"{count(row['events'], 'event')}, {row['memories']} remembered"
     latest = format_time(max(row["lastTs"], row["rememberedTs"]))

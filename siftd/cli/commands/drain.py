@@ -8,7 +8,7 @@ from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.numbers import positive
 from siftd.cli.output import clean, count, say, say_json, tell
 from siftd.cli.progress import progress_bar
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Drain
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,8 +18,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     with progress_bar("draining") as on_progress:
-        request = {"kind": "drain", "limit": options.limit, "backend": options.backend}
-        result = context.ask(untyped(request), timeout=WORK_SECONDS, on_progress=on_progress)
+        request = Drain(limit=options.limit, backend=options.backend)
+        result = context.ask(request, timeout=WORK_SECONDS, on_progress=on_progress)
     if options.json:
         say_json(result)
     else:

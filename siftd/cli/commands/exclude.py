@@ -12,6 +12,7 @@ from siftd.cli.context import Context
 from siftd.cli.output import clean, count, say, say_json, tell
 from siftd.config import Settings, is_excluded, parse_file
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, RequestInvalid
+from siftd.wire.asking import Stop
 from siftd.wire.client import connect
 from siftd.workspace.identity import path_as_text, path_from_text
 from siftd.workspaces.listing import iter_known
@@ -73,7 +74,7 @@ def _stop_daemons(context: Context, folder: str) -> int:
             continue
         try:
             with connect(context.home.for_workspace(known.key)) as client:
-                client.request({"kind": "stop", "hold": False}, timeout=STOP_SECONDS)
+                client.request(Stop(hold=False), timeout=STOP_SECONDS)
                 stopped += 1
         except (DaemonUnreachable, DaemonTimedOut):
             continue

@@ -11,11 +11,11 @@ from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import count, say, say_json
 from siftd.cli.progress import progress_bar
 from siftd.errors import RequestInvalid
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Export
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from siftd.wire.requests import ExportAnswer
 
 _COPY_BYTES = 1 << 20
 
@@ -42,9 +42,9 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
-def _export(context: Context, path: str) -> dict[str, Any]:
+def _export(context: Context, path: str) -> ExportAnswer:
     with progress_bar("exporting") as on_progress:
-        return context.ask(untyped({"kind": "export", "path": path}), timeout=WORK_SECONDS, on_progress=on_progress)
+        return context.ask(Export(path=path), timeout=WORK_SECONDS, on_progress=on_progress)
 
 
 def _print_export(context: Context) -> None:

@@ -8,11 +8,13 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import clean, count, say, say_json, tell
 from siftd.errors import RequestInvalid
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Forget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from siftd.wire.requests import ForgetAnswer
 
 _NOUNS = {
     "tool": "tool call",
@@ -47,8 +49,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    request = _request(options)
-    found = context.ask(untyped(request | {"dryRun": True}), timeout=WORK_SECONDS)
+    asked = _asked(options)
+    found = context.ask(Forget(**asked, dry_run=True), timeout=WORK_SECONDS)
     # A session, a file or a time is forgotten even while nothing of it is here: what comes late stays out.
     is_wanted = found["matched"] or options.session or options.file or options.since or options.until
     if options.dry_run or not is_wanted:
@@ -57,12 +59,12 @@ def run(context: Context, options: Namespace) -> int:
     if not options.yes and not _is_confirmed(found):
         tell("mem: nothing was forgotten; --yes goes on without asking")
         return 1
-    done = context.ask(untyped(request | {"dryRun": False}), timeout=WORK_SECONDS)
+    done = context.ask(Forget(**asked, dry_run=False), timeout=WORK_SECONDS)
     _say(done, options, "forgotten")
     return 0
 
 
-def _request(options: Namespace) -> dict[str, Any]:
+def _asked(options: Namespace) -> dict[str, Any]:
     import time
 
     from siftd.timestamps import parse_moment
@@ -72,10 +74,10 @@ def _request(options: Namespace) -> dict[str, Any]:
     times = {name: parse_moment(text, now_ms) for name in ("since", "until") if (text := getattr(options, name))}
     if not named and not times:
         raise RequestInvalid("there is nothing to forget", hint="give ids, or --session, --file, --query, --since")
-    return {"kind": "forget"} | named | times
+    return named | times
 
 
-def _is_confirmed(found: dict[str, Any]) -> bool:
+def _is_confirmed(found: ForgetAnswer) -> bool:
     if not sys.stdin.isatty():
         return False
     tell(f"this forgets {_summary(found)}, for good")
@@ -84,18 +86,18 @@ def _is_confirmed(found: dict[str, Any]) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _say(answer: dict[str, Any], options: Namespace, what: str) -> None:
+def _say(answer: ForgetAnswer, options: Namespace, what: str) -> None:
     if options.json:
         say_json(answer)
         return
     say(f"{_summary(answer)} {what}")
-    for each in answer.get("left", ()):
+    for each in answer["left"]:
         tell(f"mem: it stays in {clean(each)}")
     for each in answer["pending"]:
         tell(f"mem: still held by {clean(each)}; it is tried again at every tick")
 
 
-def _summary(answer: dict[str, Any]) -> str:
+def _summary(answer: ForgetAnswer) -> str:
     kinds = [_count(number, _NOUNS.get(kind, kind)) for kind, number in answer["byKind"].items() if number]
     return ", ".join(kinds) or "nothing"
 

@@ -12,7 +12,7 @@ from siftd.cli.output import clean, count, say, say_json, tell
 from siftd.cli.person import is_at_terminal
 from siftd.cli.progress import progress_bar
 from siftd.errors import RequestInvalid
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Import
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -26,8 +26,8 @@ def run(context: Context, options: Namespace) -> int:
         raise RequestInvalid("a person has to say whose file it is", hint="say --own in a terminal of your own")
     path = os.path.abspath(os.path.expanduser(options.file))  # noqa: PTH100, PTH111 - pathlib would cost 10 ms
     with progress_bar("importing") as on_progress:
-        request = {"kind": "import", "path": path, "own": options.own, "yes": options.yes}
-        answer = context.ask(untyped(request), timeout=WORK_SECONDS, on_progress=on_progress)
+        request = Import(path=path, own=options.own, yes=options.yes)
+        answer = context.ask(request, timeout=WORK_SECONDS, on_progress=on_progress)
     added = answer["added"]
     if options.json:
         say_json(answer)

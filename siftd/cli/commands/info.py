@@ -10,11 +10,13 @@ from siftd.cli.diagnose.states import find_abnormal
 from siftd.cli.output import clean, count, format_bytes, format_duration, paint, say, say_json, tell
 from siftd.errors import DaemonUnreachable
 from siftd.finding import Finding
+from siftd.wire.asking import Info
 from siftd.wire.workspace_client import ANSWER_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from siftd.cli.diagnose.marker_files import State
+    from siftd.wire.requests import DaemonState, Tokens
 
 
 RULES_SHOWN = 8
@@ -43,21 +45,21 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
-def read_state(context: Context) -> dict[str, Any]:
+def read_state(context: Context) -> State:
     """Return the daemon's own account, else what its files say."""
     client = context.find_running()
     if client is not None:
         with client:
             try:
-                return client.request({"kind": "info"}, timeout=ANSWER_SECONDS) | read_marker_files(context.paths)
+                return {**client.request(Info(), timeout=ANSWER_SECONDS), **read_marker_files(context.paths)}
             except DaemonUnreachable:
                 pass  # it has just ended
     from siftd.cli.diagnose.offline import read_files
 
-    return read_files(context) | read_marker_files(context.paths)
+    return {**read_files(context), **read_marker_files(context.paths)}
 
 
-def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
+def _lines(state: State) -> list[tuple[str, str]]:
     counts, log, captures = state["counts"], state["log"], state["captures"]
     embedder, backend = state["embedder"], state["backend"]
     return [
@@ -98,7 +100,7 @@ def _dropped(captures: dict[str, int]) -> str:
     return "".join(f", {captures[name]:,} {reason}" for name, reason in reasons.items() if captures.get(name))
 
 
-def _tokens(tokens: dict[str, Any] | None) -> str:
+def _tokens(tokens: Tokens | None) -> str:
     if tokens is None:
         return "(needs a running daemon)"
     cap = f"{tokens['spent']:,} of {tokens['cap']:,} spent remotely today, {tokens['left']:,} left"
@@ -109,10 +111,10 @@ def _tokens(tokens: dict[str, Any] | None) -> str:
     return ", ".join(parts)
 
 
-def _daemon(daemon: dict[str, Any]) -> str:
+def _daemon(daemon: DaemonState) -> str:
     if not daemon["running"]:
         return "not running"
-    size, since = format_bytes(daemon["rssBytes"]), format_duration(daemon["uptimeMs"])
+    size, since = format_bytes(daemon["rssBytes"] or 0), format_duration(daemon["uptimeMs"] or 0)
     return f"up {since}, pid {daemon['pid']}, {size}, version {daemon['version']}"
 
 

@@ -8,12 +8,14 @@ from typing import Any
 from siftd.cli.context import Context
 from siftd.cli.numbers import add_cursor
 from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Memories, MemoryHealth, Similar, elsewhere
 from siftd.wire.global_routing import LETTER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from siftd.wire.requests import Conflict, ListedMemory, MemoryHealthAnswer
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -33,16 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(context: Context, options: Namespace) -> int:
     letter = LETTER if options.everywhere else "m"
-    place = {"project": False} if options.everywhere else {}
-    if options.similar:
-        answer = context.ask(untyped({"kind": "similar", "id": options.similar, "limit": options.n}))
-        lines = [f"{each['id']:<6} {each['cosine']:.2f}  {one_line(each['text'], 14)}" for each in answer["similar"]]
-    elif options.conflicts or options.health:
-        answer = context.ask(untyped({"kind": "memory_health", **place}))
-        lines = list(_conflicts(answer["conflicts"], letter) if options.conflicts else _health(answer))
-    else:
-        answer = context.ask(untyped({"kind": "memories", **place, **_filters(options)}))
-        lines = [_line(each, letter) for each in answer["memories"]]
+    answer, lines = _ask(context, options, letter)
     if options.json:
         say_json(answer)
         return 0
@@ -51,6 +44,19 @@ def run(context: Context, options: Namespace) -> int:
     if not lines:
         tell("mem: no two contradict" if options.conflicts else "mem: there is none; `mem remember` keeps one")
     return 0
+
+
+def _ask(context: Context, options: Namespace, letter: str) -> tuple[object, list[str]]:
+    """Return the answer, and its lines for people."""
+    if options.similar:
+        near = context.ask(Similar(id=options.similar, limit=options.n))
+        return near, [f"{each['id']:<6} {each['cosine']:.2f}  {one_line(each['text'], 14)}" for each in near["similar"]]
+    if options.conflicts or options.health:
+        whole = context.ask(elsewhere(MemoryHealth()) if options.everywhere else MemoryHealth())
+        return whole, list(_conflicts(whole["conflicts"], letter) if options.conflicts else _health(whole))
+    listed = Memories(**_filters(options))
+    found = context.ask(elsewhere(listed) if options.everywhere else listed)
+    return found, [_line(each, letter) for each in found["memories"]]
 
 
 def _filters(options: Namespace) -> dict[str, Any]:
@@ -67,11 +73,11 @@ def _filters(options: Namespace) -> dict[str, Any]:
 
         from siftd.timestamps import parse_moment
 
-        filters["asOf"] = parse_moment(options.as_of, time.time_ns() // 1_000_000)
+        filters["as_of"] = parse_moment(options.as_of, time.time_ns() // 1_000_000)
     return filters
 
 
-def _line(memory: dict[str, Any], letter: str) -> str:
+def _line(memory: ListedMemory, letter: str) -> str:
     name = f"{letter}{memory['id']}"
     state = " waits" if memory["waits"] else " pinned" if memory["pinned"] else ""
     described = f"{clean(memory['type'])} ({clean(memory['saidBy'])}){state}"
@@ -79,14 +85,15 @@ def _line(memory: dict[str, Any], letter: str) -> str:
     return f"{paint(name, 'cyan')}{head[len(name) :]}  {one_line(memory['text'], len(head) + 2)}"
 
 
-def _conflicts(pairs: Iterable[dict[str, Any]], letter: str) -> Iterable[str]:
+def _conflicts(pairs: Iterable[Conflict], letter: str) -> Iterable[str]:
     for pair in pairs:
         yield f"{letter}{pair['aId']:<5} {one_line(pair['aText'], 8)}"
         yield f"  against {letter}{pair['bId']}  {one_line(pair['bText'], 20)}"
 
 
-def _health(answer: dict[str, Any]) -> Iterable[str]:
+def _health(answer: MemoryHealthAnswer) -> Iterable[str]:
     for name, value in answer["health"].items():
-        yield f"{name:<13}  {format_time(value) if name.endswith('_ts') else value}"
-    for kind, topics in answer["topics"].items():
+        shown = format_time(value) if name.endswith("Ts") and isinstance(value, int) else value
+        yield f"{name:<17}  {shown}"
+    for kind, topics in (("types", answer["topics"]["types"]), ("tags", answer["topics"]["tags"])):
         yield f"{kind:<13}  " + ", ".join(f"{clean(str(each['topic']))} ({each['count']})" for each in topics)

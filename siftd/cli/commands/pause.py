@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import say, say_json
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Pause
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,7 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask(untyped({"kind": "pause", "session": options.session, "known": bool(options.session)}))
+    answer = context.ask(Pause(session=options.session, known=bool(options.session)))
     if options.json:
         say_json(answer)
     else:

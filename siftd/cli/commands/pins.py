@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from typing import TypedDict, cast
 
 from siftd import ids
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
 from siftd.cli.person import is_at_terminal, says_yes
 from siftd.errors import RequestInvalid
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Accept, Memories, elsewhere
 from siftd.wire.global_routing import LETTER
 from siftd.workspace.paths import GLOBAL
+
+
+class Pin(TypedDict):
+    """A memory that is pinned or waits, by the id that it is cited by."""
+
+    id: str
+    ts: int
+    updatedTs: int
+    type: str
+    text: str
+    source: str | None
+    saidBy: str
+    waits: bool
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -47,20 +60,20 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
-def _list(context: Context) -> list[dict[str, Any]]:
+def _list(context: Context) -> list[Pin]:
     """Return what is pinned or waits, here and for every project, as it is cited; what waits comes last."""
-    found: dict[str, dict[str, Any]] = {}
-    places: list[tuple[str, dict[str, Any]]] = [("m", {})]
+    found: dict[str, Pin] = {}
+    letters = ["m"]
     if os.path.exists(context.home.for_workspace(GLOBAL).database):  # noqa: PTH110 - pathlib would cost 10 ms
-        places.append((LETTER, {"project": False}))
-    for letter, place in places:
-        for which in ("pinned", "waiting"):
-            rows = context.ask(untyped({"kind": "memories", **place, which: True, "limit": 500}))["memories"]
-            found |= {f"{letter}{row['id']}": row | {"id": f"{letter}{row['id']}"} for row in rows}
+        letters.append(LETTER)
+    for letter in letters:
+        for request in (Memories(pinned=True, limit=500), Memories(waiting=True, limit=500)):
+            rows = context.ask(elsewhere(request) if letter == LETTER else request)["memories"]
+            found |= {f"{letter}{row['id']}": cast("Pin", row | {"id": f"{letter}{row['id']}"}) for row in rows}
     return sorted(found.values(), key=lambda each: (each["waits"], each["id"][0] != "m", -each["updatedTs"]))
 
 
-def _accept(context: Context, pins: list[dict[str, Any]], options: Namespace) -> int:
+def _accept(context: Context, pins: list[Pin], options: Namespace) -> int:
     waiting = {each["id"]: each for each in pins if each["waits"]}
     wanted = [ids.normal(each, ids.MEMORY) for each in options.accept] or list(waiting)
     if unknown := [each for each in wanted if each not in waiting]:
@@ -76,7 +89,7 @@ def _accept(context: Context, pins: list[dict[str, Any]], options: Namespace) ->
         tell("mem: it waits on; `mem forget ID` takes it away")
         return 1
     for each in wanted:
-        context.ask(untyped({"kind": "accept", "id": each}))
+        context.ask(Accept(id=each))
     if options.json:
         say_json({"accepted": wanted})
     else:
@@ -84,7 +97,7 @@ def _accept(context: Context, pins: list[dict[str, Any]], options: Namespace) ->
     return 0
 
 
-def _say(memory: dict[str, Any]) -> None:
+def _say(memory: Pin) -> None:
     state = "waits" if memory["waits"] else "pinned"
     by = f"{memory['saidBy']} by {memory['source']}" if memory["source"] else memory["saidBy"]
     head = f"{memory['id']:<6} {format_time(memory['updatedTs'])}  {state:<6}  {clean(memory['type'])} ({clean(by)})"

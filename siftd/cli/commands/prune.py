@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import clean, count, say, say_json, tell
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Prune
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -14,12 +14,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask(untyped({"kind": "prune"}), timeout=WORK_SECONDS)
+    answer = context.ask(Prune(), timeout=WORK_SECONDS)
     if options.json:
         say_json(answer)
         return 0
     say(f"{count(answer['events'], 'event')} forgotten, {count(answer['segments'], 'log segment')} removed")
-    if answer.get("held"):
+    if answer["held"]:
         held = count(answer["held"], "more event")
         tell(f"mem: {held} too old by the clock alone: work of another day has to confirm it first")
         tell("mem: if the clock is right, `mem forget --until DATE` forgets them now")

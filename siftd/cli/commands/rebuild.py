@@ -9,7 +9,7 @@ from pathlib import Path
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import count, say, say_json
 from siftd.errors import DaemonTimedOut, DaemonUnreachable
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Info, Stop
 from siftd.workspace.home import ensure_workspace
 
 _POLL_SECONDS = 0.02
@@ -27,7 +27,7 @@ def run(context: Context, options: Namespace) -> int:
     mark = Path(context.paths.rebuild)
     mark.touch(mode=0o600)  # first: whatever starts the daemon from now on makes it rebuild
     _stop(context)
-    answer = context.ask(untyped({"kind": "info"}), timeout=WORK_SECONDS)
+    answer = context.ask(Info(), timeout=WORK_SECONDS)
     rescued = answer["recovery"]["rescued"]
     if rescued is not None and rescued["ts"] < asked_ms:
         rescued = None  # at an earlier rebuild
@@ -50,7 +50,7 @@ def _stop(context: Context) -> None:
         return
     with client:
         try:
-            client.request({"kind": "stop", "hold": False}, timeout=STOP_SECONDS)
+            client.request(Stop(hold=False), timeout=STOP_SECONDS)
         except DaemonUnreachable:
             return
     deadline = time.monotonic() + STOP_SECONDS

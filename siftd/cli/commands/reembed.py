@@ -6,11 +6,11 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import count, say, say_json
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Reembed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 _HOUR_SECONDS = 3600.0
 """A model may take milliseconds for each of 100,000 summaries."""
@@ -21,14 +21,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    request: dict[str, Any] = {"kind": "reembed"}
+    since = None
     if options.since is not None:
         import time
 
         from siftd.timestamps import parse_moment
 
-        request["since"] = parse_moment(options.since, time.time_ns() // 1_000_000)
-    answer = context.ask(untyped(request), timeout=_HOUR_SECONDS)
+        since = parse_moment(options.since, time.time_ns() // 1_000_000)
+    answer = context.ask(Reembed(since=since), timeout=_HOUR_SECONDS)
     if options.json:
         say_json(answer)
     else:

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.context import Context
 from siftd.cli.output import say, say_json, tell
 from siftd.cli.person import is_at_terminal, says_yes
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Remember, Supersede
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def run(context: Context, options: Namespace) -> int:
         if not says_yes(f"Every session of {where} may be given this. Keep it?"):
             tell("mem: nothing was kept")
             return 1
-    place = {"kind": "supersede", "id": options.supersedes} if options.supersedes else {"kind": "remember"}
-    answer = context.ask(untyped({**place, "text": text, "source": "mem", "typed": typed, **_fields(options)}))
+    fields = {"text": text, "source": "mem", "typed": typed, **_fields(options)}
+    answer = context.ask(Supersede(id=options.supersedes, **fields) if options.supersedes else Remember(**fields))
     if options.json:
         say_json(answer)
     elif answer.get("duplicate"):
@@ -64,7 +64,7 @@ def _fields(options: Namespace) -> dict[str, Any]:
     given = {
         name: value for name in ("type", "importance", "confidence") if (value := getattr(options, name)) is not None
     }
-    times = {"from": options.valid_from, "until": options.valid_until}
+    times = {"valid_from": options.valid_from, "valid_until": options.valid_until}
     if any(times.values()):
         import time
 

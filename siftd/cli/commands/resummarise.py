@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.context import Context
 from siftd.cli.output import say, say_json
 from siftd.timestamps import parse_moment
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Resummarise
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(context: Context, options: Namespace) -> int:
     now_ms = int(time.time() * 1000)
     until = None if options.until is None else parse_moment(options.until, now_ms)
-    answer = context.ask(untyped({"kind": "resummarise", "since": parse_moment(options.since, now_ms), "until": until}))
+    answer = context.ask(Resummarise(since=parse_moment(options.since, now_ms), until=until))
     if options.json:
         say_json(answer)
     else:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import clean, count, say, say_json, tell
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Scrub
 
 _NOUNS = {
     "events": ("event", "events"),
@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask(untyped({"kind": "scrub", "dryRun": options.dry_run}), timeout=WORK_SECONDS)
+    answer = context.ask(Scrub(dry_run=options.dry_run), timeout=WORK_SECONDS)
     if options.json:
         say_json(answer)
         return 0

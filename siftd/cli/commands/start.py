@@ -7,6 +7,7 @@ from pathlib import Path
 
 from siftd.cli.context import Context
 from siftd.cli.output import say, say_json
+from siftd.wire.asking import Hello
 from siftd.wire.launch import ensure_daemon
 from siftd.wire.workspace_client import ANSWER_SECONDS
 
@@ -20,7 +21,7 @@ def run(context: Context, options: Namespace) -> int:
     if hold.exists():
         hold.unlink()
     with ensure_daemon(context.paths, context.workspace.root, context.environ) as client:
-        hello = client.request({"kind": "hello"}, timeout=ANSWER_SECONDS)
+        hello = client.request(Hello(), timeout=ANSWER_SECONDS)
     if options.json:
         say_json(hello)
     else:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import say, say_json, tell
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Undo
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -14,7 +14,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    answer = context.ask(untyped({"kind": "undo", "id": options.id}))
+    answer = context.ask(Undo(id=options.id))
     if options.json:
         say_json(answer)
     elif answer["restored"]:

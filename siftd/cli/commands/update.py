@@ -9,7 +9,11 @@ from siftd.cli.context import Context
 from siftd.cli.output import say, say_json, tell
 from siftd.cli.person import is_at_terminal, says_yes
 from siftd.errors import RequestInvalid
-from siftd.wire.asking import untyped
+from siftd.wire.asking import Link, Show, Update
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from siftd.wire.requests import UpdateAnswer
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -35,17 +39,17 @@ def run(context: Context, options: Namespace) -> int:
         tell("mem: nothing was changed")
         return 1
     linked = [
-        context.ask(untyped({"kind": "link", "from": options.id, "to": other, "relation": relation}))
+        context.ask(Link(from_id=options.id, to_id=other, relation=relation))
         for relation, other in links.items()
         if other
     ]
     if not changes and not linked:
         raise RequestInvalid("nothing is to be changed", hint="`mem update --help` lists what can be")
-    answer: dict[str, Any] = {"id": options.id, "changed": []}
+    answer: UpdateAnswer = {"id": options.id, "changed": []}
     if changes:
-        answer = context.ask(untyped({"kind": "update", "id": options.id, "typed": typed, **changes}))
+        answer = context.ask(Update(id=options.id, typed=typed, **changes))
     if options.json:
-        say_json(answer | {"linked": linked})
+        say_json({**answer, "linked": linked})
     else:
         say(f"{answer['id']} changed" if changes else f"{answer['id']} linked")
     if answer.get("waits"):
@@ -55,8 +59,9 @@ def run(context: Context, options: Namespace) -> int:
 
 def _would_stand(context: Context, options: Namespace) -> bool:
     """Whether the memory is, or is to be, one that stands in sessions unasked."""
-    is_pinned = options.pin or context.ask(untyped({"kind": "show", "id": options.id}))["item"]["pinned"]
-    return bool(is_pinned) or options.id.strip().startswith(("g", "#g"))
+    item = None if options.pin else context.ask(Show(id=options.id))["item"]
+    is_pinned = item is None or (item["kind"] == "memory" and item["pinned"])
+    return is_pinned or options.id.strip().startswith(("g", "#g"))
 
 
 def _changes(options: Namespace) -> dict[str, Any]:
@@ -69,5 +74,5 @@ def _changes(options: Namespace) -> dict[str, Any]:
 
         from siftd.timestamps import parse_moment
 
-        changes["until"] = parse_moment(options.until, time.time_ns() // 1_000_000)
+        changes["valid_until"] = parse_moment(options.until, time.time_ns() // 1_000_000)
     return changes

@@ -12,13 +12,43 @@ from siftd.workspace.paths import WorkspacePaths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import TypedDict
+
+    from siftd.wire.requests import InfoAnswer
+
+    Marks = TypedDict(  # noqa: UP013 - one key has a word that no identifier may have, and is printed by `--json`
+        "Marks",
+        {
+            "held": bool,
+            "failedStarts": int,
+            "failedStartTs": int | None,
+            "failedStartReason": str,
+            "slowMs": int | None,
+            "unreadableSpoolFiles": int,
+            "corruptLines": int,
+            "condemnedRecords": int,
+            "foreignSegments": int,
+            "tornTails": int,
+            "damagedDatabases": int,
+        },
+    )
+    """What files beside the daemon's tell: of starts, and of what was set aside."""
+
+    class Beside(TypedDict):
+        """The marks, and how many captures could not be kept at all."""
+
+        dropped: int
+        marks: Marks
+
+    class State(InfoAnswer, Beside):
+        """All that is known of a workspace's memory."""
+
 
 DROPPED_BYTES = 14
 """What hooks/courier.py adds to `<key>.dropped` for each capture that it cannot keep."""
 
 
-def read_marker_files(paths: WorkspacePaths) -> dict[str, Any]:
+def read_marker_files(paths: WorkspacePaths) -> Beside:
     """Return what `mem info` shows beside the daemon's own account."""
     failures, tried_ts, reason = _read_backoff(paths.start)
     quarantined = _names(paths.quarantine)

@@ -12,6 +12,7 @@ from siftd.store.access import DatabaseError
 from siftd.store.connection import open_reader, translate
 from siftd.store.migrate import check_not_newer
 from siftd.store.tombstones import pending_seq
+from siftd.wire.requests.living import InfoAnswer
 from siftd.workspace.home import load_settings
 from siftd.workspace.identity import path_as_text
 
@@ -19,7 +20,7 @@ _COUNTS = ("events", "raw", "summarized", "skipped", "summaries", "embeddings", 
 _COUNTERS = ("accepted", "duplicates", "rejected", "spooled")
 
 
-def read_files(context: Context) -> dict[str, Any]:
+def read_files(context: Context) -> InfoAnswer:
     """Return what `info` answers, with `running` false. A workspace without a database has zeros."""
     paths = context.paths
     backend, embedder, config_problem = _configured(context)

@@ -14,7 +14,8 @@ from siftd.finding import Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from siftd.cli.diagnose.marker_files import Marks, State
+    from siftd.wire.requests import RescuedRows
 
 RECENT_MS = 86_400_000
 """What happened earlier than this is history."""
@@ -22,7 +23,7 @@ SLOW_LATELY_MS = 600_000
 AT_REST = ("ready", "stopped")
 
 
-def find_abnormal(state: dict[str, Any]) -> Iterator[Finding]:
+def find_abnormal(state: State) -> Iterator[Finding]:
     """Yield what is not as it should be, in the order in which a tool call passes the links."""
     yield from _starts(state["marks"])
     yield from _paused(state)
@@ -34,7 +35,7 @@ def find_abnormal(state: dict[str, Any]) -> Iterator[Finding]:
     yield from _erasing(state)
 
 
-def _starts(marks: dict[str, Any]) -> Iterator[Finding]:
+def _starts(marks: Marks) -> Iterator[Finding]:
     if marks["held"]:
         message = "stopped by `mem stop`: what is captured waits in the spool"
         yield Finding("start", "problem", message, "run `mem start`")
@@ -48,13 +49,13 @@ def _starts(marks: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("daemon", "problem", message, "see `mem logs`")
 
 
-def _paused(state: dict[str, Any]) -> Iterator[Finding]:
+def _paused(state: State) -> Iterator[Finding]:
     if state.get("pausedSince") is not None:
         message = f"nothing is captured since it was paused ({format_time(state['pausedSince'])})"
         yield Finding("capture", "problem", message, "run `mem resume`")
 
 
-def _captures(state: dict[str, Any]) -> Iterator[Finding]:
+def _captures(state: State) -> Iterator[Finding]:
     now_ms = time.time() * 1000
     for each in state["rejections"]:
         what = f"{count(each['count'], 'capture')} rejected ({each['reason']}), last {format_time(each['lastTs'])}"
@@ -62,7 +63,7 @@ def _captures(state: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("captures", "problem" if is_recent else "note", what, "see `mem logs`")
 
 
-def _spool(state: dict[str, Any]) -> Iterator[Finding]:
+def _spool(state: State) -> Iterator[Finding]:
     marks = state["marks"]
     if state["dropped"]:
         message = (
@@ -80,7 +81,7 @@ def _spool(state: dict[str, Any]) -> Iterator[Finding]:
         )
 
 
-def _log(state: dict[str, Any]) -> Iterator[Finding]:
+def _log(state: State) -> Iterator[Finding]:
     marks, folder = state["marks"], f"{_folder(state)}/quarantine"
     if state["log"].get("refusing"):
         message = f"captures are refused ({state['log']['refusing']}): the log cannot be written; couriers spool them"
@@ -102,7 +103,7 @@ def _log(state: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("log", "note", f"{tails} of a crash kept in {folder}; nothing was lost")
 
 
-def _database(state: dict[str, Any]) -> Iterator[Finding]:
+def _database(state: State) -> Iterator[Finding]:
     for problem in state.get("problems", []):
         yield Finding("daemon", "problem", str(problem), "see `mem logs`")
     if state["log"].get("behind"):
@@ -123,7 +124,7 @@ def _database(state: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("database", "problem", message, f"remove {state['database']}.damaged-* once you miss nothing")
 
 
-def _rescued(rescued: dict[str, Any], database: str) -> Iterator[Finding]:
+def _rescued(rescued: RescuedRows, database: str) -> Iterator[Finding]:
     """What a rebuild found in the database that was set aside and nowhere else: the log has lost it."""
     if rescued["events"] or rescued["rest"]:
         what = f"{count(rescued['events'], 'event')} and {count(rescued['rest'], 'other row')}"
@@ -134,7 +135,7 @@ def _rescued(rescued: dict[str, Any], database: str) -> Iterator[Finding]:
         yield Finding("database", "problem", message, f"look at {database}.damaged-*; nothing else has them")
 
 
-def _summaries(state: dict[str, Any]) -> Iterator[Finding]:
+def _summaries(state: State) -> Iterator[Finding]:
     backend, embedder = state["backend"], state["embedder"]
     if backend["state"] not in AT_REST:
         remedies = [each["remedy"] for each in state["backends"] if each["name"] == backend["name"].partition(":")[0]]
@@ -152,7 +153,7 @@ def _summaries(state: dict[str, Any]) -> Iterator[Finding]:
             yield Finding("summaries", "problem", message, "they are tried again by themselves; `mem drain` tries now")
 
 
-def _erasing(state: dict[str, Any]) -> Iterator[Finding]:
+def _erasing(state: State) -> Iterator[Finding]:
     remedy = "close what holds it; it is tried again at every tick, or by `mem drain`"
     for holder in state["forget"]["pending"]:
         message = f"what was forgotten is not yet gone from every file: {holder}"
@@ -161,7 +162,7 @@ def _erasing(state: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("scrub", "problem", f"not everything is scrubbed yet: {holder}", remedy)
 
 
-def _folder(state: dict[str, Any]) -> str:
+def _folder(state: State) -> str:
     return str(state["database"]).rpartition("/")[0]
 
 

@@ -22,7 +22,7 @@ from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.forget_matching import ForgetQuery
 from siftd.store.tombstones import Keys, Tombstones
-from siftd.wire.requests import Forget
+from siftd.wire.requests import Forget, ForgetAnswer
 from siftd.workspace.paths import WorkspacePaths
 
 log = structlog.get_logger()
@@ -56,7 +56,7 @@ class Forgetter:
         self.pending: list[str] = []
         """What still holds something that is to be forgotten."""
 
-    async def forget(self, request: Forget) -> dict[str, Any]:
+    async def forget(self, request: Forget) -> ForgetAnswer:
         """Return what a wish is about and, unless it is a dry run, forget it."""
         await self._committer.run(lambda _: None)  # what the log alone has is in the database now
         asked = await asyncio.to_thread(self._read, lambda c: query_of(request, c, self._clock.now_ms()))

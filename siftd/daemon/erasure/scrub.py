@@ -27,6 +27,7 @@ from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.exchange import text_hash
 from siftd.store.scrubbing import Scrubbed, StoredPayloads
+from siftd.wire.requests.erasing import ScrubAnswer
 from siftd.workspace.paths import WorkspacePaths
 
 log = structlog.get_logger()
@@ -54,7 +55,7 @@ class Scrubber:
         self.pending: list[str] = []
         """What still holds something that the rules would replace."""
 
-    async def scrub(self, *, dry_run: bool) -> dict[str, Any]:
+    async def scrub(self, *, dry_run: bool) -> ScrubAnswer:
         """Return what today's rules change of what is stored and, unless it is a dry run, change it."""
         await self._committer.run(lambda _: None)  # what the log alone has is in the database now
         if dry_run:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from siftd.capture.intake import Intake
 from siftd.consolidate.consolidator import HIDE, Consolidator
@@ -41,7 +40,7 @@ class Erasing:
         self._flags = flags
 
     @answers(requests.Forget)
-    async def forget(self, request: requests.Forget) -> dict[str, Any]:
+    async def forget(self, request: requests.Forget) -> requests.ForgetAnswer:
         """Forget what a person wants forgotten, or say what that would be."""
         answer = await self._consolidator.alone(lambda: self._forgetter.forget(request))
         if not request.dry_run:
@@ -49,7 +48,7 @@ class Erasing:
         return answer
 
     @answers(requests.Scrub)
-    async def scrub(self, request: requests.Scrub) -> dict[str, Any]:
+    async def scrub(self, request: requests.Scrub) -> requests.ScrubAnswer:
         """Apply the rules of the configuration as it is now to everything stored, and to what comes from now on."""
         loaded = load_settings(self._paths.home, self._flags)
         if loaded.problem:
@@ -60,7 +59,7 @@ class Erasing:
         return answer
 
     @answers(requests.Prune)
-    async def prune(self, request: requests.Prune) -> dict[str, Any]:  # noqa: ARG002 - it has no fields
+    async def prune(self, request: requests.Prune) -> requests.PruneAnswer:  # noqa: ARG002 - it has no fields
         """Forget what the configuration says is too old."""
         events_pruned = await self._consolidator.alone(self._forgetter.prune)
         segments_pruned = await self._consolidator.alone(self._maintenance.prune_log)

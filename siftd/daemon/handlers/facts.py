@@ -64,12 +64,12 @@ class FactRequests:
         self._clock = clock
 
     @answers(requests.Remember)
-    async def remember(self, request: requests.Remember) -> dict[str, Any]:
+    async def remember(self, request: requests.Remember) -> requests.RememberAnswer:
         """Keep a memory."""
         return await self._writes.remember(request)
 
     @answers(requests.Supersede)
-    async def supersede(self, request: requests.Supersede) -> dict[str, Any]:
+    async def supersede(self, request: requests.Supersede) -> requests.RememberAnswer:
         """Keep a memory in the place of another one, which stays as history; what is not said is inherited."""
         old_id = _number(request.id)
         old = await self._get(old_id)
@@ -96,7 +96,7 @@ class FactRequests:
         return answer
 
     @answers(requests.Update)
-    async def update(self, request: requests.Update) -> dict[str, Any]:
+    async def update(self, request: requests.Update) -> requests.UpdateAnswer:
         """Change fields of a memory."""
         fact_id = _number(request.id)
         old = await self._get(fact_id)
@@ -121,11 +121,11 @@ class FactRequests:
             await self._intents.keep("update", {"id": fact_id, **recorded, **standing})
             await self._writes.embed()
         drop_briefs_that_quote(self._paths)
-        waits = {"waits": True} if standing.get("waits", old["waits"]) else {}
-        return {"id": f"m{fact_id}", "changed": sorted(changes), **waits}
+        answer: requests.UpdateAnswer = {"id": f"m{fact_id}", "changed": sorted(changes)}
+        return {**answer, "waits": True} if standing.get("waits", old["waits"]) else answer
 
     @answers(requests.Accept)
-    async def accept(self, request: requests.Accept) -> dict[str, Any]:
+    async def accept(self, request: requests.Accept) -> requests.AcceptAnswer:
         """Let a memory that waits stand, as a person says."""
         fact_id = _number(request.id)
         if not (await self._get(fact_id))["waits"]:
@@ -136,7 +136,7 @@ class FactRequests:
         return {"id": f"m{fact_id}"}
 
     @answers(requests.Link)
-    async def link(self, request: requests.Link) -> dict[str, Any]:
+    async def link(self, request: requests.Link) -> requests.LinkAnswer:
         """Link two memories. Refuses a memory with itself, and a circle of superseding."""
         from_id, to_id = _number(request.from_id), _number(request.to_id)
         if request.relation not in RELATIONS:
@@ -192,23 +192,23 @@ class FactRequests:
         return await self._store.read(lambda c: fact_views.list_these(c, numbers))
 
     @answers(requests.Related)
-    async def related(self, request: requests.Related) -> dict[str, Any]:
+    async def related(self, request: requests.Related) -> requests.RelatedAnswer:
         fact_id = _number(request.id)
         await self._get(fact_id)
         return {"related": await self._store.read(lambda c: fact_views.list_related(c, fact_id))}
 
     @answers(requests.Similar)
-    async def similar(self, request: requests.Similar) -> dict[str, Any]:
+    async def similar(self, request: requests.Similar) -> requests.SimilarAnswer:
         fact_id = _number(request.id)
         text = str((await self._get(fact_id))["text"])
         limit = _bounded(request.limit)
         return {"similar": await self._store.read(lambda c: self._similar(c, fact_id, text, limit))}
 
     @answers(requests.MemoryHealth)
-    async def health(self, request: requests.MemoryHealth) -> dict[str, Any]:
+    async def health(self, request: requests.MemoryHealth) -> requests.MemoryHealthAnswer:
         now_ms = self._clock.now_ms()
 
-        def read(connection: Database) -> dict[str, Any]:
+        def read(connection: Database) -> requests.MemoryHealthAnswer:
             return {
                 "health": fact_views.health(connection, now_ms),
                 "topics": fact_views.topics(connection, now_ms, request.label),
@@ -218,7 +218,7 @@ class FactRequests:
         return await self._store.read(read)
 
     @answers(requests.SetConfig)
-    async def set_config(self, request: requests.SetConfig) -> dict[str, Any]:
+    async def set_config(self, request: requests.SetConfig) -> requests.SetConfigAnswer:
         """Keep numbers for this project's searches, and tell all of them with where each comes from."""
         values = {
             name: None if value is None else ranking_config.checked(name, value)
@@ -235,7 +235,7 @@ class FactRequests:
         return {"scoring": {name: {"value": value, "from": whence} for name, (whence, value) in given.items()}}
 
     @answers(requests.Converse)
-    async def converse(self, request: requests.Converse) -> dict[str, Any]:
+    async def converse(self, request: requests.Converse) -> requests.ConverseAnswer:
         """Start a conversation, linked to the one that it follows up on or branches from."""
         check_label(request.label)
         if len(request.title) > TITLE_CHARS_MAX:
@@ -256,12 +256,12 @@ class FactRequests:
         return {"id": new_id}
 
     @answers(requests.Conversations)
-    async def conversations(self, request: requests.Conversations) -> dict[str, Any]:
+    async def conversations(self, request: requests.Conversations) -> requests.ConversationsAnswer:
         limit = _bounded(request.limit)
         before = self._clock.now_ms() - (request.stale_days or 0) * MS_PER_DAY
         behind = cursors.decode(request.cursor, int, str)
 
-        def read(connection: Database) -> list[dict[str, Any]]:
+        def read(connection: Database) -> list[requests.Conversation]:
             if request.id is not None:
                 return conversations.tree(connection, request.id)
             if request.stale_days is not None:
@@ -282,14 +282,15 @@ class FactRequests:
             raise RequestInvalid(f"there is no memory m{fact_id}", hint="`mem memories` lists them")
         return fact
 
-    def _similar(self, connection: Database, fact_id: int, text: str, limit: int) -> list[dict[str, Any]]:
+    def _similar(self, connection: Database, fact_id: int, text: str, limit: int) -> list[requests.SimilarMemory]:
         near = self._writes.near(connection, text, self._clock.now_ms())
         rows = ((fact_candidates.find_hit(connection, each), cosine) for each, cosine in near if each != fact_id)
-        return [
+        similar: list[requests.SimilarMemory] = [
             {"id": f"m{row['id']}", "type": row["type"], "text": row["text"], "cosine": round(cosine, 4)}
             for row, cosine in rows
             if row is not None
-        ][:limit]
+        ]
+        return similar[:limit]
 
 
 _CHANGEABLE = ("text", "type", "tags", "importance", "confidence", "from", "until", "pin")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from siftd.clock import Clock, uptime_ms
 from siftd.daemon.group_commit import Committer
 from siftd.daemon.handlers.answering import answers
@@ -30,7 +28,7 @@ class Pausing:
         self._clock = clock
 
     @answers(requests.Pause)
-    async def pause(self, request: requests.Pause) -> dict[str, Any]:
+    async def pause(self, request: requests.Pause) -> requests.PauseAnswer:
         clock = self._clock
         session = await find_session(self._store, request.session) if request.known else request.session
         since = clock.now_ms()
@@ -38,7 +36,7 @@ class Pausing:
         return {"since": since, "session": session}
 
     @answers(requests.Resume)
-    async def resume(self, request: requests.Resume) -> dict[str, Any]:
+    async def resume(self, request: requests.Resume) -> requests.ResumeAnswer:
         session = await find_session(self._store, request.session) if request.known else request.session
         since = self._committer.off_since(session)
         span = self._committer.off_until_now(session)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from siftd.daemon.connection import Answer
 from siftd.daemon.handlers.answering import answers, answers_at_length, handlers_of
@@ -95,26 +95,26 @@ class Handlers:
         return await (handler.method(request, answer) if handler.takes_answer else handler.method(request))
 
     @answers(requests.Info)
-    async def info(self, _: requests.Info) -> dict[str, Any]:
+    async def info(self, _: requests.Info) -> requests.InfoAnswer:
         return await info(self._services)
 
     @answers(requests.Recall)
-    async def recall(self, request: requests.Recall) -> dict[str, Any]:
+    async def recall(self, request: requests.Recall) -> requests.GivenAnswer:
         return _given(await self._services.injector.recall(request))
 
     @answers(requests.Brief)
-    async def brief(self, request: requests.Brief) -> dict[str, Any]:
+    async def brief(self, request: requests.Brief) -> requests.GivenAnswer:
         return _given(await self._services.injector.brief(request))
 
     @answers_at_length(requests.Sampling)
-    async def sampling(self, request: requests.Sampling, answer: Answer) -> dict[str, Any]:
+    async def sampling(self, request: requests.Sampling, answer: Answer) -> requests.SamplingAnswer:
         return await self._services.samplers.offer(request, lambda: answer.is_wanted_now())
 
     @answers(requests.Stop)
-    async def stop(self, request: requests.Stop) -> dict[str, Any]:
+    async def stop(self, request: requests.Stop) -> requests.StopAnswer:
         await self._stop(request.hold)
         return {}
 
 
-def _given(given: Given) -> dict[str, Any]:
+def _given(given: Given) -> requests.GivenAnswer:
     return {"text": given.text, "items": given.items, "tokens": given.tokens}

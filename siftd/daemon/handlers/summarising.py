@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from siftd import ids
 from siftd.clock import Clock
 from siftd.consolidate.consolidator import Consolidator
@@ -40,7 +38,7 @@ class Summarising:
         self._clock = clock
 
     @answers_at_length(requests.Drain)
-    async def drain(self, request: requests.Drain, answer: Answer) -> dict[str, Any]:
+    async def drain(self, request: requests.Drain, answer: Answer) -> requests.DrainAnswer:
         limit = None if request.limit is None else max(0, request.limit)
         total = await self._store.read(lambda c: event_views.counts(c)["raw"])
 
@@ -62,7 +60,7 @@ class Summarising:
         }
 
     @answers(requests.Retry)
-    async def retry(self, request: requests.Retry) -> dict[str, Any]:
+    async def retry(self, request: requests.Retry) -> requests.RetryAnswer:
         event_id = None if request.id is None else ids.parse_number(request.id, ids.EVENT)
         skipped = await self._store.read(
             lambda c: summaries.count_skipped(c, event_id) + resummary_queue.count_fallen_back(c, event_id)
@@ -71,7 +69,7 @@ class Summarising:
         return {"retried": skipped}
 
     @answers(requests.Reembed)
-    async def reembed(self, request: requests.Reembed) -> dict[str, Any]:
+    async def reembed(self, request: requests.Reembed) -> requests.ReembedAnswer:
         self._crash_guard.clear_all("embed")  # a person wants them tried again
         since = -(2**62) if request.since is None else request.since
         store, at_once = self._store, vectors.CLEARED_AT_ONCE
@@ -83,7 +81,7 @@ class Summarising:
         return {"cleared": cleared, "embedded": await self._consolidator.embed()}
 
     @answers(requests.Resummarise)
-    async def resummarise(self, request: requests.Resummarise) -> dict[str, Any]:
+    async def resummarise(self, request: requests.Resummarise) -> requests.ResummariseAnswer:
         until = self._clock.now_ms() if request.until is None else request.until
         span = {"since": request.since, "until": until}
         count = await self._store.read(lambda c: resummary_queue.count_live(c, request.since, until))
@@ -91,7 +89,7 @@ class Summarising:
         return {"summaries": count}
 
     @answers(requests.Undo)
-    async def undo(self, request: requests.Undo) -> dict[str, Any]:
+    async def undo(self, request: requests.Undo) -> requests.UndoAnswer:
         summary_id = ids.parse_number(request.id, ids.SUMMARY)
         pairs = await self._store.read(lambda c: summaries.superseding_events(c, summary_id))
         if pairs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from siftd.daemon.connection import Answer
 from siftd.daemon.handlers.answering import answers, answers_at_length
@@ -26,11 +26,11 @@ class Transferring:
         self._transfer = transfer
 
     @answers(requests.Backup)
-    async def backup(self, request: requests.Backup) -> dict[str, Any]:
+    async def backup(self, request: requests.Backup) -> requests.BackupAnswer:
         return await self._transfer.backup(request.path)
 
     @answers_at_length(requests.Export)
-    async def export(self, request: requests.Export, answer: Answer) -> dict[str, Any]:
+    async def export(self, request: requests.Export, answer: Answer) -> requests.ExportAnswer:
         loop = asyncio.get_running_loop()
 
         def on_progress(done: int, total: int) -> None:  # called in the thread that writes
@@ -39,14 +39,14 @@ class Transferring:
         return {"path": request.path, "counts": await self._transfer.export(request.path, on_progress)}
 
     @answers_at_length(requests.Import)
-    async def import_file(self, request: requests.Import, answer: Answer) -> dict[str, Any]:
+    async def import_file(self, request: requests.Import, answer: Answer) -> requests.ImportAnswer:
         def on_progress(done: int, total: int) -> None:
             answer.progress(progress(done=done, total=total))
 
         return (await self._transfer.import_file(request, on_progress)).as_json()
 
     @answers_at_length(requests.Backfill)
-    async def backfill(self, request: requests.Backfill, answer: Answer) -> dict[str, Any]:
+    async def backfill(self, request: requests.Backfill, answer: Answer) -> requests.BackfillAnswer:
         async def on_progress(done: int, total: int, result: BackfillResult) -> None:
             answer.progress(progress(done=done, total=total, **result.as_json()))
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import msgspec
 
 from siftd.wire.requests.request import Request
 
 
-class Capture(Request[dict[str, Any]], frozen=True, kw_only=True):
+class CaptureAnswer(TypedDict):
+    """The event's id; `duplicate` when it was there already, `ignored` when it is not to be kept."""
+
+    id: NotRequired[str]
+    eventId: NotRequired[int]
+    tokensEst: NotRequired[int]
+    duplicate: NotRequired[bool]
+    ignored: NotRequired[bool]
+
+
+class Capture(Request[CaptureAnswer], frozen=True, kw_only=True):
     """Keep a tool call. Answers `id`, `eventId`, `tokensEst`, and `duplicate` when it was there already.
 
     `uid` makes a repeat harmless; `source` is the agent that did the work.

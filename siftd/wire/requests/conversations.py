@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
 import msgspec
 
 from siftd.wire.requests.request import Request
 
 
-class Converse(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Conversation(TypedDict):
+    """A session that has a name, or stems from another; how much was done and remembered in it."""
+
+    id: str
+    title: str | None
+    parentId: str | None
+    relation: str | None
+    branchesFrom: str | None
+    project: str | None
+    """What it was labelled with."""
+    startedTs: int
+    rememberedTs: int
+    """When something was last remembered in it; 0: never."""
+    lastTs: int
+    memories: int
+    events: int
+    asked: str | None
+
+
+class ConverseAnswer(TypedDict):
+    """The conversation."""
+
+    id: str
+
+
+class ConversationsAnswer(TypedDict):
+    """Conversations, and where the list goes on (null: nowhere)."""
+
+    conversations: list[Conversation]
+    nextCursor: str | None
+
+
+class Converse(Request[ConverseAnswer], frozen=True, kw_only=True):
     """Name a session, or begin one from another: it follows up on one, branches from one, or both. Answers `id`."""
 
     waits_for_log = True
@@ -21,7 +53,7 @@ class Converse(Request[dict[str, Any]], frozen=True, kw_only=True):
     label: str | None = None
 
 
-class Conversations(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Conversations(Request[ConversationsAnswer], frozen=True, kw_only=True):
     """The conversations, the latest first; the tree of one (`id`); or those idle for `stale_days`."""
 
     id: str | None = None

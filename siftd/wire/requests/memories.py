@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import NotRequired, TypedDict
 
 from siftd.filters import Moment
 from siftd.wire.requests.request import Request
@@ -86,7 +86,135 @@ class MemoriesAnswer(TypedDict):
     nextCursor: str | None
 
 
-class Remember(Request[dict[str, Any]], frozen=True, kw_only=True):
+class RememberAnswer(TypedDict):
+    """The memory, and those that say nearly the same, as they are cited."""
+
+    id: str
+    memoryId: int
+    similar: list[str]
+    duplicate: NotRequired[bool]
+    """It is kept already."""
+    waits: NotRequired[bool]
+    """For a person's word."""
+
+
+class UpdateAnswer(TypedDict):
+    """The memory, and the names of what was changed."""
+
+    id: str
+    changed: list[str]
+    waits: NotRequired[bool]
+
+
+class AcceptAnswer(TypedDict):
+    """The memory."""
+
+    id: str
+
+
+LinkAnswer = TypedDict("LinkAnswer", {"from": str, "to": str, "relation": str})
+"""The two memories, as they are cited, and how they belong together."""
+
+
+class RelatedMemory(TypedDict):
+    """A link of a memory, and what stands at its other end."""
+
+    relation: str
+    ts: int
+    fromId: int
+    toId: int
+    id: int
+    type: str
+    text: str
+
+
+class RelatedAnswer(TypedDict):
+    """The links of a memory."""
+
+    related: list[RelatedMemory]
+
+
+class SimilarMemory(TypedDict):
+    """A memory, and how near it is."""
+
+    id: str
+    type: str
+    text: str
+    cosine: float
+
+
+class SimilarAnswer(TypedDict):
+    """The nearest first."""
+
+    similar: list[SimilarMemory]
+
+
+class Topic(TypedDict):
+    """A type or a tag, how many memories have it, and when one was last changed."""
+
+    topic: str
+    count: int
+    latest: int
+
+
+class Topics(TypedDict):
+    """How many memories hold now."""
+
+    types: list[Topic]
+    tags: list[Topic]
+
+
+class Conflict(TypedDict):
+    """Two memories that contradict each other while neither is superseded."""
+
+    ts: int
+    aId: int
+    aText: str
+    aProject: str | None
+    bId: int
+    bText: str
+    bProject: str | None
+
+
+class Health(TypedDict):
+    """The memories' numbers; `byType` and `byLabel` count all that are kept, `conversations` the named."""
+
+    total: int
+    unsuperseded: int
+    live: int
+    pinned: int
+    waiting: int
+    expired: int
+    oldestTs: int | None
+    newestTs: int | None
+    newestCreatedTs: int | None
+    links: int
+    contradictions: int
+    conversations: int
+    unembedded: int
+    byType: dict[str, int]
+    byLabel: list[tuple[str | None, int]]
+
+
+class MemoryHealthAnswer(TypedDict):
+    """Numbers, topics, and what contradicts."""
+
+    health: Health
+    topics: Topics
+    conflicts: list[Conflict]
+
+
+ScoringNumber = TypedDict("ScoringNumber", {"value": float, "from": str})
+"""A number by which searches weigh, and whence it is: "project", "file" or "default"."""
+
+
+class SetConfigAnswer(TypedDict):
+    """All numbers, by their names."""
+
+    scoring: dict[str, ScoringNumber]
+
+
+class Remember(Request[RememberAnswer], frozen=True, kw_only=True):
     """Keep a statement on purpose. Answers `id`, `memoryId`, `similar` (ids), and `duplicate` when it is kept already.
 
     `from` and `until` bound its validity: outside of it the memory is in no search and no recall.
@@ -115,7 +243,7 @@ class Remember(Request[dict[str, Any]], frozen=True, kw_only=True):
     """A folder more whose `.env`-like files' values are redacted: of the project from which one for all is kept."""
 
 
-class Supersede(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Supersede(Request[RememberAnswer], frozen=True, kw_only=True):
     """Keep a memory in the place of another one (`id`), which stays as history, out of search. Answers like `remember`.
 
     What is not given is inherited.
@@ -141,7 +269,7 @@ class Supersede(Request[dict[str, Any]], frozen=True, kw_only=True):
     root: str | None = None
 
 
-class Update(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Update(Request[UpdateAnswer], frozen=True, kw_only=True):
     """Change fields of a memory; a changed text is embedded anew. Answers `id`, `changed`."""
 
     changes_brief = True
@@ -161,7 +289,7 @@ class Update(Request[dict[str, Any]], frozen=True, kw_only=True):
     root: str | None = None
 
 
-class Accept(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Accept(Request[AcceptAnswer], frozen=True, kw_only=True):
     """Say in a person's name that a memory that waits may stand: be pinned, or be for every project. Answers `id`.
 
     `mem pins --accept` asks a person first; no tool of an agent sends this.
@@ -172,7 +300,7 @@ class Accept(Request[dict[str, Any]], frozen=True, kw_only=True):
     id: str
 
 
-class Link(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Link(Request[LinkAnswer], frozen=True, kw_only=True):
     """Link two memories: `supersedes`, `contradicts` or `related_to`. Answers `from`, `to`, `relation`."""
 
     changes_brief = True
@@ -210,7 +338,7 @@ class Memories(Request[MemoriesAnswer], frozen=True, kw_only=True):
     """`nextCursor` of the answer before: the list goes on from there (`siftd.wire.cursors`)."""
 
 
-class Related(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Related(Request[RelatedAnswer], frozen=True, kw_only=True):
     """The links of a memory, with what stands at their other ends. Answers `related`."""
 
     may_be_global = True
@@ -218,7 +346,7 @@ class Related(Request[dict[str, Any]], frozen=True, kw_only=True):
     id: str
 
 
-class Similar(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Similar(Request[SimilarAnswer], frozen=True, kw_only=True):
     """The live memories nearest to one in meaning. Answers `similar`."""
 
     may_be_global = True
@@ -227,7 +355,7 @@ class Similar(Request[dict[str, Any]], frozen=True, kw_only=True):
     limit: int = 5
 
 
-class MemoryHealth(Request[dict[str, Any]], frozen=True, kw_only=True):
+class MemoryHealth(Request[MemoryHealthAnswer], frozen=True, kw_only=True):
     """The memories as a whole. Answers `health`, and `topics` and `conflicts`, of one label if so."""
 
     may_be_global = True
@@ -235,7 +363,7 @@ class MemoryHealth(Request[dict[str, Any]], frozen=True, kw_only=True):
     label: str | None = None
 
 
-class SetConfig(Request[dict[str, Any]], frozen=True, kw_only=True):
+class SetConfig(Request[SetConfigAnswer], frozen=True, kw_only=True):
     """Set how this project's searches are weighed, or those under a label; null: no longer.
 
     Answers `scoring`: each number and whence it is.

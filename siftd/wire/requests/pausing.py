@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from siftd.wire.requests.request import Request
 
 
-class Pause(Request[dict[str, Any]], frozen=True, kw_only=True):
+class PauseAnswer(TypedDict):
+    """Since when, of which session (empty: of all)."""
+
+    since: int
+    session: str
+
+
+class ResumeAnswer(TypedDict):
+    """When it was paused (null: it was not), and which session (empty: all)."""
+
+    since: int | None
+    session: str
+
+
+class Pause(Request[PauseAnswer], frozen=True, kw_only=True):
     """Capture nothing more until `resume`; with a session's id nothing more of that session. Answers `since` and
     `session`.
 
@@ -19,7 +33,7 @@ class Pause(Request[dict[str, Any]], frozen=True, kw_only=True):
     known: bool = False
 
 
-class Resume(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Resume(Request[ResumeAnswer], frozen=True, kw_only=True):
     """Capture again what happens from now on; `known` as of `pause`. Answers `since` (when it was paused; null: it was
     not) and `session`.
     """

@@ -2,13 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from siftd.filters import Moment
 from siftd.wire.requests.request import Request
 
 
-class Drain(Request[dict[str, Any]], frozen=True, kw_only=True):
+class DrainAnswer(TypedDict):
+    """What a drain did, and how many events are still raw."""
+
+    processed: int
+    errors: int
+    pending: int
+    backend: str
+    firstError: str | None
+    embedded: int
+    sessions: int
+    rewritten: int
+
+
+class RetryAnswer(TypedDict):
+    """How many events are tried again."""
+
+    retried: int
+
+
+class ResummariseAnswer(TypedDict):
+    """How many summaries are to be made again."""
+
+    summaries: int
+
+
+class ReembedAnswer(TypedDict):
+    """How many vectors were taken out, and made."""
+
+    cleared: int
+    embedded: int
+
+
+class UndoAnswer(TypedDict):
+    """How many summaries no longer hide it."""
+
+    restored: int
+
+
+class Question(TypedDict):
+    """What a lent model is asked."""
+
+    id: int
+    rules: str
+    message: str
+    maxTokens: int
+
+
+class SamplingAnswer(TypedDict):
+    """A question, null where there is none for now; whether another offer makes sense."""
+
+    ask: Question | None
+    wanted: bool
+
+
+class Drain(Request[DrainAnswer], frozen=True, kw_only=True):
     """Summarise and embed what is raw, at most `limit` events. Streams progress; answers the counts.
 
     `backend` names another than the configured one for this time; a remote one is bound by the same daily cap.
@@ -20,7 +74,7 @@ class Drain(Request[dict[str, Any]], frozen=True, kw_only=True):
     backend: str | None = None
 
 
-class Retry(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Retry(Request[RetryAnswer], frozen=True, kw_only=True):
     """Make a skipped event raw again, or all of them. Answers `retried`."""
 
     waits_for_log = True
@@ -28,7 +82,7 @@ class Retry(Request[dict[str, Any]], frozen=True, kw_only=True):
     id: str | None = None
 
 
-class Resummarise(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Resummarise(Request[ResummariseAnswer], frozen=True, kw_only=True):
     """Have what happened in a time told anew by the configured backend, at the next drains. Answers `summaries`."""
 
     waits_for_log = True
@@ -37,7 +91,7 @@ class Resummarise(Request[dict[str, Any]], frozen=True, kw_only=True):
     until: Moment | None = None
 
 
-class Reembed(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Reembed(Request[ReembedAnswer], frozen=True, kw_only=True):
     """Make the vectors anew, of what happened since a moment or of everything. Answers `cleared` and `embedded`.
 
     Search goes on meanwhile with the words, and with each vector as soon as it is there.
@@ -46,7 +100,7 @@ class Reembed(Request[dict[str, Any]], frozen=True, kw_only=True):
     since: Moment | None = None
 
 
-class Undo(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Undo(Request[UndoAnswer], frozen=True, kw_only=True):
     """Bring a superseded summary back for good. Answers `restored`."""
 
     changes_brief = True
@@ -55,7 +109,7 @@ class Undo(Request[dict[str, Any]], frozen=True, kw_only=True):
     id: str
 
 
-class Sampling(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Sampling(Request[SamplingAnswer], frozen=True, kw_only=True):
     """Offer a model of one's own for summaries, and bring what it `said` to question `id` (null: nothing).
 
     Answers after a while at most: `ask` (null, or `id`, `rules`, `message`, `maxTokens`), and `wanted`, whether another

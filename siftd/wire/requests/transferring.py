@@ -2,18 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from siftd.wire.requests.request import Request
 
 
-class Export(Request[dict[str, Any]], frozen=True, kw_only=True):
+class ExportAnswer(TypedDict):
+    """The file, and how many of each kind it holds."""
+
+    path: str
+    counts: dict[str, int]
+
+
+class ImportAnswer(TypedDict):
+    """How many of each kind were added, and were known; what stayed out because it was forgotten here; errors."""
+
+    added: dict[str, int]
+    known: dict[str, int]
+    forgotten: int
+    errors: int
+    firstError: str | None
+
+
+class BackupAnswer(TypedDict):
+    """The file, its size, and the last record of the log that it has."""
+
+    path: str
+    bytes: int
+    seq: int
+
+
+class BackfillAnswer(TypedDict):
+    """What was read (`siftd.backfill.result`)."""
+
+    source: str
+    scanned: int
+    captured: int
+    skippedDuplicate: int
+    errors: int
+    firstError: str | None
+    sessions: int
+    growing: int
+    firstTs: int | None
+    lastTs: int | None
+
+
+class Export(Request[ExportAnswer], frozen=True, kw_only=True):
     """Write everything into a new file (mode 0600) at an absolute path. Streams progress; answers `path`, `counts`."""
 
     path: str
 
 
-class Import(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Import(Request[ImportAnswer], frozen=True, kw_only=True):
     """Merge an exported file in. Streams progress; answers `added`, `known`, `forgotten`, `errors`, `firstError`.
 
     `own`: a person says that the file is an export of their own, and it is believed who said what. What is for every
@@ -27,13 +67,13 @@ class Import(Request[dict[str, Any]], frozen=True, kw_only=True):
     yes: bool = False
 
 
-class Backup(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Backup(Request[BackupAnswer], frozen=True, kw_only=True):
     """Copy the database, checked, into a new file (mode 0600) at an absolute path. Answers `path`, `bytes`, `seq`."""
 
     path: str
 
 
-class Backfill(Request[dict[str, Any]], frozen=True, kw_only=True):
+class Backfill(Request[BackfillAnswer], frozen=True, kw_only=True):
     """Read a client's session files into the store. Streams progress; answers the counts.
 
     `paths` are absolute; none: this workspace's own in `folder`, where the client keeps them.
