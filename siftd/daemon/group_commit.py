@@ -33,43 +33,29 @@ from siftd.capture.admission import (
     Redacted,
     RedactedEvent,
     RedactedIntent,
-    RedactedSessionChange,
-    numbered_uid,
 )
-from siftd.capture.corrections import correction_of, may_correct
 from siftd.clock import Clock, uptime_ms
-from siftd.daemon.pending_identities import PendingIdentities
+from siftd.daemon.identities import Identities
 from siftd.errors import Faltered, LogError, SiftdError, StoreClosed, StoreError, is_transient
 from siftd.log.record import Record
 from siftd.log.recovery import iter_records
 from siftd.log.writer import Entry, LogWriter
-from siftd.store import events, opt_outs, outcomes
+from siftd.store import events, opt_outs
 from siftd.store.access import Database, DatabaseError
 from siftd.store.connection import begin, commit, rollback, translate, wait_for_locks
 from siftd.store.ids import last_id
 from siftd.store.opt_outs import OFF, Way
-from siftd.store.tombstones import FORGOTTEN, Buried, Tombstones
+from siftd.store.tombstones import FORGOTTEN, Tombstones
 
 log = structlog.get_logger()
 T = TypeVar("T")
 
 GROUP_MAX = 128
 """Captures that share one sync at most. Arbitrary: a sync is amortised well before."""
-OCCURRENCES_MAX = 1_024
-"""Texts whose last number is remembered; of any other its equals are counted. Arbitrary: people repeat few."""
-
-BEFORE_MS, BEHIND_MS = 10_000, 600_000
-"""How much earlier, or later, than its hook a session's file may date a fact: a file dates calls that ran beside each
-other by the last of them."""
-
 CATCH_UP_SECONDS = 20.0
 """How long a request waits for the database at most. `mem` and MCP wait for 30 s; a forget of ours takes less."""
 CATCH_UP_PAUSE_SECONDS = 0.05
 
-_REPEATED = -2
-"""What stands for the id of a change that is kept already: it is no event."""
-CHANGES_MAX = 64
-"""A frame comes twice within seconds, from a hook that gave up waiting and from its courier. Arbitrary."""
 _DROPPED = {FORGOTTEN: "forgotten", OFF: "off"}
 """Reasons, and names of counters."""
 
@@ -123,18 +109,11 @@ class Committer:
         self._log_path = log_path
         self._connection = connection
         self._clock = clock
-        self._tombstones = tombstones
         self._opt_outs = opt_outs.OptOuts(connection)
         self._last_seq = 0
         self._is_behind = False
         self._refusing: str | None = None
-        self._pending = PendingIdentities()
-        self._delivered_again: dict[str, str | None] = {}
-        """What a file told first and a hook then, with the hook's frame."""
-        self._changes: deque[str] = deque(maxlen=CHANGES_MAX)
-        """The frames of the last changes of sessions, which leave no row to be found by."""
-        self._occurrences: dict[str, int] = {}
-        """By native key, the last number given: to count equals anew for each would cost what all before it cost."""
+        self.identities = Identities(connection, clock, tombstones, self._is_off)
         self._captures: deque[_Capture] = deque()
         self._jobs: deque[_Job] = deque()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
@@ -333,7 +312,7 @@ class Committer:
         except LogError as error:
             rollback(self._connection)
             for entry in entries:
-                self._pending.remove(entry)
+                self.identities.remove(entry)
             log.warning("captures_refused", count=len(entries), error=error.code)
             self._refusing = error.code
             # On a full disk CPython (before 3.12.8) leaves half a bytecode file, and no later import survives that.
@@ -348,8 +327,7 @@ class Committer:
         for entry in entries:
             if isinstance(entry.event, RedactedIntent):
                 self._opt_outs.take(entry.event.kind, entry.event.payload_json)
-            elif isinstance(entry.event, RedactedSessionChange) and entry.event.frame_uid is not None:
-                self._changes.append(entry.event.frame_uid)
+            self.identities.note_logged(entry)
         if records:
             self._refusing = None
         if is_locked:
@@ -375,8 +353,8 @@ class Committer:
         for capture in group:
             event = capture.event
             try:
-                known, uid = self.resolve(event, capture.way)
-                correction = None if known is None else self._correction(event, known, uid)
+                known, uid = self.identities.resolve(event, capture.way)
+                correction = None if known is None else self.identities.correction(event, known, uid)
             except DatabaseError as error:  # a damaged database: replay finds repeats by their uid later
                 self._fall_behind(error)
                 known, uid = None, event.uid if isinstance(event, RedactedEvent) else None
@@ -390,136 +368,28 @@ class Committer:
                 if correction is not None:
                     seq = self._last_seq = self._last_seq + 1
                     entries.append(Entry(correction, seq, None))
-                    self._pending.add(entries[-1])
+                    self.identities.add(entries[-1])
                 event_id = known if known > 0 else None
                 receipts.append(Receipt(event_id, seq, is_duplicate=True, dropped=_DROPPED.get(known)))
                 continue
             self._last_seq += 1
             entries.append(Entry(event, self._last_seq, uid))
-            self._pending.add(entries[-1])
+            self.identities.add(entries[-1])
             if isinstance(event, RedactedEvent):
                 receipts.append(Receipt(self._last_seq, self._last_seq, event.tokens_est))
             else:
                 receipts.append(Receipt(None, self._last_seq))
         return receipts, entries
 
-    def resolve(self, event: Redacted, way: Way) -> tuple[int | None, str | None]:
-        """Return (the event that this one is another delivery of, else None; its final uid)."""
-        if event.frame_uid is not None and (known := self._find_frame(event.frame_uid)) is not None:
-            return known, None
-        if isinstance(event, RedactedSessionChange) and event.frame_uid in self._changes:
-            return _REPEATED, None
-        if self._forgets and self._is_forgotten(event, way):
-            return FORGOTTEN, None
-        if not isinstance(event, RedactedIntent) and self._is_off(event, way):
-            return OFF, None
-        if not isinstance(event, RedactedEvent):
-            return None, None
-        if event.uid is not None and event.native_key is not None:
-            self._occurrences.pop(event.native_key, None)  # a transcript counts for itself, and may leave gaps
-        if event.uid is None and (read := self._find_read(event)) is not None:
-            return read
-        uid = event.uid or self._counted_uid(event)
-        stored = self._find_uid(uid)
-        if stored is not None and event.input_key and stored.input_key not in (None, event.input_key):
-            uid = numbered_uid(uid, event.input_key)
-            stored = self._find_uid(uid)
-        if stored is not None:
-            return stored.event_id, uid
-        return (self._find_copied(event) if event.from_transcript else None), uid
-
-    def _correction(self, event: Redacted, known: int, uid: str | None) -> RedactedIntent | None:
-        """Return what makes a stored event's outcome the one that its session's file tells; None where that is no news.
-
-        Where one fact has come twice in a group, the second finds what the first said.
-        """
-        if known <= 0 or uid is None or not isinstance(event, RedactedEvent) or not may_correct(event):
-            return None
-        outcome = self._pending.find_outcome(uid) or outcomes.find_outcome(self._connection, uid)
-        if outcome != "ok":  # or it is a fork's copy, whose original has another uid
-            return None
-        return correction_of(event, known, uid)
-
     def _is_off(self, event: Captured, way: Way) -> bool:
         return self._opt_outs.covers(event.session_id, event.ts, way, self._clock.now_ms())
-
-    def _find_frame(self, frame_uid: str) -> int | None:
-        return self._pending.find_by_frame(frame_uid) or events.find_by_frame(self._connection, frame_uid)
-
-    def _find_uid(self, uid: str) -> events.Stored | Buried | None:
-        found = self._pending.find_by_uid(uid) or events.find_by_uid(self._connection, uid)
-        return self._forgets.find_uid(uid) if found is None and self._forgets else found
-
-    @property
-    def _forgets(self) -> Tombstones | None:
-        """The tombstones, if there are any."""
-        return None if self._tombstones is None or self._tombstones.is_empty else self._tombstones
-
-    def _is_forgotten(self, event: Redacted, way: Way) -> bool:
-        """Whether an event, or a session's change, is part of what was forgotten."""
-        assert self._tombstones is not None
-        now_ms = None if way == "read" else self._clock.now_ms()
-        found = None if event.frame_uid is None else self._tombstones.find_frame(event.frame_uid)
-        if isinstance(event, RedactedEvent):
-            scope = event.session_id, event.ts, event.payload_json
-            found = self._tombstones.find_arriving(*scope, now_ms=now_ms) if found is None else found
-            if found is None and event.from_transcript:
-                identity = event.native_key, event.input_key, event.session_id, event.input_hash
-                found = self._tombstones.find_copied(*identity)
-        elif isinstance(event, RedactedSessionChange):
-            scope_of_change = event.session_id, event.ts
-            found = self._tombstones.find_arriving(*scope_of_change, now_ms=now_ms) if found is None else found
-        elif event.kind == "remember":
-            found = self._tombstones.find_memory(event.payload_json)
-        elif event.kind == "conversation" and way == "read":
-            found = self._tombstones.find_title(event.payload_json)
-        elif event.kind == "pod" and way == "read":
-            found = self._tombstones.find_pod(event.payload_json)
-        return found is not None
-
-    def _find_copied(self, event: RedactedEvent) -> int | None:
-        """Return the event that a transcript's record repeats: a fork's copy, or an equal one where no id tells."""
-        if event.native_key is None:
-            return events.find_equal(self._connection, event.session_id, event.input_hash)
-        identity = event.native_key, event.session_id, event.input_key
-        return self._pending.find_original(*identity) or events.find_original(self._connection, *identity)
-
-    def _find_read(self, event: RedactedEvent) -> tuple[int, str] | None:
-        """Return the fact that a hook tells after its session's file did, where no id says that they are the same: the
-        first with its key, about its time, that no other hook has told since."""
-        key = event.native_key
-        if key is None or event.frame_uid is None:
-            return None
-        span = event.ts - BEFORE_MS, event.ts + BEHIND_MS
-        read = events.list_read(self._connection, key, *span) + self._pending.list_read(key, *span)
-        for uid, event_id in read:
-            if self._delivered_again.setdefault(uid, event.frame_uid) == event.frame_uid:
-                if len(self._delivered_again) > OCCURRENCES_MAX:
-                    del self._delivered_again[next(iter(self._delivered_again))]
-                return event_id, uid
-        return None
-
-    def _counted_uid(self, event: RedactedEvent) -> str:
-        """Return the uid of a fact that is told from its equals by counting them: the next that is free."""
-        key = event.native_key
-        assert key is not None
-        occurrence = self._occurrences.pop(key, 0)
-        if not occurrence or self._find_uid(numbered_uid(key, occurrence)) is None:
-            occurrence = events.count_occurrences(self._connection, key)
-        occurrence += 1
-        while self._find_uid(numbered_uid(key, occurrence)) is not None:
-            occurrence += 1
-        self._occurrences[key] = occurrence
-        if len(self._occurrences) > OCCURRENCES_MAX:
-            del self._occurrences[next(iter(self._occurrences))]
-        return numbered_uid(key, occurrence)
 
     def _insert(self, records: list[Record], group: list[_Capture], receipts: list[Receipt]) -> None:
         try:
             events.apply_records(self._connection, records)
             self._count(group, receipts)
             commit(self._connection)
-            self._pending.clear()
+            self.identities.note_stored()
         except Exception as error:  # noqa: BLE001 - they are in the log; one that no table takes is left out from there
             rollback(self._connection)
             self._fall_behind(error)
@@ -555,7 +425,7 @@ class Committer:
         commit(self._connection)
         self._is_behind = False
         wait_for_locks(self._connection, waits=True)
-        self._pending.clear()
+        self.identities.note_stored()
         log.info("store_caught_up", added=added)
         begin(self._connection)
 

@@ -129,14 +129,14 @@ async def test_a_capture_that_fails_on_its_own_account_costs_its_group_nothing(
 ) -> None:
     async with opened(tmp_path) as memory:
         committer = memory.services.committer
-        resolve = committer.resolve
+        resolve = committer.identities.resolve
 
         def fail(event: Any, way: Any) -> Any:
             if b"part1" in event.payload_json:
                 raise ZeroDivisionError
             return resolve(event, way)
 
-        monkeypatch.setattr(committer, "resolve", fail)
+        monkeypatch.setattr(committer.identities, "resolve", fail)
         receipts = await asyncio.gather(*(committer.keep(captured(memory, number)) for number in range(3)))
         assert [receipt.error is None for receipt in receipts] == [True, False, True]
 
