@@ -63,9 +63,10 @@ class Record(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, f
     payload: msgspec.Raw = msgspec.Raw(b"")
 
 
-_OF_AN_EVENT = tuple(
+OF_AN_EVENT = tuple(
     name for name in RedactedEvent.__struct_fields__ if name in Record.__struct_fields__ and name != "uid"
 )
+"""What a record keeps of a `RedactedEvent` as it is, besides its payload and its final uid."""
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Record)
 
@@ -97,7 +98,7 @@ def record_of(event: Redacted, seq: int, uid: str | None) -> Record:
             session_id=event.session_id,
             payload=msgspec.Raw(event.payload_json),
         )
-    fields = {name: getattr(event, name) for name in _OF_AN_EVENT}
+    fields = {name: getattr(event, name) for name in OF_AN_EVENT}
     return Record(seq=seq, kind="capture", uid=uid, payload=msgspec.Raw(event.payload_json), **fields)
 
 

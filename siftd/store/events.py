@@ -19,17 +19,12 @@ from siftd.clients.older import kind_and_action, said_by
 from siftd.errors import is_transient
 from siftd.log.record import Record
 from siftd.store import meta
+from siftd.store.event_columns import AS_RECORDED, COLUMNS
 from siftd.store.ids import last_id
 from siftd.store.intents import apply_intent, apply_summaries
 
-_AS_RECORDED = (
-    "ts", "session_id", "tool", "input_hash", "tokens_est", "uid", "frame_uid", "outcome", "native_key", "input_key",
-    "prompt_id", "agent_id", "spawned_agent_id",
-)  # fmt: skip
-"""Columns that a record fills as it is."""
-_COLUMNS = ("id", "payload_json", "kind", "action", "said_by", *_AS_RECORDED)
-_INSERT = f"INSERT INTO events ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
-_as_recorded = attrgetter(*_AS_RECORDED)
+_INSERT = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+_as_recorded = attrgetter(*AS_RECORDED)
 _TOUCH_SESSION = """
 INSERT INTO sessions (session_id, cwd, started_ts, last_ts, ended_ts, source, compacted_ts)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, CASE WHEN ?7 = 'compact' THEN ?4 END)

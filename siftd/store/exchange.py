@@ -16,11 +16,11 @@ from siftd.model import Scope
 from siftd.store import summaries, turn_summaries
 from siftd.store.answers import as_rows
 from siftd.store.bulk_insert import insert_rows
+from siftd.store.event_columns import EXPORTED
 from siftd.store.turn_summaries import cite
 
 _ROWS = {
-    "events": "SELECT id, ts, session_id, kind AS event_kind, tool, action, payload_json, outcome, uid, frame_uid,"
-    " native_key, input_key, prompt_id, agent_id, spawned_agent_id, said_by FROM events ORDER BY id",
+    "events": f"SELECT {', '.join(EXPORTED)} FROM events ORDER BY id",  # noqa: S608 - names of our own
     "sessions": "SELECT session_id, started_ts, last_ts, ended_ts, cwd, source FROM sessions ORDER BY started_ts",
     "summaries": "SELECT id, event_id, ts, model, prompt_hash, text, tokens_in, tokens_out, confidence, scope,"
     " (SELECT json_group_array(dst_id) FROM provenance_edges p WHERE p.src_kind = 'summary' AND p.src_id = s.id"

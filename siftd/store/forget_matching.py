@@ -12,7 +12,8 @@ import fnmatch
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any
 from unicodedata import normalize
 
@@ -28,10 +29,31 @@ from siftd.store.tombstones import Keys, paths_of
 EVENTS_PER_RECORD = 500
 """What one `forget` record names at most: the writer sets its tombstones between two groups of captures."""
 _STOPS = ("turn_end", "subagent_end")
-_EVENTS = """
-SELECT id, uid, frame_uid, native_key, input_key, session_id, ts, kind, tool, input_hash, prompt_id, agent_id,
-       spawned_agent_id, payload_json FROM events
-"""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """An event as the database or the log tells it."""
+
+    seq: int
+    kind: str
+    uid: str | None
+    frame_uid: str | None
+    native_key: str | None
+    input_key: str | None
+    session_id: str
+    ts: int
+    tool: str
+    input_hash: str
+    prompt_id: str | None
+    agent_id: str | None
+    spawned_agent_id: str | None
+
+
+_AS_STORED = tuple(each.name for each in fields(EventRow))[2:]
+"""Columns, and fields of a record, that are the same in both."""
+_as_recorded = attrgetter(*_AS_STORED)
+_EVENTS = f"SELECT id, kind, {', '.join(_AS_STORED)}, payload_json FROM events"  # noqa: S608 - names of our own
 _BY_IDS = f"{_EVENTS} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"  # noqa: S608 - constants only
 _BY_SESSION = f"{_EVENTS} WHERE session_id = ? ORDER BY id"
 _TELLING = (*_STOPS, "assistant_text", "compaction")
@@ -65,25 +87,6 @@ class ForgetQuery:
         if self.events or self.facts:
             return "id"
         return "session" if self.session else "file" if self.file else "query" if self.query else "time"
-
-
-@dataclass(frozen=True, slots=True)
-class EventRow:
-    """An event as the database or the log tells it."""
-
-    seq: int
-    uid: str | None
-    frame_uid: str | None
-    native_key: str | None
-    input_key: str | None
-    session_id: str
-    ts: int
-    kind: str
-    tool: str
-    input_hash: str
-    prompt_id: str | None
-    agent_id: str | None
-    spawned_agent_id: str | None
 
 
 @dataclass
@@ -382,21 +385,8 @@ def _is_glob(file: str) -> bool:
 
 
 def _event_of(record: Record) -> EventRow:
-    return EventRow(
-        record.seq,
-        record.uid,
-        record.frame_uid,
-        record.native_key,
-        record.input_key,
-        record.session_id,
-        record.ts,
-        kind_and_action(record.event_kind, record.action, record.tool)[0],
-        record.tool,
-        record.input_hash,
-        record.prompt_id,
-        record.agent_id,
-        record.spawned_agent_id,
-    )
+    kind = kind_and_action(record.event_kind, record.action, record.tool)[0]
+    return EventRow(record.seq, kind, *_as_recorded(record))
 
 
 def list_events_until(connection: sqlite3.Connection, until: int) -> list[int]:
