@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, format_day, one_line, paint, say, say_json, tell
-from siftd.wire.asking import untyped
+from siftd.wire import asking
 from siftd.wire.global_routing import LETTER
 from siftd.workspace.paths import GLOBAL
 
@@ -43,17 +43,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, options: Namespace) -> int:
-    asked: dict[str, Any] = {"kind": "facts", "category": options.category, "sessions": options.all}
+    as_of = None
     if options.as_of:
         import time
 
         from siftd.timestamps import parse_moment
 
-        asked["asOf"] = parse_moment(options.as_of, time.time_ns() // 1_000_000)
-    found, of_sessions = _read(context, asked, "m")
+        as_of = parse_moment(options.as_of, time.time_ns() // 1_000_000)
+    found, of_sessions = _read(context, options, as_of, "m")
     shared = context.home.for_workspace(GLOBAL).database
     if not options.project and context.workspace.key != GLOBAL and os.path.exists(shared):  # noqa: PTH110 - 10 ms
-        found += _read(context, asked | {"project": False}, LETTER)[0]
+        found += _read(context, options, as_of, LETTER)[0]
     if options.json:
         say_json({"facts": found, "ofSessions": of_sessions})
         return 0
@@ -69,14 +69,15 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
-def _read(context: Context, asked: dict[str, Any], letter: str) -> tuple[list[dict[str, Any]], int]:
+def _read(context: Context, options: Namespace, as_of: int | None, letter: str) -> tuple[list[dict[str, Any]], int]:
     """Return every fact of one store, and how many more single sessions said."""
     found: list[dict[str, Any]] = []
     cursor, of_sessions = None, 0
     while True:
-        answer = context.ask(untyped(asked | {"cursor": cursor}))
-        found += [each | {"id": f"{letter}{each['id']}"} for each in answer.get("facts", ())]
-        of_sessions, cursor = answer.get("ofSessions", 0), answer.get("nextCursor")
+        request = asking.Facts(category=options.category, sessions=options.all, as_of=as_of, cursor=cursor)
+        answer = context.ask(asking.elsewhere(request) if letter == LETTER else request)
+        found += [{**each, "id": f"{letter}{each['id']}"} for each in answer["facts"]]
+        of_sessions, cursor = answer["ofSessions"], answer["nextCursor"]
         if cursor is None:
             return found, of_sessions
 
