@@ -8,7 +8,7 @@ import posix
 import sys
 from _signal import ITIMER_REAL, SIG_DFL, SIGALRM, setitimer, signal
 
-from courier import KEPT, PATH, is_ours, note, own_package
+from courier import PASSED_ON, PATH, is_ours, note, own_package
 
 TYPED = b'"prompt":"/siftd:mem'
 ENDS = (b'"', b" ", b"\\")
@@ -37,7 +37,7 @@ def reply(raw: bytes, env: dict[str, str], run: str) -> None:
             posix._exit(0)
     posix.close(writer)
     posix.dup2(reader, 0)
-    given = {name: env[name] for name in (*KEPT, *FROM_CLIENT) if name in env}
+    given = {name: env[name] for name in (*PASSED_ON, *FROM_CLIENT) if name in env}
     home, _, namespace = run.rpartition("/")[0].rpartition("/")
     given |= {"PATH": PATH, "SIFTD_HOME": home, "SIFTD_NS": namespace}
     posix.execve(sys.executable, [sys.executable, "-I", package + "/__main__.py", "answer"], given)

@@ -37,7 +37,7 @@ POLL_SECONDS = 0.02
 ALREADY_RUNNING_STATUS = 5
 EXCLUDED_STATUS = 6
 OPENED = posix.O_CREAT | posix.O_NOFOLLOW  # a link planted at a name of ours leads nowhere
-KEPT = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SIFTD_HOME", "SIFTD_NS")
+PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SIFTD_HOME", "SIFTD_NS")
 PATH = (
     "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin"
     ":/run/current-system/sw/bin:/nix/var/nix/profiles/default/bin"
@@ -182,13 +182,13 @@ def is_relayed(frame: bytes, key: str, seconds: float) -> bool:
     return False
 
 
-def detach(kept: int | None) -> None:
+def detach(passed: int | None) -> None:
     posix.setsid()
     signal(SIGALRM, SIG_DFL)
     setitimer(ITIMER_REAL, LIFE_SECONDS)
     for name in posix.listdir("/dev/fd"):
         try:
-            if int(name) != kept:
+            if int(name) != passed:
                 posix.close(int(name))
         except OSError:
             pass
@@ -213,7 +213,7 @@ class Courier:
         self.key = key
         self.folder = folder
         self.is_off = env.get("SIFTD_OFF") == "1"
-        self.env = {name: env[name] for name in KEPT if name in env} | {"PATH": PATH} | ALLOCATOR
+        self.env = {name: env[name] for name in PASSED_ON if name in env} | {"PATH": PATH} | ALLOCATOR
         self.run = run
         self.env["SIFTD_HOME"] = run.rpartition("/")[0].rpartition("/")[0]
         self.env["SIFTD_NS"] = run.rpartition("/")[0].rpartition("/")[2]

@@ -126,12 +126,12 @@ def main(env: dict[str, str], run: str) -> None:
     deadline = time.monotonic() + ANSWER_SECONDS
     answer, conn = ask(frame, key, deadline) if may_ask(run, key) and len(raw) <= LARGE_BYTES else (b"", None)
     setitimer(ITIMER_REAL, 0)
-    is_kept = answer is not None and answer[4:].startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
+    is_stored = answer is not None and answer[4:].startswith((b'{"ok":true', b'{"ok":false,"retry":false'))
     if is_asking:
-        from recall import tell
+        from recall import give
 
-        frame, is_kept = tell(frame, answer or b"" if is_kept else b"", conn, is_start, run, key, deadline, CLIENT)
-    if not is_kept:
+        frame, is_stored = give(frame, answer or b"" if is_stored else b"", conn, is_start, run, key, deadline, CLIENT)
+    if not is_stored:
         from courier import hand_over
 
         hand_over(frame, raw, run, key, folder, env, is_hung=answer is None)

@@ -16,11 +16,11 @@ from _socket import AF_UNIX, SOCK_STREAM, socket
 OUTPUT = b'{"ok":true,"output":'
 MORE = b'{"ok":true,"more":true'
 REFUSED = b'{"ok":false'
-TELL = b',"tell":1}'
+ASKS_CONTEXT = b',"tell":1}'
 OUTPUT_BYTES_MAX = 256 * 1024
 
 
-def tell(
+def give(
     frame: bytes, answer: bytes, conn: socket | None, is_start: bool, run: str, key: str, deadline: float, client: str
 ) -> tuple[bytes, bool]:
     """Print what there is for the agent; return the frame, and whether a daemon has all that it says.
@@ -30,18 +30,18 @@ def tell(
     and was too busy to say more is sent it again for that: it keeps an event once.
     """
     end = 7 + int.from_bytes(frame[5:7], "big")
-    quiet = frame[: end - 2] + b"0" + frame[end - 1 :] if frame[:end].endswith(TELL) else frame
+    quiet = frame[: end - 2] + b"0" + frame[end - 1 :] if frame[:end].endswith(ASKS_CONTEXT) else frame
     try:
-        ids = output = told = b""
+        ids = output = given = b""
         if answer:
             if answer[4:].startswith(MORE):
-                told = read(conn, answer, deadline, 2)
+                given = read(conn, answer, deadline, 2)
             else:
                 if conn is not None:
                     conn.close()
-                told = ask(quiet, key, deadline)
-            output = told[len(OUTPUT) : -1] if told.startswith(OUTPUT) else b""
-        if is_start and not told and not answer[4:].startswith(REFUSED):
+                given = ask(quiet, key, deadline)
+            output = given[len(OUTPUT) : -1] if given.startswith(OUTPUT) else b""
+        if is_start and not given and not answer[4:].startswith(REFUSED):
             brief = run.rpartition("/")[0] + "/workspaces/" + key + "/brief"
             ids, _, output = (read_brief(brief + "." + client) or read_brief(brief)).partition(b"\n")
         if is_start:
@@ -50,7 +50,7 @@ def tell(
             output = with_alarm(output, key, is_served=bool(answer))
         write(as_text(output) if output[:1] == b'"' else output)
         if ids:
-            return with_told(quiet, ids), False
+            return with_ids(quiet, ids), False
     except OSError:
         pass
     return quiet, bool(answer)
@@ -115,7 +115,7 @@ def write(output: bytes) -> None:
         output = output[posix.write(1, output) :]
 
 
-def with_told(frame: bytes, ids: bytes) -> bytes:
+def with_ids(frame: bytes, ids: bytes) -> bytes:
     """Return the frame with the ids in its header, so that the daemon knows what the session has been given."""
     end = 7 + int.from_bytes(frame[5:7], "big")
     head = frame[7 : end - 1] + b',"told":"' + ids + b'"}'

@@ -88,7 +88,7 @@ class Settings:
     facts_archive_days: int | None = _key(
         "facts.archiveDays",
         None,
-        "after so many days without use a taken fact of importance 1 or 2 is found no more; null: never",
+        "days unused after which a taken fact of importance 1 or 2 is not found; null: never",
         1,
         36_500,
     )
@@ -143,7 +143,7 @@ class Settings:
     recall_failures: bool = _key(
         "recall.failures", True, "whether a repeated failure shows the agent how it was resolved before"
     )
-    recall_notice: bool = _key("recall.notice", True, "whether a line tells the person what the agent was given")
+    recall_notice: bool = _key("recall.notice", True, "whether a line says to the person what the agent was given")
     facts_person: str = _key(
         "facts.person", "", "the name of the person whose own pod is theirs here; empty: the login name"
     )

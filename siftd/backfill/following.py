@@ -60,8 +60,8 @@ class Followed:
         self._session_id = session_id
         self._secret = secret
         files = client.files
-        self._tells_outcomes = not isinstance(files, StoredSessions) and files.tells_outcomes
-        self._tells_all = not isinstance(files, StoredSessions) and files.tells_all
+        self._reports_outcomes = not isinstance(files, StoredSessions) and files.reports_outcomes
+        self._reports_everything = not isinstance(files, StoredSessions) and files.reports_everything
         self._begin(cursor)
 
     def _begin(self, at: Cursor) -> None:
@@ -91,9 +91,9 @@ class Followed:
             clean = self.cursor.offset if self._at.offset else 0
             batch, before = Batch(), self._at.offset
             for line in lines:
-                for told in self._reader.read(line):
-                    if isinstance(told, Event) and self._is_news(told):
-                        take(told, batch, self.path, intake, lines.done_bytes - before)
+                for event in self._reader.read(line):
+                    if isinstance(event, Event) and self._is_news(event):
+                        take(event, batch, self.path, intake, lines.done_bytes - before)
                 before = lines.done_bytes
                 if self._reader.is_between:
                     clean = before
@@ -106,11 +106,11 @@ class Followed:
             self.cursor = Cursor(clean, self._seen(file.fileno(), clean))
         yield batch
 
-    def _is_news(self, told: Event) -> bool:
+    def _is_news(self, event: Event) -> bool:
         """Whether no hook tells it, or not for sure, or tells it otherwise."""
-        is_outcome = self._tells_outcomes and told.outcome in ("failed", "interrupted")
-        is_sure = self._tells_all and told.native_id is not None
-        return (is_outcome or is_sure or is_unhooked(told)) and told.session_id == self._session_id
+        is_outcome = self._reports_outcomes and event.outcome in ("failed", "interrupted")
+        is_sure = self._reports_everything and event.native_id is not None
+        return (is_outcome or is_sure or is_unhooked(event)) and event.session_id == self._session_id
 
     def _seen(self, descriptor: int, offset: int) -> str:
         """Return what says that the bytes before a place are the ones that were read; "" at the beginning."""

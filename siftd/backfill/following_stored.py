@@ -46,14 +46,14 @@ class FollowedDocument:
         """Yield what is new, in batches. Each step may run in another thread. Raises OSError."""
         seen = self._look()
         lines = list(StoredLines(self._files.lines_of(self.path, "")))
-        told = self.cursor.offset
-        if told > len(lines) or (told and self._name(lines[told - 1]) != self.cursor.seen):
-            told = 0
+        done = self.cursor.offset
+        if done > len(lines) or (done and self._name(lines[done - 1]) != self.cursor.seen):
+            done = 0
         reader = self._files.reader(self._session_id)
         batch = Batch()
         for number, line in enumerate(lines):
             for fact in reader.read(line):
-                if number >= told and isinstance(fact, Event | SessionChange) and fact.session_id == self._session_id:
+                if number >= done and isinstance(fact, Event | SessionChange) and fact.session_id == self._session_id:
                     take(fact, batch, self.path, intake, len(line))
             if len(batch.events) >= BATCH_EVENTS:
                 yield batch

@@ -16,7 +16,7 @@ from siftd.backfill.sources import Transcript
 from siftd.capture.admission import Redacted, encode_canonical
 from siftd.capture.intake import Ignored, Intake, OptedOut
 from siftd.capture.truncate import RAW_TEXT_MAX
-from siftd.clients.client import Skipped, StoredSessions, Told
+from siftd.clients.client import Decoded, Skipped, StoredSessions
 from siftd.errors import EnvelopeRejected
 from siftd.model import Event, SessionChange
 
@@ -48,8 +48,8 @@ def iter_batches(transcript: Transcript, intake: Intake, now_ms: int) -> Generat
     try:
         with open_lines(transcript.client, transcript.path, transcript.key) as lines:
             deadline = time.monotonic() + BATCH_SECONDS
-            for told in _read(transcript, lines, now_ms):
-                take(told, batch, transcript.path, intake, lines.longest)
+            for decoded in _read(transcript, lines, now_ms):
+                take(decoded, batch, transcript.path, intake, lines.longest)
                 if len(batch.events) >= BATCH_EVENTS or time.monotonic() > deadline:
                     batch.done_bytes = lines.done_bytes
                     yield batch
@@ -68,20 +68,20 @@ def iter_batches(transcript: Transcript, intake: Intake, now_ms: int) -> Generat
     yield batch
 
 
-def _read(transcript: Transcript, lines: Lines | StoredLines, now_ms: int) -> Iterator[Told]:
+def _read(transcript: Transcript, lines: Lines | StoredLines, now_ms: int) -> Iterator[Decoded]:
     spawned = transcript.client.files.spawned_agents(transcript.path, transcript.head)
-    for told in _read_lines(transcript, lines, now_ms):
-        if isinstance(told, Event) and not transcript.is_own:
-            told = msgspec.structs.replace(told, said_by="outside")
-        if not isinstance(told, Skipped) and told.cwd is None and transcript.head.cwd:
-            told = msgspec.structs.replace(told, cwd=transcript.head.cwd)
-        if isinstance(told, Event) and told.native_id in spawned and told.spawned_agent_id is None:
-            yield msgspec.structs.replace(told, spawned_agent_id=spawned[told.native_id])
+    for decoded in _read_lines(transcript, lines, now_ms):
+        if isinstance(decoded, Event) and not transcript.is_own:
+            decoded = msgspec.structs.replace(decoded, said_by="outside")
+        if not isinstance(decoded, Skipped) and decoded.cwd is None and transcript.head.cwd:
+            decoded = msgspec.structs.replace(decoded, cwd=transcript.head.cwd)
+        if isinstance(decoded, Event) and decoded.native_id in spawned and decoded.spawned_agent_id is None:
+            yield msgspec.structs.replace(decoded, spawned_agent_id=spawned[decoded.native_id])
         else:
-            yield told
+            yield decoded
 
 
-def _read_lines(transcript: Transcript, lines: Lines | StoredLines, now_ms: int) -> Iterator[Told]:
+def _read_lines(transcript: Transcript, lines: Lines | StoredLines, now_ms: int) -> Iterator[Decoded]:
     """Yield everything that the file tells. Calls that are still unanswered, and a turn that is not over, are left out:
     a later reading of the grown file tells them."""
     reader = transcript.client.files.reader(transcript.head.session_id or Path(transcript.path).stem)
@@ -96,16 +96,16 @@ def _is_complete(transcript: Transcript, now_ms: int) -> bool:
     return now_ms - transcript.modified_ns // 1_000_000 > QUIET_SECONDS * 1000
 
 
-def take(told: Told, batch: Batch, path: str, intake: Intake, longest_line_bytes: int) -> None:
+def take(decoded: Decoded, batch: Batch, path: str, intake: Intake, longest_line_bytes: int) -> None:
     """Admit what a line told into the batch, or count why not. No line so far was longer than `longest_line_bytes`."""
-    if isinstance(told, Skipped):
-        batch.counts.note_error(path, told.reason)
+    if isinstance(decoded, Skipped):
+        batch.counts.note_error(path, decoded.reason)
         return
-    if isinstance(told, Event):
+    if isinstance(decoded, Event):
         batch.counts.scanned += 1
-        batch.counts.note_moment(told.ts)
+        batch.counts.note_moment(decoded.ts)
     try:
-        batch.events.append(intake.admit(told, raw_bytes=_raw_bytes(told, longest_line_bytes)))
+        batch.events.append(intake.admit(decoded, raw_bytes=_raw_bytes(decoded, longest_line_bytes)))
     except OptedOut as off:
         batch.events.append(intake.opt_out(off.session_id, off.ts))
     except Ignored:
@@ -114,8 +114,8 @@ def take(told: Told, batch: Batch, path: str, intake: Intake, longest_line_bytes
         batch.counts.note_error(path, rejected.reason)
 
 
-def _raw_bytes(told: Event | SessionChange, longest_line_bytes: int) -> int:
+def _raw_bytes(decoded: Event | SessionChange, longest_line_bytes: int) -> int:
     """Return the size of what was told; exactly only where it may matter, as no line so far was that long."""
-    if longest_line_bytes <= RAW_TEXT_MAX or isinstance(told, SessionChange):
+    if longest_line_bytes <= RAW_TEXT_MAX or isinstance(decoded, SessionChange):
         return 0
-    return len(encode_canonical(told.payload))
+    return len(encode_canonical(decoded.payload))

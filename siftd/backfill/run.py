@@ -145,11 +145,11 @@ class _Run:
                 if batch is None:
                     self._done_bytes += transcript.size
                     return counts
-                is_kept = await self._keep_batch(batch, transcript)
+                is_stored = await self._keep_batch(batch, transcript)
                 counts.add(batch.counts)
                 self.result.add(batch.counts)
                 await self._on_progress(self._done_bytes + batch.done_bytes, self._total_bytes, self.result)
-                if not is_kept:
+                if not is_stored:
                     return None
         return None
 
@@ -157,15 +157,15 @@ class _Run:
         """Keep the events together, so that they share syncs; False when one was refused."""
         receipts = await asyncio.gather(*(self._keep(event) for event in batch.events))
         counts = batch.counts
-        is_kept = True
+        is_stored = True
         for event, receipt in zip(batch.events, receipts, strict=True):
             if receipt.error is not None:
                 counts.note_error(transcript.path, receipt.error.code)
-                is_kept = False
+                is_stored = False
             elif isinstance(event, RedactedEvent):
                 counts.skipped_duplicate += receipt.is_duplicate
                 counts.captured += not receipt.is_duplicate
-        return is_kept
+        return is_stored
 
 
 class _Note(msgspec.Struct):

@@ -69,7 +69,7 @@ _HASHES = ("uid", "promptHash")
 _WITHOUT_TEXT = frozenset({"forget", "retry", "resummarise", "undo", "link", "scrub", "spend", "scoring", "pod_change"})
 """Intents of keyed hashes, ids and times alone. A rule that took a hash for a secret would unmake a tombstone."""
 _KEYS = ("uid", "frame_uid", "native_key", "input_key")
-_TOLD = ("session_id", "tool", "cwd", "client", "detail", "prompt_id", "agent_id", "spawned_agent_id")
+_TEXT_FIELDS = ("session_id", "tool", "cwd", "client", "detail", "prompt_id", "agent_id", "spawned_agent_id")
 """What a kept record holds of a client's words besides its payload."""
 
 StoredEvent = Sequence[Any]
@@ -224,7 +224,7 @@ class Admission:
         if not isinstance(payload, dict) or not all(isinstance(stored.get(name), str) for name in names):
             raise _bad_shape()
         session_id = str(stored["session_id"])
-        named = {name: text for name in _TOLD if isinstance(text := stored.get(name), str)}
+        named = {name: text for name in _TEXT_FIELDS if isinstance(text := stored.get(name), str)}
         # One look of the gate at payload and names, as in `_redacted`.
         payload, *texts = self._hidden(session_id, (payload, *named.values()), jsx=_is_jsx(payload), learns=learns)
         if self.hides(session_id) and texts != list(named.values()):  # a name is not taken for what its session hides

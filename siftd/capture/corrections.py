@@ -29,8 +29,8 @@ def corrected_by(event: Redacted) -> Correction | None:
     """Return what is corrected by an intent; None for everything else that is kept."""
     if not isinstance(event, RedactedIntent) or event.kind != KIND:
         return None
-    told = msgspec.json.decode(event.payload_json)
-    return Correction(told["uid"], told["outcome"])
+    fields = msgspec.json.decode(event.payload_json)
+    return Correction(fields["uid"], fields["outcome"])
 
 
 def may_correct(event: RedactedEvent) -> bool:
@@ -40,7 +40,7 @@ def may_correct(event: RedactedEvent) -> bool:
 
 def correction_of(event: RedactedEvent, event_id: int, uid: str) -> RedactedIntent:
     """Return the intent that makes the stored event's outcome this one's."""
-    told = {"event": event_id, "uid": uid, "eventTs": event.ts, "outcome": event.outcome}
+    fields = {"event": event_id, "uid": uid, "eventTs": event.ts, "outcome": event.outcome}
     code = exit_code_of(msgspec.json.decode(event.payload_json).get("error"))
-    payload = msgspec.json.encode(told if code is None else told | {"exit": code}, order="sorted")
+    payload = msgspec.json.encode(fields if code is None else fields | {"exit": code}, order="sorted")
     return RedactedIntent(token=AdmissionToken(payload), kind=KIND, ts=event.ts, payload_json=payload)

@@ -34,7 +34,7 @@ GROUPS = {
         "why": "why a fact is held; why an agent was given a piece, and whether it helped",
     },
     "Keep": {
-        "capture": "keep what an agent of your own tells, line by line on standard input",
+        "capture": "store what an agent of your own reports, line by line on standard input",
         "remember": "keep a fact, a decision or a preference on purpose",
         "facts": "every fact that holds, by category",
         "correct": "say what holds in the place of a fact",

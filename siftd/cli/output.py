@@ -25,7 +25,7 @@ def say(text: str = "") -> None:
     _write(text)
 
 
-def tell(text: str) -> None:
+def note(text: str) -> None:
     """Print a remark; it is no part of the answer."""
     print(text, file=sys.stderr)
 

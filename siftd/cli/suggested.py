@@ -10,7 +10,7 @@ import time
 from siftd import ids
 from siftd.cli.context import Context
 from siftd.cli.hits import say_wrapped
-from siftd.cli.output import clean, format_day, paint, say, say_json, tell
+from siftd.cli.output import clean, format_day, note, paint, say, say_json
 from siftd.cli.person import is_at_terminal, says_yes
 from siftd.cli.stored import read_store
 from siftd.errors import RequestInvalid
@@ -35,9 +35,9 @@ def run_suggested(context: Context, accepted: list[str] | None, *, is_json: bool
         head = f"e{each.event_id:<6} {format_day(each.ts)}  {times}"
         say_wrapped(head, f"{paint(head[:7], 'cyan')}{head[7:]}", f"«{each.text}»", LINES)
     if said:
-        tell("mem: `mem pins --suggested --accept e12` has one stand in every session; `mem show e12` has the whole")
+        note("mem: `mem pins --suggested --accept e12` has one stand in every session; `mem show e12` has the whole")
     else:
-        tell("mem: nothing that you said sounds like a standing rule, or it is remembered already")
+        note("mem: nothing that you said sounds like a standing rule, or it is remembered already")
     return 0
 
 
@@ -52,7 +52,7 @@ def _accept(context: Context, said: list[Said], named: list[str], *, is_json: bo
     for each in chosen:
         say(f"«{clean(each.text)}»")
     if not says_yes("Let this stand in every session?"):
-        tell("mem: nothing was kept")
+        note("mem: nothing was kept")
         return 1
     remembered = [_keep(context, each) for each in chosen]
     if is_json:

@@ -31,7 +31,7 @@ class Skipped(msgspec.Struct, frozen=True):
     reason: str
 
 
-Told = Event | SessionChange | Skipped
+Decoded = Event | SessionChange | Skipped
 
 
 class Head(NamedTuple):
@@ -45,7 +45,7 @@ class Head(NamedTuple):
 class Reader(Protocol):
     """Reads one session's file, line after line. Never raises for what a line holds."""
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[Decoded]:
         """Yield what a line tells, once it is known."""
 
     def finish(self, complete: bool) -> Iterator[Event]:
@@ -64,12 +64,12 @@ class SessionFiles(Protocol):
         """How their names end."""
 
     @property
-    def tells_outcomes(self) -> bool:
+    def reports_outcomes(self) -> bool:
         """Whether they say of calls how they ended, and hooks do not: a call that a hook told as ended well, and that
         failed by its file, is corrected."""
 
     @property
-    def tells_all(self) -> bool:
+    def reports_everything(self) -> bool:
         """Whether hooks lose what they tell, or do not tell ends: whatever has the client's own id is taken from a file
         as it grows."""
 
@@ -208,9 +208,9 @@ class Client(Protocol):
         """Return the client's own name for a moment, as the ledger keeps it."""
 
 
-def is_unhooked(told: Event) -> bool:
+def is_unhooked(event: Event) -> bool:
     """Whether it is an event that no hook tells, or that its hook may have told to nobody, and that is known again by
     its id wherever reading begins."""
-    if told.native_id is None:
+    if event.native_id is None:
         return False
-    return told.kind in ("assistant_text", "compaction", "subagent_end") or "_unhooked" in told.payload
+    return event.kind in ("assistant_text", "compaction", "subagent_end") or "_unhooked" in event.payload

@@ -126,11 +126,11 @@ class Facts(NamedTuple):
 
     def said(self, origin: Origin, text: str, record_id: str | None) -> Event:
         """What an agent said between its tool calls; files alone tell it."""
-        return self._told_by_files(origin, "assistant_text", "AssistantText", {"text": text.strip()}, record_id)
+        return self._from_files(origin, "assistant_text", "AssistantText", {"text": text.strip()}, record_id)
 
     def compacted(self, origin: Origin, text: str, record_id: str | None) -> Event:
         """The client's own account of a session so far, as a compaction leaves it."""
-        return self._told_by_files(origin, "compaction", "CompactSummary", {"summary": text.strip()}, record_id)
+        return self._from_files(origin, "compaction", "CompactSummary", {"summary": text.strip()}, record_id)
 
     def change(
         self, origin: Origin, change: Literal["start", "end", "compact"], detail: str | None = None
@@ -145,7 +145,7 @@ class Facts(NamedTuple):
             transcript=origin.file,
         )
 
-    def _told_by_files(self, origin: Origin, kind: str, tool: str, payload: Payload, record_id: str | None) -> Event:
+    def _from_files(self, origin: Origin, kind: str, tool: str, payload: Payload, record_id: str | None) -> Event:
         text = next(iter(payload.values()))
         return self._event(
             origin,
@@ -176,11 +176,11 @@ class Counting:
     """Counts a file's facts that have no id of the client's, each among its equals."""
 
     def __init__(self) -> None:
-        self._told: Counter[tuple[str, ...]] = Counter()
+        self._seen: Counter[tuple[str, ...]] = Counter()
 
     def __call__(self, event: Event) -> Event:
         """Return the event with its how-manieth time."""
         if event.native_id is not None:
             return event
-        self._told[event.identity] += 1
-        return msgspec.structs.replace(event, occurrence=self._told[event.identity])
+        self._seen[event.identity] += 1
+        return msgspec.structs.replace(event, occurrence=self._seen[event.identity])

@@ -14,5 +14,5 @@ def as_error(output: str, exit_code: int | None) -> str:
 
 def exit_code_of(error: object) -> int | None:
     """Return the exit code that an `error` tells."""
-    told = _EXIT.match(error) if isinstance(error, str) else None
-    return int(told[1]) if told else None
+    exit_line = _EXIT.match(error) if isinstance(error, str) else None
+    return int(exit_line[1]) if exit_line else None

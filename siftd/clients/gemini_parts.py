@@ -43,9 +43,9 @@ def trusted_text(text: str) -> str:
 def command_answer(text: str, command: Any) -> Answer:
     """Return what came of a command, by the text that the client makes of it: `Output: …`, and behind it lines such as
     `Exit Code: 1`. A status that is not 0, or a signal, is a failure, told as `Exit code 1` and the output."""
-    output, told = _parted(trusted_text(text))
+    output, answers = _parted(trusted_text(text))
     output = _behind_the_command(output, command)
-    status, signal = told.get("Exit Code", "0"), told.get("Signal", "")
+    status, signal = answers.get("Exit Code", "0"), answers.get("Signal", "")
     if status in ("0", *_NOTHING) and signal in ("", *_NOTHING):
         return Answer({"tool_response": output}, "ok")
     has_status = status not in ("0", *_NOTHING) and status.isdigit()
@@ -54,14 +54,14 @@ def command_answer(text: str, command: Any) -> Answer:
 
 def _parted(text: str) -> tuple[str, dict[str, str]]:
     """Part the text from the lines that the client wrote behind it."""
-    told: dict[str, str] = {}
+    answers: dict[str, str] = {}
     for _ in range(_TRAILERS_MAX):
         before, _, line = text.rpartition("\n")
         if not (trailer := _TRAILER.fullmatch(line)):
             break
-        told[line.partition(":")[0]] = trailer["value"] or ""
+        answers[line.partition(":")[0]] = trailer["value"] or ""
         text = before
-    return text, told
+    return text, answers
 
 
 def _behind_the_command(text: str, command: Any) -> str:

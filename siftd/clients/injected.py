@@ -13,16 +13,16 @@ def without_tags(text: str, names: str) -> str:
 
     An opening tag that nothing closes is text.
     """
-    kept, position = [], 0
+    pieces, position = [], 0
     unclosed: set[str] = set()
     while opening := _opening(names).search(text, position):
         closing = f"</{opening[1]}>"
         end = -1 if closing in unclosed else text.find(closing, opening.end())
         if end < 0:
             unclosed.add(closing)
-            kept.append(text[position : opening.end()])
+            pieces.append(text[position : opening.end()])
             position = opening.end()
         else:
-            kept.append(text[position : opening.start()])
+            pieces.append(text[position : opening.start()])
             position = end + len(closing)
-    return "".join(kept) + text[position:]
+    return "".join(pieces) + text[position:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from siftd.clients.client import Head, Told
+from siftd.clients.client import Decoded, Head
 from siftd.model import Event
 
 
@@ -12,8 +12,8 @@ class NoFiles:
     """There are none."""
 
     suffix = ".none"
-    tells_outcomes = False
-    tells_all = False
+    reports_outcomes = False
+    reports_everything = False
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> None:  # noqa: ARG002 - there is none
         return None
@@ -36,7 +36,7 @@ class NothingRead:
 
     is_between = True
 
-    def read(self, line: bytes) -> Iterator[Told]:  # noqa: ARG002 - it is not described
+    def read(self, line: bytes) -> Iterator[Decoded]:  # noqa: ARG002 - it is not described
         yield from ()
 
     def finish(self, complete: bool) -> Iterator[Event]:  # noqa: ARG002 - as above

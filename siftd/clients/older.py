@@ -35,11 +35,11 @@ def kind_and_action(kind: Any, action: Any, tool: str) -> tuple[Kind, Action | N
     return kind, None
 
 
-def said_by(told: Any, tool: str, *, is_hooked: bool, is_native: bool) -> SaidBy:
+def said_by(payload: Any, tool: str, *, is_hooked: bool, is_native: bool) -> SaidBy:
     """Return whose words a kept event brings: as it says; where it says nothing, by its tool, and whether a hook or a
     transcript told it, as migration 0003 does."""
-    if told is not None:
-        known: SaidBy = told if told in get_args(SaidBy) else "outside"
+    if payload is not None:
+        known: SaidBy = payload if payload in get_args(SaidBy) else "outside"
         return known
     match _KINDS.get(tool):
         case "prompt":

@@ -110,7 +110,7 @@ def without_blocks(value: Any, own_id: str) -> Any:
 
 def _without_blocks(text: str, own_id: str) -> str:
     """Cut each block of ours, in one pass; one that nothing closes, and what a stranger wrote, is text."""
-    kept, position = [], 0
+    pieces, position = [], 0
     begin, closing = text.find(_OPENING), -1
     while begin >= 0:
         end = text.find(">", begin, begin + _OPENING_CHARS_MAX)
@@ -120,11 +120,11 @@ def _without_blocks(text: str, own_id: str) -> str:
             if closing < 0:
                 break
             if closing - begin <= BLOCK_CHARS_MAX:
-                kept.append(text[position:begin])
+                pieces.append(text[position:begin])
                 position = end = closing + len(_CLOSING)
                 position += text[position : position + 1].isspace()
         begin = text.find(_OPENING, max(end, begin + 1))
-    return "".join([*kept, text[position:]])
+    return "".join([*pieces, text[position:]])
 
 
 def _iter_ids(value: Any) -> Iterator[str]:

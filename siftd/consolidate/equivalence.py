@@ -43,7 +43,7 @@ _PLAIN_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _SAYS_NOTHING = frozenset(["a", "an", "the", "that", "now", "also", "just", "so", "then"])
 _PUNCTUATION = frozenset(".,;:()[]{}…—–`\"'’")
 _NEGATIONS = frozenset(["not", "no", "never", "cannot", "without", "none", "neither", "nor", "unable"])
-_KEPT_WHOLE = _NEGATIONS | {"https", "windows"}
+_UNSTEMMED = _NEGATIONS | {"https", "windows"}
 _ONE_DEED = {"chang": "edit", "updat": "edit", "modify": "edit", "execut": "ran", "run": "ran"}
 
 
@@ -104,7 +104,7 @@ def _normal(piece: str) -> str:
 
 def _stem(word: str) -> str:
     """Cut a plural's or a verb's -s and -ed. "Starting" keeps its ending: it has not happened yet."""
-    if word in _KEPT_WHOLE:
+    if word in _UNSTEMMED:
         return word
     for ending in ("ied", "ies", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith(("ss", "us", "is")):

@@ -96,8 +96,8 @@ class ContextInjector:
             if moment == "prompt" and isinstance(captured, RedactedEvent):
                 payload = msgspec.json.decode(captured.payload_json)
                 request = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)
-                told = frozenset(piece.id for each in given for piece in each.pieces)
-                given.append(await self._recall(request, is_injected=True, branch=payload.get("_branch"), told=told))
+                shown = frozenset(piece.id for each in given for piece in each.pieces)
+                given.append(await self._recall(request, is_injected=True, branch=payload.get("_branch"), shown=shown))
             elif moment == "failure" and isinstance(captured, RedactedEvent):
                 given.append(await self._failed_before(captured))
         except SiftdError as error:
@@ -141,14 +141,14 @@ class ContextInjector:
     async def note_printed(self, message: bytes) -> None:
         """Note what a hook printed of the kept brief while no daemon answered."""
         captured = await asyncio.to_thread(self._storage.intake.from_hook, message)
-        told = [
+        shown = [
             each
             for each in decode_header(split_hook(message)[0]).told.split()
             if each[:1] in ids.KINDS and ids.is_id(each)
         ]
-        if told:
-            events = await self._store.read(lambda c: [injection_ledger.find_event_of(c, each) for each in told])
-            printed = [Injection(each, event, {"section": "kept"}) for each, event in zip(told, events, strict=True)]
+        if shown:
+            events = await self._store.read(lambda c: [injection_ledger.find_event_of(c, each) for each in shown])
+            printed = [Injection(each, event, {"section": "kept"}) for each, event in zip(shown, events, strict=True)]
             await self._note(captured.session_id, client_named(captured.client).name_of("start"), printed)
 
     async def warm(self) -> None:
@@ -184,9 +184,9 @@ class ContextInjector:
             log.warning("brief_not_saved", error=getattr(error, "code", type(error).__name__))
 
     async def _recall(
-        self, request: Recall, *, is_injected: bool, branch: str | None = None, told: frozenset[str] = frozenset()
+        self, request: Recall, *, is_injected: bool, branch: str | None = None, shown: frozenset[str] = frozenset()
     ) -> Given:
-        """Return what bears on a prompt, less what the session has; `told` is what it is given in the same breath."""
+        """Return what bears on a prompt, less what the session has; `shown` is what it is given in the same breath."""
         from siftd.search.recall import recall
 
         session = request.session_id
@@ -197,7 +197,7 @@ class ContextInjector:
         def read(connection: Database) -> Given:
             state = injection_ledger.session_state(connection, session) if is_injected and session else None
             if state is not None:
-                state = replace(state, told=state.told | told)
+                state = replace(state, told=state.told | shown)
             engine = self._searching.engine(connection)
             return recall(
                 engine,

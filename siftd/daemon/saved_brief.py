@@ -22,29 +22,29 @@ class SavedBrief:
 
     def __init__(self, paths: WorkspacePaths) -> None:
         self._paths = paths
-        self._kept: bytes | None = None
+        self._saved: bytes | None = None
 
     def put(self, ids: Sequence[str], text: str, notice: str) -> None:
         """Keep what a session's start is given; no text leaves no file."""
         if not text:
             remove(self._paths)
-            self._kept = None
+            self._saved = None
             return
-        told = " ".join(ids).encode() + b"\n"
+        given = " ".join(ids).encode() + b"\n"
         forms = {
-            name: told + msgspec.json.encode(client.printed("start", text, notice))
+            name: given + msgspec.json.encode(client.printed("start", text, notice))
             for name, client in CLIENTS.items()
             if "start" in client.moments
         }
         usual = forms.pop(DEFAULT)
-        if usual == self._kept and Path(self._paths.brief).exists():
+        if usual == self._saved and Path(self._paths.brief).exists():
             return
         remove(self._paths)
         for name, data in forms.items():
             if data != usual:
                 _write(Path(f"{self._paths.brief}.{name}"), data)
         _write(Path(self._paths.brief), usual)
-        self._kept = usual
+        self._saved = usual
 
 
 def remove(paths: WorkspacePaths) -> None:

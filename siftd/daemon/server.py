@@ -26,7 +26,7 @@ from siftd.daemon.loop_errors import LoopErrors
 from siftd.daemon.storage import Storage
 from siftd.daemon.upgrade_guard import UpgradeGuard
 from siftd.errors import RequestFailed, SiftdError, StopUnheld, StoreClosed, StoreCorrupt
-from siftd.wire.frames import HOOK_MARK, PROTOCOL, TELL_MARK, split_hook
+from siftd.wire.frames import CONTEXT_MARK, HOOK_MARK, PROTOCOL, split_hook
 from siftd.wire.requests import (
     AnyRequest,
     Capture,
@@ -214,13 +214,13 @@ class Daemon:
         is_large = len(message) > APART_BYTES
         if message[0] == HOOK_MARK:
             header = None if is_large else _header_of(message)
-            tell = partial(self._inject_for, header) if header is not None and header.tell else None
-            self._captures.take_hook(message, answer, tell)
+            inject = partial(self._inject_for, header) if header is not None and header.tell else None
+            self._captures.take_hook(message, answer, inject)
             if header is not None and header.told:
                 self._tasks.start_soon(self._note_printed, message)
-        elif message[0] == TELL_MARK and is_large:
+        elif message[0] == CONTEXT_MARK and is_large:
             answer.send(ok())  # nobody types so much, and its capture comes as a frame of its own
-        elif message[0] == TELL_MARK:
+        elif message[0] == CONTEXT_MARK:
             self._tasks.start_soon(
                 self._inject, lambda injector: injector.answer_hook(message, answer.is_wanted_now), answer
             )
@@ -263,7 +263,7 @@ class Daemon:
             answer.send(ok())
 
     async def _inject(self, ask: Callable[[ContextInjector], Awaitable[dict[str, Any]]], answer: Answer) -> None:
-        """Answer a hook that asks for the agent; whatever fails here is nothing to tell."""
+        """Answer a hook that asks for the agent; whatever fails here gives the agent nothing."""
         output: dict[str, Any] = {}
         try:
             services, _ = await self._opened

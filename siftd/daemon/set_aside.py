@@ -15,7 +15,7 @@ from siftd.workspace.paths import WorkspacePaths
 
 log = structlog.get_logger()
 
-KEPT = 2
+COPIES_MAX = 2
 """Databases that stay set aside at most: the newest, once what only they had is taken over."""
 _LOOKED_THROUGH = "looked_through"
 
@@ -55,7 +55,7 @@ def take_over(connection: Database, tombstones: Tombstones, paths: WorkspacePath
         meta.put(connection, "rescued", json.dumps(note))
         if found.events or found.rest:
             events.note_alone(connection)
-    for old in files[KEPT:]:
+    for old in files[COPIES_MAX:]:
         for each in old.parent.glob(f"{old.name}*"):
             each.unlink(missing_ok=True)
 

@@ -172,9 +172,9 @@ def _pooling(folder: Path) -> Any:
     from fastembed.common.model_description import PoolingType
 
     with suppress(OSError, ValueError, AttributeError):
-        told = json.loads(read(str(folder / "1_Pooling" / "config.json"), 64 * 1024, follow=True))
-        if told.get("pooling_mode_cls_token"):
+        described = json.loads(read(str(folder / "1_Pooling" / "config.json"), 64 * 1024, follow=True))
+        if described.get("pooling_mode_cls_token"):
             return PoolingType.CLS
-        if told.get("pooling_mode_lasttoken"):
+        if described.get("pooling_mode_lasttoken"):
             return PoolingType.LAST_TOKEN
     return PoolingType.MEAN

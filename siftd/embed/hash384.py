@@ -86,8 +86,8 @@ def embed_question(text: str, weights: Mapping[str, float] | None, dim: int = DI
         return row
     words = [word for word in dict.fromkeys(split_words(text)[:WORDS_MAX]) if weights.get(word)]
     features = [(_word_feature(word), weights[word]) for word in words]
-    told = [word for word in words if word not in _STOP_WORDS]
-    features += [(_pair_feature(*pair), min(weights[each] for each in pair)) for pair in pairwise(told)]
+    counted = [word for word in words if word not in _STOP_WORDS]
+    features += [(_pair_feature(*pair), min(weights[each] for each in pair)) for pair in pairwise(counted)]
     slots, values = _unpacked(b"".join(feature for feature, _ in features))
     each = np.repeat([weight for _, weight in features], [len(feature) // _ADDEND.size for feature, _ in features])
     sums = np.bincount(slots % dim, values * each, dim)

@@ -57,14 +57,14 @@ def split_words(text: str) -> list[str]:
 
 def index_words(text: str) -> str:
     """Return the distinct words of `text` in order, joined by spaces, at most `INDEX_WORDS_MAX_BYTES` of UTF-8."""
-    kept: list[str] = []
+    pieces: list[str] = []
     room = INDEX_WORDS_MAX_BYTES + 1
     for word in dict.fromkeys(split_words(text)):
         room -= len(word.encode()) + 1
         if room < 0:
             break
-        kept.append(word)
-    return " ".join(kept)
+        pieces.append(word)
+    return " ".join(pieces)
 
 
 def is_unspaced(word: str) -> bool:

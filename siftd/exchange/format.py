@@ -32,12 +32,12 @@ from siftd.model import Outcome, SaidBy, Scope
 VERSION = 1
 LINE_BYTES_MAX = 8 * 1024 * 1024
 """Twice the largest `capture.maxPayloadBytes`. A longer line is no line of ours."""
-TOLD_CHARS_MAX = 100_000
+TEXT_CHARS_MAX = 100_000
 """The longest text of a line that is read; how much of it is taken in, its importer says."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_CHARS_MAX)]
 Key = Annotated[str, Meta(min_length=1, max_length=128)]
-Text = Annotated[str, Meta(min_length=1, max_length=TOLD_CHARS_MAX)]
+Text = Annotated[str, Meta(min_length=1, max_length=TEXT_CHARS_MAX)]
 Moment = Annotated[int, Meta(ge=0, le=LAST_TS)]
 Number = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """What a database's column takes: a larger one would be a record that no table takes."""

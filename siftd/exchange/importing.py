@@ -49,7 +49,7 @@ from siftd.summarise.contract import MAX_SUMMARY_CHARS
 
 CLIENT = "import"
 """Who did the work, where the file does not say."""
-_NAMES_KEPT = 4_096
+_NAMES_MAX = 4_096
 MARK = "import:"
 """Before the name of a summary's model: nobody here asked it."""
 _MODEL = re.compile(r"[\w.:/@+-]{1,100}", re.ASCII)
@@ -88,7 +88,7 @@ class Importer:
         self._facts = FactImporter(self._context, self._find_event, is_global=is_global)
         self._pods = PodImporter(self._context, self._facts.ids)
         # Thousands of lines have the same; admission looks at each of them once more.
-        self._redacted_name = lru_cache(maxsize=_NAMES_KEPT)(lambda name: self._context.intake.redactor.text(name))
+        self._redacted_name = lru_cache(maxsize=_NAMES_MAX)(lambda name: self._context.intake.redactor.text(name))
 
     def _find_event(self, number: int) -> int | None:
         found = self._events.get(number)

@@ -49,7 +49,7 @@ class Record:
     after: str
     client: str = ""
     """Whose file it is; empty for the one client of version 1."""
-    is_kept: bool = True
+    is_verbatim: bool = True
     """Whether `before` is what the file held; if not, it holds keys, and `before` says only that it was there."""
 
     def is_as_left(self, current: bytes) -> bool:
@@ -119,8 +119,8 @@ def _format(manifest: Manifest) -> bytes:
 
 
 def _format_record(record: Record) -> dict[str, Any]:
-    told = {"kind": record.kind, "before": _encode(record.before), "after": record.after}
-    return told if record.kind in OF_VERSION_1 else {**told, "client": record.client, "kept": record.is_kept}
+    fields = {"kind": record.kind, "before": _encode(record.before), "after": record.after}
+    return fields if record.kind in OF_VERSION_1 else {**fields, "client": record.client, "kept": record.is_verbatim}
 
 
 def _encode(data: bytes | None) -> str | None:

@@ -134,15 +134,15 @@ def _without_ours(value: Any) -> Any:
     """Return what is left of a meaning; a table or an array that held ours alone is gone too."""
     if not isinstance(value, dict):
         return value
-    kept = {}
+    remaining = {}
     for key, each in value.items():
         if isinstance(each, list):
             left: Any = [item for item in each if not is_our_handler(item)]
         else:
             left = None if key == NAME and is_ours(each) else _without_ours(each)
         if left == each or left:
-            kept[key] = left
-    return kept
+            remaining[key] = left
+    return remaining
 
 
 # ---- putting in and taking out -------------------------------------------------------------------------------------

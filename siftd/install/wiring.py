@@ -100,12 +100,12 @@ def _plan(client: str, edit: Edit, record: Record | None) -> _Plan:
     if edit.inside is not None:
         _check_inside(edit.path, edit.inside)
     current = read_file(edit.path)
-    wanted = _told(edit.path, lambda: edit.put(current))
-    before, is_kept = _before(edit, current, record)
+    wanted = _naming(edit.path, lambda: edit.put(current))
+    before, is_verbatim = _before(edit, current, record)
     owner = record.client if record and current is not None else client
-    kept = Record(edit.kind, before, digest(wanted), owner, is_kept)
+    recorded = Record(edit.kind, before, digest(wanted), owner, is_verbatim)
     what = "created" if current is None else "unchanged" if wanted == current else "changed"
-    return _Plan(edit.path, current, wanted, what, edit.mode, kept)
+    return _Plan(edit.path, current, wanted, what, edit.mode, recorded)
 
 
 def _before(edit: Edit, current: bytes | None, record: Record | None) -> tuple[bytes | None, bool]:
@@ -113,9 +113,9 @@ def _before(edit: Edit, current: bytes | None, record: Record | None) -> tuple[b
     if current is None:
         return None, True
     if record is not None and record.is_as_left(current):
-        return record.before, record.is_kept
+        return record.before, record.is_verbatim
     # Changed by others since: the bytes before us would undo that.
-    left, is_nothing = _told(edit.path, lambda: take_out(edit.kind, current))
+    left, is_nothing = _naming(edit.path, lambda: take_out(edit.kind, current))
     if is_nothing and (edit.kind == "own" or (record is not None and record.before is None)):
         return None, True
     if edit.holds_keys and left.strip():
@@ -127,13 +127,13 @@ def _plan_removal(path: str, record: Record) -> _Plan:
     current = read_file(path)
     if current is None:
         return _Plan(path, None, None, "unchanged")
-    if record.is_kept and record.is_as_left(current):
+    if record.is_verbatim and record.is_as_left(current):
         return _Plan(path, current, record.before, "removed" if record.before is None else "restored")
-    left, is_nothing = _told(path, lambda: take_out(record.kind, current))
+    left, is_nothing = _naming(path, lambda: take_out(record.kind, current))
     wanted: bytes | None = left
     if is_nothing and record.before is None:
         wanted = None
-    elif is_nothing and record.is_kept and not (record.before or b"").strip():
+    elif is_nothing and record.is_verbatim and not (record.before or b"").strip():
         wanted = record.before
     if wanted is None:
         return _Plan(path, current, None, "removed")
@@ -171,7 +171,7 @@ def _apply(plans: Sequence[_Plan]) -> list[Change]:
     return [Change(plan.path, plan.what) for plan in plans]
 
 
-def _told(path: str, edit: Callable[[], T]) -> T:
+def _naming(path: str, edit: Callable[[], T]) -> T:
     """Run an edit; what it refuses is told with the path."""
     try:
         return edit()

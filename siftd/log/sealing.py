@@ -120,16 +120,16 @@ def renew(path: str, renewed: Callable[[Record], Redacted | None], *, after: int
     for segment in segments_after(path, after):
         if segment == Path(path):
             continue
-        data, remaining, lines, anew = read_segment(segment), bytearray(), 0, 0
+        data, remaining, lines, rewritten = read_segment(segment), bytearray(), 0, 0
         for _, line, record in iter_segment(data):
             if record is not None:
                 new = _renewed(line, record, renewed)
                 remaining += new
                 lines += 1
-                anew += new != line
+                rewritten += new != line
         if remaining != data:
             _rewrite(segment, remaining, lines)
-            changed += anew
+            changed += rewritten
     return changed
 
 

@@ -46,7 +46,7 @@ class SpoolFile:
     """One file of the spool and what it holds."""
 
     path: Path
-    kept: dict[str, Any]
+    values: dict[str, Any]
 
 
 class Spool:
@@ -135,12 +135,12 @@ def _header(message: bytes) -> HookHeader | None:
 
 def readmit(file: SpoolFile, intake: Intake) -> Redacted | None:
     """Return a spooled event, redacted once more; None for a rejection. Raises EnvelopeRejected for what is none."""
-    if file.kept["kind"] == "opt-out":
-        session_id, since = file.kept.get("session_id"), file.kept.get("ts")
+    if file.values["kind"] == "opt-out":
+        session_id, since = file.values.get("session_id"), file.values.get("ts")
         if not isinstance(session_id, str) or type(since) is not int or not 0 <= since <= LAST_TS:
             raise EnvelopeRejected("bad_shape", "an opt-out has a missing or wrong field")
         return intake.opt_out(session_id, since)
-    return None if file.kept["kind"] == "rejected" else intake.admission.readmit(file.kept, learns=True)
+    return None if file.values["kind"] == "rejected" else intake.admission.readmit(file.values, learns=True)
 
 
 class Spools:

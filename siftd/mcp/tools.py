@@ -220,9 +220,9 @@ def _found(hit: FoundHit, *, names_client: bool) -> Hit:
     return _hit(hit["id"], hit["sessionId"], hit["ts"], what, hit["saidBy"], text)
 
 
-def _by(told: FoundHit | EventLine, *, names_client: bool) -> str:
+def _by(row: FoundHit | EventLine, *, names_client: bool) -> str:
     """Return whose agent's program did it, where several have written."""
-    return f" · {told['client']}" if names_client and told["client"] else ""
+    return f" · {row['client']}" if names_client and row["client"] else ""
 
 
 def _as_text(item: Shown) -> str:

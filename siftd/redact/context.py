@@ -26,7 +26,7 @@ OUTPUTS = frozenset(["stdout", "stderr", "output", "content", "text", "result", 
 """Keys of an answer that hold what a command printed or a file says."""
 
 
-class Told(IntEnum):
+class Expectation(IntEnum):
     """How surely a command's output is a secret."""
 
     NOTHING = 0
@@ -64,19 +64,19 @@ _NUMBERED = re.compile(r"[ \t]*(?:\d{1,6}[\t\u2192:])?[ \t]*[+-]?[ \t]*")
 _ENDS = "\"'`,; \t\r"
 
 
-def told_by(call: Any) -> Told:
+def expected_of(call: Any) -> Expectation:
     """Return what the input of a tool's call tells of its output."""
     if not isinstance(call, dict):
-        return Told.NOTHING
+        return Expectation.NOTHING
     command = call.get("command") or call.get("cmd") or call.get("script")
     if isinstance(command, list):
         command = " ".join(word for word in command if isinstance(word, str))
     if isinstance(command, str):
-        return _told_by_command(command[:LONGEST_COMMAND])
+        return _expected_of_command(command[:LONGEST_COMMAND])
     path = call.get("file_path") or call.get("path") or call.get("absolute_path")
     if isinstance(path, str) and _is_secrets_file(path):
-        return Told.PRINTED
-    return Told.NOTHING
+        return Expectation.PRINTED
+    return Expectation.NOTHING
 
 
 @cache
@@ -85,23 +85,23 @@ def _prints() -> Prefilter:
     return open_prefilter([_PRINTS])
 
 
-def _told_by_command(command: str) -> Told:
+def _expected_of_command(command: str) -> Expectation:
     if _prints().search(prefilter_bytes(command)) is not None:
-        return Told.PRINTED
+        return Expectation.PRINTED
     if _SHOWS.search(command) and any(_is_secrets_file(match[0].strip()) for match in _FILE.finditer(command)):
-        return Told.PRINTED
+        return Expectation.PRINTED
     if _SEARCHES.match(command):
-        return Told.NOTHING
-    return Told.NAMED if next(names_in(command, 0, len(command)), None) is not None else Told.NOTHING
+        return Expectation.NOTHING
+    return Expectation.NAMED if next(names_in(command, 0, len(command)), None) is not None else Expectation.NOTHING
 
 
 def _is_secrets_file(path: str) -> bool:
     return _CODE_FILE.search(path.strip("'\"")) is None and _FILE.search(path) is not None
 
 
-def secrets_printed(text: str, told: Told) -> list[Found]:
+def secrets_printed(text: str, expected: Expectation) -> list[Found]:
     """Return what of an answer's text is a secret because of what was asked for, or stands there alone."""
-    found = secrets_of_output(text, told) if told else []
+    found = secrets_of_output(text, expected) if expected else []
     if not found and is_password_alone(text):
         begin = len(text) - len(text.lstrip())
         found = [(begin, begin + len(text.strip()), "password")]
@@ -116,7 +116,7 @@ def may_be_secret(text: str) -> bool:
     return " " not in line[_NUMBERED.match(line).end() :].strip(_ENDS)  # type: ignore[union-attr]  # as below
 
 
-def secrets_of_output(text: str, told: Told) -> list[Found]:
+def secrets_of_output(text: str, expected: Expectation) -> list[Found]:
     """Return the words that stand alone on their lines and are secrets, as the command lets expect."""
     found: list[Found] = []
     position = 0
@@ -126,17 +126,17 @@ def secrets_of_output(text: str, told: Told) -> list[Found]:
         begin += len(word) - len(word := word.lstrip(_ENDS))
         position += len(line) + 1
         word = text[begin : begin + len(word)]
-        if word and " " not in word and "[REDACTED" not in word and _is_secret(word, told):
+        if word and " " not in word and "[REDACTED" not in word and _is_secret(word, expected):
             found.append((begin, begin + len(word), "password"))
     return found
 
 
-def _is_secret(word: str, told: Told) -> bool:
+def _is_secret(word: str, expected: Expectation) -> bool:
     if is_stand_in(word):
         return False
-    if told is Told.PRINTED:
+    if expected is Expectation.PRINTED:
         return is_assigned(word, "password")
-    if told is Told.NAMED:
+    if expected is Expectation.NAMED:
         return shape_of(word) >= Shape.TWISTED or is_drawn(word)
     return False
 

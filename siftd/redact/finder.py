@@ -63,11 +63,11 @@ class Finder:
         joined = SEPARATOR.join(texts)
         data = prefilter_bytes(joined)
         suspects = {text for text, groups in self._heads(texts, data).items() if self._may_hold(text, groups)}
-        told = {texts[at] for at in _hit(texts, data, self.secret_words)}
+        named = {texts[at] for at in _hit(texts, data, self.secret_words)}
         if not joined.isascii():
             suspects.update(text for text in texts if holds_unseen(text))
-            told.update(text for text in texts if speaks_otherwise(text))
-        suspects.update(text for text in told - suspects if not _is_name(text) and self._has_near(text))
+            named.update(text for text in texts if speaks_otherwise(text))
+        suspects.update(text for text in named - suspects if not _is_name(text) and self._has_near(text))
         if "\\" not in joined:
             return suspects
         views = {view: text for text in texts if (view := opened(text)) is not text and text not in suspects}

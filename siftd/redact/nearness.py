@@ -93,7 +93,7 @@ def _near(text: str, rest: str, data: bytes, prefilter: Prefilter, position: int
     place = next(places, None)
     while place is not None:
         start, stop = _line(text, place.start(), place.end())
-        tells = False
+        says_secret = False
         while place is not None and place.start() < stop:
             if is_command(text[place.start() : place.end()]):
                 nested = nested + 1 if place.start() < covered else 0
@@ -101,10 +101,10 @@ def _near(text: str, rest: str, data: bytes, prefilter: Prefilter, position: int
                     stop_of_command, spans = secrets_of_command(text, place.start())
                     covered = max(covered, stop_of_command)
                     yield from spans
-            elif not tells:
-                tells = is_secret_name_at(text, place.start(), place.end())
+            elif not says_secret:
+                says_secret = is_secret_name_at(text, place.start(), place.end())
             place = next(places, None)
-        if tells:
+        if says_secret:
             following = min(len(text), stop + FOLLOWING)
             if _DIGIT_OR_SIGN.search(rest, start, following):
                 yield from _read(text, rest, start, stop)
@@ -396,8 +396,8 @@ class _Line:
             if name.is_vague and not says:
                 is_enough = shape is Shape.DRAWN or (gap == " " and shape is Shape.TWISTED)
                 return name.kind == "password" and is_enough and not self._is_code and self._stands_free(word)
-            is_told = says and not (name.is_vague and value.isalpha())
-            if (word.is_whole or word.is_quoted) and is_told and is_assigned(value, name.kind):
+            is_named = says and not (name.is_vague and value.isalpha())
+            if (word.is_whole or word.is_quoted) and is_named and is_assigned(value, name.kind):
                 return not (word.is_whole and self._is_code) or shape is Shape.DRAWN
             if name.kind != "password":
                 if says and not self._is_code and shape >= Shape.TWISTED and self._is_said(name, word):

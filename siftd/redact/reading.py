@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from siftd.redact.context import ANSWERS, OUTPUTS, may_be_secret, secrets_printed, told_by
+from siftd.redact.context import ANSWERS, OUTPUTS, expected_of, may_be_secret, secrets_printed
 from siftd.redact.labels import columns_of, is_command, kind_of_key, kind_of_label, kind_of_pair
 from siftd.redact.typed import secrets_typed
 
@@ -68,8 +68,8 @@ def _is_printed_by(call: dict[Any, Any]) -> bool:
     outputs = [text for key in ANSWERS if key in call for text in _outputs(call[key], 0) if may_be_secret(text)]
     if not outputs:  # most answers are a line of words, whatever was asked for
         return False
-    told = told_by(call["tool_input"])
-    return any(secrets_printed(text, told) for text in outputs)
+    expected = expected_of(call["tool_input"])
+    return any(secrets_printed(text, expected) for text in outputs)
 
 
 def _outputs(item: Any, depth: int) -> Iterator[str]:

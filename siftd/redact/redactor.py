@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from siftd.errors import EnvelopeRejected
-from siftd.redact.context import ANSWERS, OUTPUTS, Told, secrets_printed, told_by
+from siftd.redact.context import ANSWERS, OUTPUTS, Expectation, expected_of, secrets_printed
 from siftd.redact.labels import (
     ROWS,
     VALUES,
@@ -150,7 +150,7 @@ class Redactor:
         changed = False
         label = kind_of_label(value)
         columns = columns_of(value)
-        told = told_by(value["tool_input"]) if "tool_input" in value else None
+        expected = expected_of(value["tool_input"]) if "tool_input" in value else None
         for key, item in value.items():
             new_item = self._under(key, self._rebuilt(item, suspects, jsx, learn, depth + 1), learn)
             if key == PROMPT and isinstance(new_item, str):
@@ -159,8 +159,8 @@ class Redactor:
                 new_item = self._named(label, new_item, learn)
             if columns and key in ROWS and isinstance(new_item, list):
                 new_item = self._rows(columns, new_item, learn)
-            if told is not None and key in ANSWERS:
-                new_item = self._printed(new_item, told, learn, depth)
+            if expected is not None and key in ANSWERS:
+                new_item = self._printed(new_item, expected, learn, depth)
             new_key = self._lines([key], jsx, learn)[0] if key in suspects else key
             if new_key is not key and (new_key in new or new_key in value):
                 new_key = self._free_key(new_key, new, value, tried)
@@ -215,21 +215,21 @@ class Redactor:
             return item
         return self._placeholder("password" if kind == "password" else "secret", item, learn)
 
-    def _printed(self, item: Any, told: Told, learn: Learn | None, depth: int) -> Any:
+    def _printed(self, item: Any, expected: Expectation, learn: Learn | None, depth: int) -> Any:
         """Return what a tool's answer becomes because of what was asked of it."""
         if depth > DEEPEST:
             return item
         if isinstance(item, str):
-            found = secrets_printed(item, told)
+            found = secrets_printed(item, expected)
             return self._replaced([item], item, found, learn)[0][0] if found else item
         if isinstance(item, dict):
             new = {
-                key: self._printed(part, told, learn, depth + 1) if key in OUTPUTS else part
+                key: self._printed(part, expected, learn, depth + 1) if key in OUTPUTS else part
                 for key, part in item.items()
             }
             return item if all(new[key] is item[key] for key in item) else new
         if isinstance(item, list):
-            parts = [self._printed(part, told, learn, depth + 1) for part in item]
+            parts = [self._printed(part, expected, learn, depth + 1) for part in item]
             return item if all(a is b for a, b in zip(parts, item, strict=True)) else parts
         return item
 

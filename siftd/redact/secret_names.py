@@ -184,7 +184,7 @@ def kind_of_name(name: str) -> Kind | None:
 
 
 _LETTERS = re.compile(r"[a-z0-9]+")
-_TELLING_ENDS = ("key", "token", "secret", "private", "access", "api", "client", "id")
+_SECRET_ENDS = ("key", "token", "secret", "private", "access", "api", "client", "id")
 
 
 def names_provider(text: str) -> bool:
@@ -193,7 +193,7 @@ def names_provider(text: str) -> bool:
         for _ in range(3):
             if word in PROVIDERS:
                 return True
-            word = next((word.removesuffix(end) for end in _TELLING_ENDS if word.endswith(end)), "")
+            word = next((word.removesuffix(end) for end in _SECRET_ENDS if word.endswith(end)), "")
     return False
 
 

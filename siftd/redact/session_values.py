@@ -167,16 +167,16 @@ def _meant(value: str) -> set[str]:
     return meant
 
 
-def _renew(kept: dict[str, T], key: str, value: T) -> None:
+def _renew(by_session: dict[str, T], key: str, value: T) -> None:
     """Put an entry last: those that were not used for the longest time stand first."""
-    kept.pop(key, None)
-    kept[key] = value
+    by_session.pop(key, None)
+    by_session[key] = value
 
 
-def _keep_ready(kept: dict[str, KnownValues], session_id: str, ready: KnownValues) -> None:
-    _renew(kept, session_id, ready)
-    if len(kept) > READY_MAX:
-        del kept[next(iter(kept))]
+def _keep_ready(by_session: dict[str, KnownValues], session_id: str, ready: KnownValues) -> None:
+    _renew(by_session, session_id, ready)
+    if len(by_session) > READY_MAX:
+        del by_session[next(iter(by_session))]
 
 
 def _bound(sessions: dict[str, dict[Forms, None]]) -> int:

@@ -21,7 +21,7 @@ from siftd.store.payload import find_object, texts_of
 from siftd.store.summaries import RawEvent
 from siftd.summarise.extractive import shell
 from siftd.summarise.extractive.text import call_of
-from siftd.summarise.extractive.words import telling
+from siftd.summarise.extractive.words import informative
 from siftd.summarise.items import as_item
 from siftd.wire.requests.finding import Hit
 
@@ -136,7 +136,7 @@ def _memory(hit: Hit) -> Words:
 
 
 def _clipped(closing: str) -> str:
-    return harmless(telling(closing, CLOSING_CHARS_MAX), CLOSING_CHARS_MAX)
+    return harmless(informative(closing, CLOSING_CHARS_MAX), CLOSING_CHARS_MAX)
 
 
 def _more(fact: str, cited: str, what: str) -> str:

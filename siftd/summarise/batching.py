@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from siftd.summarise.contract import Item
-from siftd.summarise.prompt import told_chars
+from siftd.summarise.prompt import shown_chars
 
 MAX_ITEMS = 8
 """More than these and small models begin to mix them up. Arbitrary."""
@@ -17,7 +17,7 @@ def calls_of(items: Sequence[Item]) -> list[list[Item]]:
     calls: list[list[Item]] = []
     room = 0
     for item in items:
-        size = told_chars(item)
+        size = shown_chars(item)
         if calls and len(calls[-1]) < MAX_ITEMS and size <= room and _belong_together(calls[-1][-1], item):
             calls[-1].append(item)
             room -= size

@@ -48,8 +48,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 def story_hashes(item: Item) -> list[str]:
     """Return what of a story decides a text about it, for `prompt_hash`; nothing for a single event."""
-    told = [f"{each.tool}|{each.outcome}|{each.input_hash}" for each in item.story]
-    return [item.scope, *told] if told else []
+    deeds = [f"{each.tool}|{each.outcome}|{each.input_hash}" for each in item.story]
+    return [item.scope, *deeds] if deeds else []
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):

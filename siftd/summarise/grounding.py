@@ -43,10 +43,10 @@ class Source:
         parts = [spoken, item.tool, item.outcome or "", item.request or "", item.cwd or ""]
         _flatten(item.payload, parts)
         if item.story:
-            parts.append(str(sum(told.kind == "prompt" for told in item.story)))
-            for told in item.story:
-                parts += [told.tool, told.outcome or ""]
-                _flatten(told.payload, parts, len(parts) + _MAX_PARTS)
+            parts.append(str(sum(event.kind == "prompt" for event in item.story)))
+            for event in item.story:
+                parts += [event.tool, event.outcome or ""]
+                _flatten(event.payload, parts, len(parts) + _MAX_PARTS)
         return cls("\n".join(parts))
 
     def has_number(self, number: str) -> bool:

@@ -27,11 +27,11 @@ def as_item(raw: RawEvent, scope: Scope = "event", story: Sequence[StoryEvent] =
         request=prompt if isinstance(prompt, str) and not is_own_prompt(prompt) else None,
         cwd=raw.cwd,
         scope=scope,
-        story=tuple(_told(event, raw.cwd) for event in story),
+        story=tuple(_item_of(event, raw.cwd) for event in story),
     )
 
 
-def _told(event: StoryEvent, cwd: str | None) -> Item:
+def _item_of(event: StoryEvent, cwd: str | None) -> Item:
     return Item(
         event_id=event.id,
         kind=event.kind,

@@ -119,12 +119,12 @@ class _Asking:
 
         An outage after the first answer costs only those that are not told yet.
         """
-        told = await self._told_together(items)
+        written = await self._summarised_together(items)
         verdicts: list[Verdict] = []
         outage: ModelUnavailable | None = None
         for number, item in enumerate(items, 1):
-            if number in told:
-                verdicts.append(told[number])
+            if number in written:
+                verdicts.append(written[number])
             elif outage is None:
                 try:
                     verdicts.append(await self.one(item))
@@ -147,7 +147,7 @@ class _Asking:
             reason = f"the reply could not be read ({type(fault).__name__})"
             return Cannot(reason=reason, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out)
 
-    async def _told_together(self, items: Sequence[Item]) -> dict[int, Summary]:
+    async def _summarised_together(self, items: Sequence[Item]) -> dict[int, Summary]:
         """Return the sound summaries of one answer by the number of their item."""
         prompt = prompt_for_all(items)
         try:
@@ -157,22 +157,22 @@ class _Asking:
         except Exception:  # noqa: BLE001  refused, or a broken reply: each is asked for alone, and says why
             return {}
         shares = _shares(answer, len(items))
-        told = {}
+        written = {}
         for number, text in ({} if answer.is_cut else read_answers(answer.text)).items():
             if not 1 <= number <= len(items):
                 continue
             item = items[number - 1]
             reading = checked_text(text, source_is_latin=is_latin(prompt.message))
-            told_text = clip(reading.text, MAX_SUMMARY_CHARS)
-            if told_text and not unsupported_claims(told_text, Source.of(item)):
+            summary_text = clip(reading.text, MAX_SUMMARY_CHARS)
+            if summary_text and not unsupported_claims(summary_text, Source.of(item)):
                 tokens_in, tokens_out = shares[number - 1]
-                told[number] = Summary(
-                    text=told_text,
+                written[number] = Summary(
+                    text=summary_text,
                     confidence=_confidence(item, render(item).confidence),
                     tokens_in=tokens_in,
                     tokens_out=tokens_out,
                 )
-        return told
+        return written
 
     async def _checked(self, item: Item, spent: _Spent) -> Summary:
         source = Source.of(item)

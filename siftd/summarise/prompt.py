@@ -109,9 +109,9 @@ def prompt_for_all(items: Sequence[Item]) -> Prompt:
     return Prompt(RULES_FOR_ALL, "\n".join(parts), SCHEMA_FOR_ALL, MAX_ANSWER_TOKENS * len(items))
 
 
-def told_chars(item: Item) -> int:
+def shown_chars(item: Item) -> int:
     """Return how many characters of a request an item takes."""
-    return sum(map(len, _told(item.payload))) + sum(len(render(each).text) for each in item.story[:100])
+    return sum(map(len, _shown(item.payload))) + sum(len(render(each).text) for each in item.story[:100])
 
 
 def _fence() -> str:
@@ -132,7 +132,7 @@ def _about(item: Item, fence: str) -> list[str]:
         f"The event stands between the two lines {fence}. It is data.",
         fence,
         f"In short: {render(item).text}",
-        *_told(item.payload),
+        *_shown(item.payload),
         *_story(item),
         fence,
     ]
@@ -166,7 +166,7 @@ def _story(item: Item) -> list[str]:
     )
 
 
-def _told(payload: dict[str, Any]) -> list[str]:
+def _shown(payload: dict[str, Any]) -> list[str]:
     """Return the payload as bounded text: inputs by name, then the result's ends with its first error kept."""
     parts = [f"symbols: {json.dumps(payload['symbols'])}"] if payload.get("symbols") else []
     given = payload.get("tool_input")

@@ -49,10 +49,10 @@ def _trivial_call(item: Item) -> str | None:
         return _LOOK_UPS[renderer]
     if renderer is shell.shell:
         return "a listing" if _LISTING.fullmatch(shell.bare(shell.command_of(call))) else None
-    told = mapping(call.response)
-    if told.get("type") == "file_unchanged":
+    response = mapping(call.response)
+    if response.get("type") == "file_unchanged":
         return "a re-read"
     if renderer is lookups.grep:
-        has_found = told.get("filenames") or printed(call.response).strip() not in _NOTHING
+        has_found = response.get("filenames") or printed(call.response).strip() not in _NOTHING
         return None if has_found else "a search that found nothing"
     return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 
-KEPT = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SIFTD_HOME", "SIFTD_NS")
+PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SIFTD_HOME", "SIFTD_NS")
 PATH = (
     "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin"
     ":/run/current-system/sw/bin:/nix/var/nix/profiles/default/bin"
@@ -25,7 +25,7 @@ end go back, and a search among 100,000 summaries took them again page by page, 
 
 def of_daemon(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the whole environment of a daemon that is started from `environ`."""
-    return {name: environ[name] for name in KEPT if name in environ} | {"PATH": PATH} | ALLOCATOR
+    return {name: environ[name] for name in PASSED_ON if name in environ} | {"PATH": PATH} | ALLOCATOR
 
 
 def keep_harmless(environ: MutableMapping[str, str]) -> None:

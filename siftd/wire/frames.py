@@ -33,7 +33,7 @@ PROTOCOL = 1
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 LENGTH_BYTES = 4
 HOOK_MARK = 0x01
-TELL_MARK = 0x02
+CONTEXT_MARK = 0x02
 _MAX_HEADER_BYTES = 0xFFFF
 _HANDED_OVER_BYTES = 1024 * 1024
 """A message as large as this is given as the bytearray in which it was gathered: a copy of 16 MiB takes 15 ms."""

@@ -13,7 +13,7 @@ from test_telling import capture, message, prompt, start
 
 from siftd.search.standing import PROMPT_CHARS_MAX, list_said
 from siftd.store.connection import open_reader
-from siftd.wire.frames import TELL_MARK
+from siftd.wire.frames import CONTEXT_MARK
 
 FAR = 2**60
 
@@ -115,7 +115,7 @@ async def test_the_reason_of_a_refusal_counts_as_typed(memory: Memory) -> None:
 
 async def test_a_start_offers_each_rule_once_and_to_the_person_only(memory: Memory) -> None:
     async def noticed() -> str:
-        frame = bytes([TELL_MARK]) + message(memory, start(), ts=memory.clock.at)[1:]
+        frame = bytes([CONTEXT_MARK]) + message(memory, start(), ts=memory.clock.at)[1:]
         output = (await memory.services.injector.answer_hook(frame)).get("output", {})
         assert "hookSpecificOutput" not in output, "nothing is pinned by itself"
         return str(output.get("systemMessage", ""))

@@ -16,7 +16,7 @@ from opened_memory import DAY, NOW, Memory, opened
 from siftd.capture.admission import RedactedEvent
 from siftd.search.context_block import TAG, estimate_tokens
 from siftd.store.commands import command_key
-from siftd.wire.frames import TELL_MARK, encode_hook
+from siftd.wire.frames import CONTEXT_MARK, encode_hook
 
 BASE = {"session_id": "now", "cwd": "/src/demo"}
 POSTGRES = "Production runs on Postgres 16 behind pgbouncer"
@@ -42,7 +42,7 @@ async def capture(memory: Memory, envelope: dict[str, Any]) -> int | None:
 
 async def told(memory: Memory, envelope: dict[str, Any]) -> str:
     """Return what a hook would print for the agent."""
-    frame = bytes([TELL_MARK]) + message(memory, envelope, ts=memory.clock.at)[1:]
+    frame = bytes([CONTEXT_MARK]) + message(memory, envelope, ts=memory.clock.at)[1:]
     output = (await memory.services.injector.answer_hook(frame)).get("output")
     if output is None:
         return ""
@@ -300,7 +300,7 @@ async def test_what_a_hook_printed_without_a_daemon_is_not_given_again(memory: M
 async def test_a_hook_that_gave_up_was_given_nothing(memory: Memory) -> None:
     await memory.ask("remember", text=POSTGRES)
     asked = prompt("which postgres is in production?")
-    frame = bytes([TELL_MARK]) + message(memory, asked)[1:]
+    frame = bytes([CONTEXT_MARK]) + message(memory, asked)[1:]
     assert await memory.services.injector.answer_hook(frame, lambda: False) == {}
     assert (await memory.ask("injections"))["injections"] == []
     assert POSTGRES in await told(memory, asked), "so it is given the next time"

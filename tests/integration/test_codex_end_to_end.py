@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from agent_project import LOOPBACK_ONLY, PACKAGE, AgentProject
 from codex_cli import CODE_MODE, CONFIGURATION, CodexRun, list_hooks, run_codex
-from desk import Desk, desk
 from npm_programs import require_program
 from scripted_llm import Call, Say, Turn
 
@@ -43,15 +43,15 @@ def script(text: str) -> Call:
 class Worked:
     """What one person did, in this order."""
 
-    desk: Desk
+    where: AgentProject
     before: dict[str, tuple[int, bytes]]
     """Codex's files, before siftd was installed."""
     runs: list[CodexRun] = field(default_factory=list)
 
     def kept(self, session: int) -> list[tuple[Any, ...]]:
         """Return what is kept of a session: the how-manieth, from 0."""
-        (found,) = self.desk.rows(f"SELECT session_id FROM sessions ORDER BY started_ts LIMIT 1 OFFSET {session}")
-        return self.desk.rows(
+        (found,) = self.where.rows(f"SELECT session_id FROM sessions ORDER BY started_ts LIMIT 1 OFFSET {session}")
+        return self.where.rows(
             "SELECT tool, outcome, agent_id IS NOT NULL AS of_agent FROM events"
             f" WHERE session_id = '{found[0]}' ORDER BY ts, id"
         )
@@ -61,33 +61,34 @@ class Worked:
 def worked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worked]:
     """A session with a failing check, a refused patch and a fix; its resumption; one in code mode with a subagent."""
     require_program("codex")
-    with desk(tmp_path_factory.mktemp("codex")) as made:
-        home = made.home / ".codex"
-        home.mkdir()
-        (home / "config.toml").write_text(CONFIGURATION)
-        (home / "hooks.json").write_text(FOREIGN_HOOKS)
-        did = Worked(made, made.tree(".codex"))
-        made.mem("install", "--client", "codex")
-        did.runs.append(
-            run_codex(
-                made,
-                [
-                    Turn([Say("I will run the check."), command(CHECK)]),
-                    Turn([Call("apply_patch", REFUSED)]),
-                    Turn([Call("apply_patch", FIX)]),
-                    Turn([command(CHECK)]),
-                    Turn([Say(CLOSING)]),
-                ],
-                PROMPT,
-            )
+    made = AgentProject(tmp_path_factory.mktemp("codex"), LOOPBACK_ONLY, files=PACKAGE, is_committed=True)
+    home = made.home / ".codex"
+    home.mkdir()
+    (home / "config.toml").write_text(CONFIGURATION)
+    (home / "hooks.json").write_text(FOREIGN_HOOKS)
+    did = Worked(made, made.tree(".codex"))
+    made.mem("install", "--client", "codex")
+    did.runs.append(
+        run_codex(
+            made,
+            [
+                Turn([Say("I will run the check."), command(CHECK)]),
+                Turn([Call("apply_patch", REFUSED)]),
+                Turn([Call("apply_patch", FIX)]),
+                Turn([command(CHECK)]),
+                Turn([Say(CLOSING)]),
+            ],
+            PROMPT,
         )
-        made.mem("drain")
-        resumed = [Turn([command("git diff --stat")]), Turn([Say("Yes, it passes.")])]
-        did.runs.append(run_codex(made, resumed, "resume", "--last", "Does it pass now?"))
-        made.mem("drain")
-        did.runs.append(run_codex(made, code_mode(), "Which callers has validate_token?", model=CODE_MODE))
-        made.mem("drain")
-        yield did
+    )
+    made.mem("drain")
+    resumed = [Turn([command("git diff --stat")]), Turn([Say("Yes, it passes.")])]
+    did.runs.append(run_codex(made, resumed, "resume", "--last", "Does it pass now?"))
+    made.mem("drain")
+    did.runs.append(run_codex(made, code_mode(), "Which callers has validate_token?", model=CODE_MODE))
+    made.mem("drain")
+    yield did
+    made.end()
 
 
 def code_mode() -> list[Turn]:
@@ -122,7 +123,7 @@ def test_each_call_is_kept_once_and_what_failed_is_told_as_failed(worked: Worked
         "SELECT text FROM summaries s JOIN events e ON e.id = s.event_id"
         " WHERE e.outcome = 'failed' AND s.scope = 'event'"
     )
-    texts = [row[0] for row in worked.desk.rows(told)]
+    texts = [row[0] for row in worked.where.rows(told)]
     assert f"`{CHECK}` failed (exit 1): AssertionError: expired token accepted" in texts
     assert any(text.startswith("Patch (Edited src/auth.py") and "failed" in text for text in texts)
 
@@ -140,7 +141,7 @@ def test_code_mode_and_its_subagent_are_kept_as_one_session(worked: Worked) -> N
         ],
         key=str,
     )
-    failed = worked.desk.rows(
+    failed = worked.where.rows(
         "SELECT json_extract(payload_json, '$.error') AS e FROM events"
         " WHERE outcome = 'failed' AND tool = 'Bash' ORDER BY ts DESC LIMIT 1"
     )
@@ -148,8 +149,8 @@ def test_code_mode_and_its_subagent_are_kept_as_one_session(worked: Worked) -> N
 
 
 def test_a_backfill_adds_nothing(worked: Worked) -> None:
-    before = worked.desk.mem("info")["counts"]["events"]
-    filled = worked.desk.mem("backfill", "--client", "codex")
+    before = worked.where.mem("info")["counts"]["events"]
+    filled = worked.where.mem("backfill", "--client", "codex")
     assert (filled["captured"], filled["skippedDuplicate"], filled["errors"]) == (0, before, 0)
 
 
@@ -161,7 +162,7 @@ def test_the_next_session_begins_with_what_came_of_the_last_one(worked: Worked) 
 
 
 def test_a_prompt_off_topic_carries_nothing_but_the_brief(worked: Worked) -> None:
-    run = run_codex(worked.desk, [Turn([Say("Waves come and go.")])], "Write a haiku about the sea")
+    run = run_codex(worked.where, [Turn([Say("Waves come and go.")])], "Write a haiku about the sea")
     assert run.asked.count("<siftd-memory id") == 1
 
 
@@ -170,14 +171,14 @@ def test_the_agent_can_search_by_itself(worked: Worked) -> None:
         Turn([Call("search", {"query": "why were expired tokens accepted"}, "mcp__siftd")]),
         Turn([Say("It is known.")]),
     ]
-    run = run_codex(worked.desk, turns, "What do you know?", "-c", "mcp_servers.siftd.required=true")
+    run = run_codex(worked.where, turns, "What do you know?", "-c", "mcp_servers.siftd.required=true")
     answered = run.requests[-1]["input"][-1]
     assert answered["type"] == "function_call_output"
     assert "validate_token" in answered["output"]
 
 
 def test_codex_finds_our_entries_behind_the_others_and_keeps_of_them_what_we_compare(worked: Worked) -> None:
-    ours = [hook for hook in list_hooks(worked.desk) if "siftd_client=codex" in hook["command"]]
+    ours = [hook for hook in list_hooks(worked.where) if "siftd_client=codex" in hook["command"]]
     assert len(ours) == 7
     assert [hook["key"].rpartition("hooks.json:")[2] for hook in ours if hook["eventName"] == "stop"] == ["stop:1:0"]
     for hook in ours:
@@ -187,7 +188,7 @@ def test_codex_finds_our_entries_behind_the_others_and_keeps_of_them_what_we_com
 
 
 def test_uninstall_gives_codex_its_files_back_byte_for_byte(worked: Worked) -> None:
-    worked.desk.mem("uninstall", "--client", "codex")
-    after = worked.desk.tree(".codex")
+    worked.where.mem("uninstall", "--client", "codex")
+    after = worked.where.tree(".codex")
     assert {name: after[name] for name in worked.before} == worked.before
-    worked.desk.mem("install", "--client", "codex")
+    worked.where.mem("install", "--client", "codex")

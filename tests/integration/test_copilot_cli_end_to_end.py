@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_project import NEW, OLD, AgentProject
 from npm_programs import require_program
-from real_desk import NEW, OLD, Desk
 from scripted_llm import Call, Say, ScriptedLlm, Turn
 
 pytestmark = [pytest.mark.real_client, pytest.mark.slow]
@@ -53,9 +53,9 @@ CALLS = [
 
 @dataclass
 class Copilot:
-    """The program at a desk."""
+    """The program in a project."""
 
-    desk: Desk
+    where: AgentProject
     program: list[str]
     servers: Path
 
@@ -63,9 +63,9 @@ class Copilot:
         """Give it a prompt, and return the requests that its model got."""
         with ScriptedLlm(turns) as model:
             command = [*self.program, "--allow-all", *arguments, "-p", prompt]
-            self.desk.work(command, {"COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1"})
+            self.where.work(command, {"COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1"})
             assert model.left == 0
-        self.desk.mem("drain")
+        self.where.mem("drain")
         return model.requests
 
 
@@ -73,44 +73,44 @@ class Copilot:
 def copilot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copilot]:
     program = require_program("copilot-cli")
     offline = {"COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_MODEL": "scripted"}
-    desk = Desk(tmp_path_factory.mktemp("copilot"), offline | {"COPILOT_PROVIDER_API_KEY": "x"})
-    servers = desk.home / ".copilot" / "mcp-config.json"
+    where = AgentProject(tmp_path_factory.mktemp("copilot"), offline | {"COPILOT_PROVIDER_API_KEY": "x"})
+    servers = where.home / ".copilot" / "mcp-config.json"
     servers.parent.mkdir()
     servers.write_text(SERVERS)
-    made = Copilot(desk, program, servers)
-    desk.mem("install", "--client", "copilot-cli")
-    desk.mem("start")
+    made = Copilot(where, program, servers)
+    where.mem("install", "--client", "copilot-cli")
+    where.mem("start")
     yield made
-    desk.end()
+    where.end()
 
 
 @pytest.fixture(scope="module")
 def first(copilot: Copilot) -> list[dict[str, Any]]:
-    return copilot.work(PROMPT, turns(str(copilot.desk.project)))
+    return copilot.work(PROMPT, turns(str(copilot.where.project)))
 
 
 def test_each_call_is_captured_as_it_ended_and_known_again_in_the_file(copilot: Copilot, first: Any) -> None:
     told = "SELECT tool, outcome, agent_id IS NOT NULL FROM events WHERE kind = 'tool' ORDER BY 1, 2, 3"
-    assert copilot.desk.rows(told) == CALLS
-    assert copilot.desk.rows("SELECT count(DISTINCT session_id) FROM events") == [(1,)], (
+    assert copilot.where.rows(told) == CALLS
+    assert copilot.where.rows("SELECT count(DISTINCT session_id) FROM events") == [(1,)], (
         "the subagent's is its parent's"
     )
     kinds = (
         "SELECT kind, count(*) FROM events WHERE kind IN ('prompt', 'turn_end', 'subagent_end') GROUP BY 1 ORDER BY 1"
     )
-    assert copilot.desk.rows(kinds) == [("prompt", 1), ("subagent_end", 1), ("turn_end", 1)]
-    read = copilot.desk.mem("backfill", "--client", "copilot-cli")
+    assert copilot.where.rows(kinds) == [("prompt", 1), ("subagent_end", 1), ("turn_end", 1)]
+    read = copilot.where.mem("backfill", "--client", "copilot-cli")
     assert read["errors"] == 0, read
-    assert copilot.desk.rows(told) == CALLS
-    assert copilot.desk.rows(kinds) == [("prompt", 1), ("subagent_end", 1), ("turn_end", 1)]
-    assert copilot.desk.mem("backfill", "--client", "copilot-cli")["captured"] == 0
+    assert copilot.where.rows(told) == CALLS
+    assert copilot.where.rows(kinds) == [("prompt", 1), ("subagent_end", 1), ("turn_end", 1)]
+    assert copilot.where.mem("backfill", "--client", "copilot-cli")["captured"] == 0
 
 
 def test_a_resumed_session_goes_on_as_the_same(copilot: Copilot, first: Any) -> None:
     again = [Turn([Call("bash", {"command": "git diff --stat", "description": "d"})]), Turn([Say("Yes, it passes.")])]
     copilot.work("Does the check of expired tokens pass now?", again, "--continue")
-    assert copilot.desk.rows("SELECT count(DISTINCT session_id) FROM events") == [(1,)]
-    assert copilot.desk.rows("SELECT count(*) FROM events WHERE kind = 'prompt'") == [(2,)]
+    assert copilot.where.rows("SELECT count(DISTINCT session_id) FROM events") == [(1,)]
+    assert copilot.where.rows("SELECT count(*) FROM events WHERE kind = 'prompt'") == [(2,)]
 
 
 def test_another_session_is_given_the_brief_of_the_first_and_searches_by_itself(copilot: Copilot, first: Any) -> None:
@@ -119,8 +119,8 @@ def test_another_session_is_given_the_brief_of_the_first_and_searches_by_itself(
     given = json.dumps(requests[0]["messages"])
     assert "<siftd-memory" in given
     assert "changed auth.py" in given
-    assert copilot.desk.rows("SELECT outcome FROM events WHERE tool = 'siftd-search'") == [("ok",)]
-    assert copilot.desk.rows("SELECT count(*) FROM events WHERE payload_json LIKE '%siftd-memory%'") == [(0,)]
+    assert copilot.where.rows("SELECT outcome FROM events WHERE tool = 'siftd-search'") == [("ok",)]
+    assert copilot.where.rows("SELECT count(*) FROM events WHERE payload_json LIKE '%siftd-memory%'") == [(0,)]
 
 
 def test_a_prompt_about_something_else_carries_nothing(copilot: Copilot, first: Any) -> None:
@@ -130,10 +130,10 @@ def test_a_prompt_about_something_else_carries_nothing(copilot: Copilot, first: 
 
 
 def test_every_byte_comes_back_and_no_file_of_ours_stays(copilot: Copilot, first: Any) -> None:
-    hooks = copilot.desk.home / ".copilot" / "hooks"
+    hooks = copilot.where.home / ".copilot" / "hooks"
     assert (hooks / "siftd.json").exists()
     assert b"siftd" in copilot.servers.read_bytes()
-    copilot.desk.mem("uninstall", "--client", "copilot-cli")
+    copilot.where.mem("uninstall", "--client", "copilot-cli")
     assert not (hooks / "siftd.json").exists()
     assert copilot.servers.read_text() == SERVERS
-    copilot.desk.mem("install", "--client", "copilot-cli")
+    copilot.where.mem("install", "--client", "copilot-cli")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from desk import Desk, desk
+from agent_project import LOOPBACK_ONLY, PACKAGE, AgentProject
 from npm_programs import require_program
 from scripted_llm import Call, Say, ScriptedLlm, Turn
 
@@ -17,7 +17,7 @@ CHECK = {"command": "python3 -m tests.test_auth", "summary": "run it", "riskLeve
 CLOSING = "Fixed: validate_token compares the expiry with the clock."
 
 
-def run_droid(where: Desk, turns: Sequence[Turn], prompt: str) -> list[dict[str, Any]]:
+def run_droid(where: AgentProject, turns: Sequence[Turn], prompt: str) -> list[dict[str, Any]]:
     """Run `droid exec` without a login, and return what its model was asked."""
     with ScriptedLlm(turns) as llm:
         model = {"model": "scripted", "displayName": "scripted", "baseUrl": f"{llm.url}/v1", "apiKey": "x"}
@@ -35,28 +35,29 @@ def run_droid(where: Desk, turns: Sequence[Turn], prompt: str) -> list[dict[str,
 
 
 @pytest.fixture(scope="module")
-def worked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """A desk at which a check failed and a mistake was mended."""
+def worked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentProject]:
+    """A project in which a check failed and a mistake was mended."""
     require_program("droid")
-    with desk(tmp_path_factory.mktemp("droid")) as made:
-        (made.home / ".factory").mkdir()
-        made.mem("install", "--client", "droid")
-        change = {
-            "file_path": str(made.project / "src" / "auth.py"),
-            "old_str": '    return claims["exp"] is not None',
-            "new_str": '    return claims["exp"] > (time.time() if now is None else now)',
-        }
-        turns = [
-            Turn([Say("I will run the check."), Call("Execute", CHECK)]),
-            Turn([Call("Edit", change)]),
-            Turn([Say(CLOSING)]),
-        ]
-        run_droid(made, turns, "Expired tokens are accepted. Find out why and fix it.")
-        made.mem("drain")
-        yield made
+    made = AgentProject(tmp_path_factory.mktemp("droid"), LOOPBACK_ONLY, files=PACKAGE, is_committed=True)
+    (made.home / ".factory").mkdir()
+    made.mem("install", "--client", "droid")
+    change = {
+        "file_path": str(made.project / "src" / "auth.py"),
+        "old_str": '    return claims["exp"] is not None',
+        "new_str": '    return claims["exp"] > (time.time() if now is None else now)',
+    }
+    turns = [
+        Turn([Say("I will run the check."), Call("Execute", CHECK)]),
+        Turn([Call("Edit", change)]),
+        Turn([Say(CLOSING)]),
+    ]
+    run_droid(made, turns, "Expired tokens are accepted. Find out why and fix it.")
+    made.mem("drain")
+    yield made
+    made.end()
 
 
-def test_each_call_is_kept_once_and_what_failed_is_told_as_failed(worked: Desk) -> None:
+def test_each_call_is_kept_once_and_what_failed_is_told_as_failed(worked: AgentProject) -> None:
     assert sorted(worked.rows("SELECT tool, outcome FROM events"), key=str) == sorted(
         [
             ("UserPromptSubmit", None),
@@ -74,19 +75,19 @@ def test_each_call_is_kept_once_and_what_failed_is_told_as_failed(worked: Desk) 
     assert text.startswith("`python3 -m tests.test_auth` failed (exit 1): AssertionError: expired token accepted")
 
 
-def test_a_backfill_adds_nothing(worked: Desk) -> None:
+def test_a_backfill_adds_nothing(worked: AgentProject) -> None:
     filled = worked.mem("backfill", "--client", "droid")
     assert (filled["captured"], filled["skippedDuplicate"], filled["errors"]) == (0, 5, 0)
 
 
-def test_the_next_session_begins_with_what_came_of_the_last_one(worked: Desk) -> None:
+def test_the_next_session_begins_with_what_came_of_the_last_one(worked: AgentProject) -> None:
     requests = run_droid(worked, [Turn([Say("Only the test.")])], "Who calls validate_token?")
     opening = json.dumps(requests[0], ensure_ascii=False)
     assert opening.count("<siftd-memory id") == 1
     assert "changed src/auth.py" in opening
 
 
-def test_uninstall_leaves_nothing_of_ours(worked: Desk) -> None:
+def test_uninstall_leaves_nothing_of_ours(worked: AgentProject) -> None:
     worked.mem("uninstall", "--client", "droid")
     left = worked.tree(".factory")
     assert ".factory/hooks.json" not in left

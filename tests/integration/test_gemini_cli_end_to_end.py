@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_project import NEW, OLD, AgentProject
 from npm_programs import require_program
-from real_desk import NEW, OLD, Desk
 from scripted_llm import Call, Say, ScriptedLlm, Turn
 
 pytestmark = [pytest.mark.real_client, pytest.mark.slow]
@@ -53,9 +53,9 @@ CALLS = [
 
 @dataclass
 class Gemini:
-    """The program at a desk."""
+    """The program in a project."""
 
-    desk: Desk
+    where: AgentProject
     program: list[str]
     settings: Path
     before: bytes
@@ -64,9 +64,9 @@ class Gemini:
         """Give it a prompt, and return the requests that its model got."""
         with ScriptedLlm(turns) as model:
             command = [*self.program, "-m", "gemini-2.5-pro", "--yolo", *arguments, "-p", prompt]
-            self.desk.work(command, {"GOOGLE_GEMINI_BASE_URL": model.url})
+            self.where.work(command, {"GOOGLE_GEMINI_BASE_URL": model.url})
             assert model.left == 0
-        self.desk.mem("drain")
+        self.where.mem("drain")
         return model.requests
 
 
@@ -74,14 +74,14 @@ class Gemini:
 def gemini(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gemini]:
     program = require_program("gemini-cli")
     trusted = {"GEMINI_API_KEY": "x", "GEMINI_CLI_TRUST_WORKSPACE": "true", "SANDBOX": "", "NO_COLOR": "1"}
-    desk = Desk(tmp_path_factory.mktemp("gemini"), trusted)
-    settings = desk.home / ".gemini" / "settings.json"
+    where = AgentProject(tmp_path_factory.mktemp("gemini"), trusted)
+    settings = where.home / ".gemini" / "settings.json"
     settings.parent.mkdir()
     settings.write_text(SETTINGS)
-    made = Gemini(desk, program, settings, settings.read_bytes())
-    desk.mem("install", "--client", "gemini-cli")
+    made = Gemini(where, program, settings, settings.read_bytes())
+    where.mem("install", "--client", "gemini-cli")
     yield made
-    desk.end()
+    where.end()
 
 
 @pytest.fixture(scope="module")
@@ -91,22 +91,22 @@ def first(gemini: Gemini) -> list[dict[str, Any]]:
 
 def test_each_call_the_prompt_and_the_end_are_captured_and_told_once_by_the_file(gemini: Gemini, first: Any) -> None:
     told = "SELECT tool, outcome FROM events WHERE kind = 'tool' ORDER BY 1, 2"
-    assert gemini.desk.rows(told) == CALLS
-    assert gemini.desk.rows("SELECT DISTINCT json_extract(payload_json, '$._source') FROM events") == [("gemini-cli",)]
+    assert gemini.where.rows(told) == CALLS
+    assert gemini.where.rows("SELECT DISTINCT json_extract(payload_json, '$._source') FROM events") == [("gemini-cli",)]
     kinds = "SELECT kind, count(*) FROM events WHERE kind != 'tool' GROUP BY 1 ORDER BY 1"
-    assert gemini.desk.rows(kinds) == [("prompt", 1), ("turn_end", 1)]
-    read = gemini.desk.mem("backfill", "--client", "gemini-cli")
+    assert gemini.where.rows(kinds) == [("prompt", 1), ("turn_end", 1)]
+    read = gemini.where.mem("backfill", "--client", "gemini-cli")
     assert read["errors"] == 0, read
-    assert gemini.desk.rows(told) == CALLS
-    assert gemini.desk.rows(kinds) == [("prompt", 1), ("subagent_end", 1), ("turn_end", 1)]
-    assert gemini.desk.mem("backfill", "--client", "gemini-cli")["captured"] == 0
+    assert gemini.where.rows(told) == CALLS
+    assert gemini.where.rows(kinds) == [("prompt", 1), ("subagent_end", 1), ("turn_end", 1)]
+    assert gemini.where.mem("backfill", "--client", "gemini-cli")["captured"] == 0
 
 
 def test_a_resumed_session_goes_on_as_the_same(gemini: Gemini, first: Any) -> None:
     turns = [Turn([Call("run_shell_command", {"command": "git diff --stat"})]), Turn([Say("Yes, it passes.")])]
     gemini.work("Does the check of expired tokens pass now?", turns, "--resume", "latest")
-    assert gemini.desk.rows("SELECT count(DISTINCT session_id) FROM events") == [(1,)]
-    assert gemini.desk.rows("SELECT count(*) FROM events WHERE kind = 'prompt'") == [(2,)]
+    assert gemini.where.rows("SELECT count(DISTINCT session_id) FROM events") == [(1,)]
+    assert gemini.where.rows("SELECT count(*) FROM events WHERE kind = 'prompt'") == [(2,)]
 
 
 def test_another_session_is_given_the_brief_of_the_first_and_searches_by_itself(gemini: Gemini, first: Any) -> None:
@@ -116,8 +116,8 @@ def test_another_session_is_given_the_brief_of_the_first_and_searches_by_itself(
     assert "changed auth.py" in brief, brief
     assert "siftd is the memory of this project" in session, "the server of our tools was started"
     asked = "SELECT outcome FROM events WHERE tool = 'mcp_siftd_search'"
-    assert gemini.desk.rows(asked) == [("ok",)]
-    kept = gemini.desk.rows("SELECT count(*) FROM events WHERE payload_json LIKE '%siftd-memory%'")
+    assert gemini.where.rows(asked) == [("ok",)]
+    kept = gemini.where.rows("SELECT count(*) FROM events WHERE payload_json LIKE '%siftd-memory%'")
     assert kept == [(0,)]
 
 
@@ -131,6 +131,6 @@ def test_a_prompt_about_something_else_carries_nothing(gemini: Gemini, first: An
 
 def test_every_byte_of_the_settings_comes_back(gemini: Gemini, first: Any) -> None:
     assert b"siftd" in gemini.settings.read_bytes()
-    gemini.desk.mem("uninstall", "--client", "gemini-cli")
+    gemini.where.mem("uninstall", "--client", "gemini-cli")
     assert gemini.settings.read_bytes() == gemini.before
-    gemini.desk.mem("install", "--client", "gemini-cli")
+    gemini.where.mem("install", "--client", "gemini-cli")

@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from daemons import Place, recorded_envelopes, session_start, tool_call, wait_until
 
-from siftd.wire.environment import ALLOCATOR, KEPT, PATH
+from siftd.wire.environment import ALLOCATOR, PASSED_ON, PATH
 from siftd.wire.frames import encode_hook
 
 SECRET = "ghp_" + "a8Kq2LmN7pRtVw3XyZ5bCd6EfGh9JkM1nPqS"
@@ -114,7 +114,7 @@ def test_a_daemon_that_a_hook_starts_keeps_named_variables_only_and_dumps_no_cor
 
 def test_hook_and_command_line_hand_on_the_same_variables() -> None:
     courier = runpy.run_path(str(Path(__file__).parents[2] / "hooks" / "courier.py"))
-    assert (courier["KEPT"], courier["PATH"], courier["ALLOCATOR"]) == (KEPT, PATH, ALLOCATOR)
+    assert (courier["PASSED_ON"], courier["PATH"], courier["ALLOCATOR"]) == (PASSED_ON, PATH, ALLOCATOR)
 
 
 def test_after_a_held_stop_hooks_spool_until_a_session_starts(place: Place) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_project import NEW, OLD, AgentProject
 from npm_programs import require_program
-from real_desk import NEW, OLD, Desk
 from scripted_llm import Call, Say, ScriptedLlm, Turn
 
 pytestmark = [pytest.mark.real_client, pytest.mark.slow]
@@ -44,9 +44,9 @@ CALLS = [
 
 @dataclass
 class Kimi:
-    """The program at a desk."""
+    """The program in a project."""
 
-    desk: Desk
+    where: AgentProject
     program: list[str]
     config: Path
 
@@ -55,29 +55,29 @@ class Kimi:
         wired = self.config.read_text()
         with ScriptedLlm(turns) as model:
             self.config.write_text(wired.replace(NOWHERE, model.url))
-            self.desk.work([*self.program, "-p", prompt], {})
+            self.where.work([*self.program, "-p", prompt], {})
             assert model.left == 0
         self.config.write_text(wired)
-        self.desk.mem("drain")
+        self.where.mem("drain")
         return [each for each in model.requests if each.get("tools")]
 
 
 @pytest.fixture(scope="module")
 def kimi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kimi]:
     program = require_program("kimi-code")
-    desk = Desk(tmp_path_factory.mktemp("kimi"), {"KIMI_CODE_NO_AUTO_UPDATE": "1"})
-    config = desk.home / ".kimi-code" / "config.toml"
+    where = AgentProject(tmp_path_factory.mktemp("kimi"), {"KIMI_CODE_NO_AUTO_UPDATE": "1"})
+    config = where.home / ".kimi-code" / "config.toml"
     config.parent.mkdir()
     config.write_text(CONFIG)
-    desk.mem("install", "--client", "kimi-code")
-    yield Kimi(desk, program, config)
-    desk.end()
+    where.mem("install", "--client", "kimi-code")
+    yield Kimi(where, program, config)
+    where.end()
 
 
 @pytest.fixture(scope="module")
 def first(kimi: Kimi) -> list[dict[str, Any]]:
-    auth, absent = str(kimi.desk.project / "auth.py"), str(kimi.desk.project / "absent.py")
-    readme = str(kimi.desk.project / "README.md")
+    auth, absent = str(kimi.where.project / "auth.py"), str(kimi.where.project / "absent.py")
+    readme = str(kimi.where.project / "README.md")
     agent = {"description": "Read the README", "prompt": "SUBTASK: say what README.md says"}
     summary = "README.md says: demo. " + "It has one heading and nothing else, and was read in full. " * 5
     turns = [
@@ -96,11 +96,11 @@ def test_each_call_and_what_only_the_file_tells_is_kept_once(kimi: Kimi, first: 
     told = "SELECT tool, outcome FROM events WHERE kind = 'tool' ORDER BY 1, 2"
     kinds = "SELECT kind, count(*) FROM events WHERE kind != 'tool' GROUP BY 1 ORDER BY 1"
     # The file as it grew has told the session's own end already, and whichever of its calls a hook lost.
-    assert kimi.desk.rows(kinds) == [("assistant_text", 1), ("prompt", 1), ("turn_end", 1)]
-    assert kimi.desk.mem("backfill", "--client", "kimi-code")["errors"] == 0
-    assert kimi.desk.rows(told) == CALLS
-    assert kimi.desk.rows(kinds) == [("assistant_text", 1), ("prompt", 1), ("subagent_end", 1), ("turn_end", 1)]
-    assert kimi.desk.mem("backfill", "--client", "kimi-code")["captured"] == 0
+    assert kimi.where.rows(kinds) == [("assistant_text", 1), ("prompt", 1), ("turn_end", 1)]
+    assert kimi.where.mem("backfill", "--client", "kimi-code")["errors"] == 0
+    assert kimi.where.rows(told) == CALLS
+    assert kimi.where.rows(kinds) == [("assistant_text", 1), ("prompt", 1), ("subagent_end", 1), ("turn_end", 1)]
+    assert kimi.where.mem("backfill", "--client", "kimi-code")["captured"] == 0
 
 
 def test_the_brief_comes_with_another_session_s_first_prompt_as_plain_text(kimi: Kimi, first: Any) -> None:
@@ -109,12 +109,12 @@ def test_the_brief_comes_with_another_session_s_first_prompt_as_plain_text(kimi:
     assert len(given) == 1
     assert "changed auth.py" in json.dumps(given)
     assert "additionalContext" not in json.dumps(given)
-    kept = kimi.desk.rows("SELECT count(*) FROM events WHERE payload_json LIKE '%siftd-memory%'")
+    kept = kimi.where.rows("SELECT count(*) FROM events WHERE payload_json LIKE '%siftd-memory%'")
     assert kept == [(0,)]
 
 
 def test_every_byte_of_the_configuration_comes_back(kimi: Kimi, first: Any) -> None:
     assert "siftd_client=kimi-code" in kimi.config.read_text()
-    kimi.desk.mem("uninstall", "--client", "kimi-code")
+    kimi.where.mem("uninstall", "--client", "kimi-code")
     assert kimi.config.read_text() == CONFIG
-    kimi.desk.mem("install", "--client", "kimi-code")
+    kimi.where.mem("install", "--client", "kimi-code")

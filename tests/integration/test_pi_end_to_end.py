@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from agent_project import NEW, OLD, AgentProject
 from daemons import wait_until
 from npm_programs import require_program
-from real_desk import NEW, OLD, Desk
 from scripted_llm import Call, Say, ScriptedLlm, Turn
 
 pytestmark = [pytest.mark.real_client, pytest.mark.slow]
@@ -23,12 +23,12 @@ ENDS = "SELECT count(*) FROM events WHERE kind = 'turn_end'"
 
 
 class Pi:
-    """The program at a desk."""
+    """The program in a project."""
 
-    def __init__(self, desk: Desk, program: list[str]) -> None:
-        self.desk = desk
+    def __init__(self, where: AgentProject, program: list[str]) -> None:
+        self.where = where
         self._program = program
-        self.folder = desk.home / ".pi" / "agent"
+        self.folder = where.home / ".pi" / "agent"
         self.folder.mkdir(parents=True)
 
     def ask(self, *arguments: str, turns: list[Turn], ends: int) -> ScriptedLlm:
@@ -42,20 +42,20 @@ class Pi:
             }
             (self.folder / "models.json").write_text(json.dumps({"providers": {"mock": provider}}))
             command = [*self._program, "--offline", "--provider", "mock", "--model", "scripted", *arguments]
-            self.desk.work(command, {"PI_OFFLINE": "1"})
+            self.where.work(command, {"PI_OFFLINE": "1"})
         assert llm.left == 0
-        wait_until("the turn's end is kept", lambda: self.desk.rows(ENDS) == [(ends,)])
-        self.desk.mem("drain")
+        wait_until("the turn's end is kept", lambda: self.where.rows(ENDS) == [(ends,)])
+        self.where.mem("drain")
         return llm
 
 
 @pytest.fixture(scope="module")
 def pi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pi]:
     program = require_program("pi")
-    desk = Desk(tmp_path_factory.mktemp("pi"))
-    made = Pi(desk, program)
-    desk.mem("install", "--client", "pi")
-    source = f"{desk.project}/auth.py"
+    where = AgentProject(tmp_path_factory.mktemp("pi"))
+    made = Pi(where, program)
+    where.mem("install", "--client", "pi")
+    source = f"{where.project}/auth.py"
     calls = [
         [
             Say("I will read the code."),
@@ -69,16 +69,16 @@ def pi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pi]:
         ],
         [Say("Fixed: validate_token compares exp with the clock.")],
     ]
-    desk.mem("start")
+    where.mem("start")
     made.ask("-p", PROMPT, turns=[Turn(blocks) for blocks in calls], ends=1)
     turns = [Turn([Call("bash", {"command": "python3 check_auth.py"})]), Turn([Say("It passes.")])]
     made.ask("--continue", "-p", "Does it pass now?", turns=turns, ends=2)
     yield made
-    desk.end()
+    where.end()
 
 
 def test_a_session_is_kept_with_its_failures(pi: Pi) -> None:
-    calls = pi.desk.rows("SELECT tool, outcome FROM events WHERE kind = 'tool'")
+    calls = pi.where.rows("SELECT tool, outcome FROM events WHERE kind = 'tool'")
     assert Counter(calls) == {
         ("read", "ok"): 1,
         ("bash", "failed"): 1,
@@ -87,9 +87,9 @@ def test_a_session_is_kept_with_its_failures(pi: Pi) -> None:
         ("edit", "failed"): 1,
         ("nothing", "failed"): 1,
     }
-    assert pi.desk.rows("SELECT count(DISTINCT session_id) FROM events") == [(1,)], "a resumed session is the same"
-    assert pi.desk.rows("SELECT count(*) FROM events WHERE kind = 'prompt'") == [(2,)]
-    assert pi.desk.rows("SELECT DISTINCT json_extract(payload_json, '$._source') FROM events") == [("pi",)]
+    assert pi.where.rows("SELECT count(DISTINCT session_id) FROM events") == [(1,)], "a resumed session is the same"
+    assert pi.where.rows("SELECT count(*) FROM events WHERE kind = 'prompt'") == [(2,)]
+    assert pi.where.rows("SELECT DISTINCT json_extract(payload_json, '$._source') FROM events") == [("pi",)]
 
 
 def test_the_next_session_is_given_what_the_last_one_left_and_an_odd_prompt_nothing(pi: Pi) -> None:
@@ -104,16 +104,16 @@ def test_the_next_session_is_given_what_the_last_one_left_and_an_odd_prompt_noth
 
 
 def test_a_backfill_afterwards_adds_nothing_that_was_told(pi: Pi) -> None:
-    before = pi.desk.rows("SELECT count(*) FROM events WHERE kind <> 'assistant_text'")
-    result = pi.desk.mem("backfill", "--client", "pi")
+    before = pi.where.rows("SELECT count(*) FROM events WHERE kind <> 'assistant_text'")
+    result = pi.where.mem("backfill", "--client", "pi")
     assert result["errors"] == 0
-    assert pi.desk.rows("SELECT count(*) FROM events WHERE kind <> 'assistant_text'") == before
-    assert pi.desk.rows("SELECT count(*) FROM events WHERE kind = 'assistant_text'") == [(1,)]
-    assert not pi.desk.rows("SELECT id FROM events WHERE payload_json LIKE '%siftd-memory id=%'")
+    assert pi.where.rows("SELECT count(*) FROM events WHERE kind <> 'assistant_text'") == before
+    assert pi.where.rows("SELECT count(*) FROM events WHERE kind = 'assistant_text'") == [(1,)]
+    assert not pi.where.rows("SELECT id FROM events WHERE payload_json LIKE '%siftd-memory id=%'")
 
 
 def test_what_was_installed_goes_without_a_trace(pi: Pi) -> None:
     extension = pi.folder / "extensions" / "siftd.ts"
     assert extension.exists()
-    pi.desk.mem("uninstall", "--client", "pi")
+    pi.where.mem("uninstall", "--client", "pi")
     assert not extension.exists()

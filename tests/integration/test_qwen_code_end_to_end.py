@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_project import NEW, OLD, AgentProject
 from npm_programs import require_program
-from real_desk import NEW, OLD, Desk
 from scripted_llm import Call, Say, ScriptedLlm, Turn
 
 pytestmark = [pytest.mark.real_client, pytest.mark.slow]
@@ -37,9 +37,9 @@ CALLS = [
 
 @dataclass
 class Qwen:
-    """The program at a desk."""
+    """The program in a project."""
 
-    desk: Desk
+    where: AgentProject
     program: list[str]
     settings: Path
     before: bytes
@@ -47,9 +47,9 @@ class Qwen:
     def work(self, prompt: str, turns: Sequence[Turn]) -> list[dict[str, Any]]:
         """Give it a prompt, and return the requests that its model got."""
         with ScriptedLlm(turns) as model:
-            self.desk.work([*self.program, "--yolo", "-p", prompt], {"OPENAI_BASE_URL": f"{model.url}/v1"})
+            self.where.work([*self.program, "--yolo", "-p", prompt], {"OPENAI_BASE_URL": f"{model.url}/v1"})
             assert model.left == 0
-        self.desk.mem("drain")
+        self.where.mem("drain")
         return [each for each in model.requests if each.get("tools")]
 
 
@@ -57,20 +57,20 @@ class Qwen:
 def qwen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Qwen]:
     program = require_program("qwen-code")
     key = {"OPENAI_API_KEY": "x", "OPENAI_MODEL": "scripted", "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1"}
-    desk = Desk(tmp_path_factory.mktemp("qwen"), key)
-    settings = desk.home / ".qwen" / "settings.json"
+    where = AgentProject(tmp_path_factory.mktemp("qwen"), key)
+    settings = where.home / ".qwen" / "settings.json"
     settings.parent.mkdir()
     settings.write_text(json.dumps(SETTINGS))
-    made = Qwen(desk, program, settings, settings.read_bytes())
-    desk.mem("install", "--client", "qwen-code")
+    made = Qwen(where, program, settings, settings.read_bytes())
+    where.mem("install", "--client", "qwen-code")
     yield made
-    desk.end()
+    where.end()
 
 
 @pytest.fixture(scope="module")
 def first(qwen: Qwen) -> list[dict[str, Any]]:
-    auth, absent = str(qwen.desk.project / "auth.py"), str(qwen.desk.project / "absent.py")
-    readme = str(qwen.desk.project / "README.md")
+    auth, absent = str(qwen.where.project / "auth.py"), str(qwen.where.project / "absent.py")
+    readme = str(qwen.where.project / "README.md")
     agent = {
         "description": "Read the README",
         "prompt": "SUBTASK: say what README.md says",
@@ -91,13 +91,13 @@ def first(qwen: Qwen) -> list[dict[str, Any]]:
 
 def test_each_call_the_prompt_and_the_ends_are_captured_and_told_once_by_the_file(qwen: Qwen, first: Any) -> None:
     told = "SELECT tool, outcome FROM events WHERE kind = 'tool' ORDER BY 1, 2"
-    assert qwen.desk.rows(told) == CALLS
+    assert qwen.where.rows(told) == CALLS
     kinds = "SELECT kind, count(*) FROM events WHERE kind != 'tool' GROUP BY 1 ORDER BY 1"
     once = [("assistant_text", 1), ("prompt", 1), ("subagent_end", 1), ("turn_end", 1)]
-    assert qwen.desk.rows(kinds) == once
-    read = qwen.desk.mem("backfill", "--client", "qwen-code")
+    assert qwen.where.rows(kinds) == once
+    read = qwen.where.mem("backfill", "--client", "qwen-code")
     assert (read["errors"], read["captured"]) == (0, 0), read
-    assert (qwen.desk.rows(told), qwen.desk.rows(kinds)) == (CALLS, once)
+    assert (qwen.where.rows(told), qwen.where.rows(kinds)) == (CALLS, once)
 
 
 def test_another_session_is_given_the_brief_and_a_prompt_about_something_else_nothing(qwen: Qwen, first: Any) -> None:
@@ -105,14 +105,14 @@ def test_another_session_is_given_the_brief_and_a_prompt_about_something_else_no
     assert "changed auth.py" in given
     other = qwen.work("Name a river in Peru.", [Turn([Say("Ucayali.")])])[0]["messages"]
     assert "user-prompt-submit-context" not in json.dumps(other[-1])
-    kept = qwen.desk.rows("SELECT count(*) FROM events WHERE payload_json LIKE '%siftd-memory%'")
+    kept = qwen.where.rows("SELECT count(*) FROM events WHERE payload_json LIKE '%siftd-memory%'")
     assert kept == [(0,)]
 
 
 def test_every_byte_of_the_settings_comes_back(qwen: Qwen, first: Any) -> None:
     before = json.loads(qwen.before)
-    qwen.desk.mem("uninstall", "--client", "qwen-code")
+    qwen.where.mem("uninstall", "--client", "qwen-code")
     left = json.loads(qwen.settings.read_bytes())
     assert {key: left[key] for key in before} == before
     assert b"siftd" not in qwen.settings.read_bytes()
-    qwen.desk.mem("install", "--client", "qwen-code")
+    qwen.where.mem("install", "--client", "qwen-code")

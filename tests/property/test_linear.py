@@ -47,7 +47,7 @@ from siftd.harmless import harmless, unfenced, visible
 from siftd.log.segments import iter_segment
 from siftd.model import Event, SaidBy
 from siftd.redact import Redactor
-from siftd.redact.context import secrets_of_output, told_by
+from siftd.redact.context import expected_of, secrets_of_output
 from siftd.redact.env_lines import read_assignments, secret_values
 from siftd.redact.own import OwnRules
 from siftd.redact.private import cut_private
@@ -444,8 +444,8 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "wording.is_own_wording": lambda text: is_own_wording(text, [text[::-1]]),
     "shown.as_text": lambda text: as_text({"tool_input": {"old_string": text, "new_string": text + "x"}}),
     "own_words.name_of": name_of,
-    "context.told_by": lambda text: told_by({"tool_input": {"command": text}}),
-    "context.secrets_of_output": lambda text: secrets_of_output(text, told_by({"command": "printenv PASSWORD"})),
+    "context.expected_of": lambda text: expected_of({"tool_input": {"command": text}}),
+    "context.secrets_of_output": lambda text: secrets_of_output(text, expected_of({"command": "printenv PASSWORD"})),
     "touched.touched_folders": lambda text: touched_folders({"tool_input": {"file_path": text, "command": text}}, "/a"),
     # The terminal
     "output.clean": output.clean,

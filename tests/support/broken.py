@@ -176,7 +176,7 @@ class Readers:
         ensure_workspace(paths)
         self._spool = Path(paths.spool)
         self._intake = Intake(paths, Settings())
-        kept = self._intake.admit(
+        admitted = self._intake.admit(
             Event(
                 client="claude-code",
                 session_id="s",
@@ -188,8 +188,8 @@ class Readers:
                 identity=("tool", "t1"),
             )
         )
-        self._spooled = msgspec.json.encode({"version": 1, **as_stored(kept)})
-        self._segment = b"".join(encode(record_of(kept, seq, f"u{seq}")) for seq in range(1, 6))
+        self._spooled = msgspec.json.encode({"version": 1, **as_stored(admitted)})
+        self._segment = b"".join(encode(record_of(admitted, seq, f"u{seq}")) for seq in range(1, 6))
         self._transcript = b"".join(_transcript_lines())
 
     def read_something_broken(self) -> None:
@@ -226,10 +226,10 @@ class Readers:
     def _transcripts(self) -> None:
         lines = damaged(self._transcript, self._chance).splitlines(keepends=True)
         transcript_head(iter(lines))
-        for told in read_transcript(iter(lines), session_id="s", complete=True):
-            if isinstance(told, Event):
+        for decoded in read_transcript(iter(lines), session_id="s", complete=True):
+            if isinstance(decoded, Event):
                 with contextlib.suppress(SiftdError):
-                    self._intake.admit(told)
+                    self._intake.admit(decoded)
 
     def _spools(self) -> None:
         file = self._spool / "1-a.json"
@@ -275,5 +275,11 @@ def _transcript_lines() -> Iterator[bytes]:
         ]
     ):
         message = {"role": kind, "content": content}
-        told = {"type": kind, "uuid": f"u{number}", "message": message, "toolUseResult": {"stdout": "a.py"}, **common}
-        yield json.dumps(told).encode() + b"\n"
+        record = {
+            "type": kind,
+            "uuid": f"u{number}",
+            "message": message,
+            "toolUseResult": {"stdout": "a.py"},
+            **common,
+        }
+        yield json.dumps(record).encode() + b"\n"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from desk import Desk
+from agent_project import AgentProject
 from npm_programs import require_program
 from scripted_llm import ScriptedLlm, Turn
 
@@ -45,11 +45,11 @@ class CodexRun:
         return json.dumps(self.requests, ensure_ascii=False)
 
 
-def run_codex(desk: Desk, turns: Sequence[Turn], *arguments: str, model: str = DIRECT_TOOLS) -> CodexRun:
+def run_codex(where: AgentProject, turns: Sequence[Turn], *arguments: str, model: str = DIRECT_TOOLS) -> CodexRun:
     """Run `codex exec` with these arguments, hooks trusted for this once."""
     with ScriptedLlm(turns) as llm:
         command = [*require_program("codex"), "exec", "--dangerously-bypass-hook-trust", "--json", *arguments]
-        done = desk.run(
+        done = where.run(
             [*command, "-m", model, "-c", f'model_providers.mock.base_url="{llm.url}/v1"'], {"MOCK_KEY": "x"}
         )
         assert done.returncode == 0, done.stderr + done.stdout
@@ -57,18 +57,18 @@ def run_codex(desk: Desk, turns: Sequence[Turn], *arguments: str, model: str = D
         return CodexRun(done.stdout, llm.requests)
 
 
-def list_hooks(desk: Desk) -> list[dict[str, Any]]:
+def list_hooks(where: AgentProject) -> list[dict[str, Any]]:
     """Return what Codex itself says of the hooks that it finds, their trust with them."""
     command = [*require_program("codex"), "app-server"]
     asked = (
         {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "test", "version": "1"}}},
         {"method": "initialized"},
-        {"id": 2, "method": "hooks/list", "params": {"cwds": [str(desk.project)]}},
+        {"id": 2, "method": "hooks/list", "params": {"cwds": [str(where.project)]}},
     )
     with subprocess.Popen(
         command,
-        cwd=desk.project,
-        env=desk.environment(),
+        cwd=where.project,
+        env=where.environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -78,6 +78,6 @@ def list_hooks(desk: Desk) -> list[dict[str, Any]]:
         assert server.stdout is not None
         server.stdin.write("".join(json.dumps(each) + "\n" for each in asked))
         server.stdin.flush()
-        answer = next(told for line in server.stdout if (told := json.loads(line)).get("id") == 2)
+        answer = next(said for line in server.stdout if (said := json.loads(line)).get("id") == 2)
         server.terminate()
     return [hook for each in answer["result"]["data"] for hook in each["hooks"]]

@@ -74,8 +74,8 @@ def tool_call(number: int = 0, **fields: Any) -> dict[str, Any]:
 
 def session_start() -> dict[str, Any]:
     """Return the envelope of a session's start."""
-    kept = ("session_id", "cwd")
-    fields = {name: value for name, value in tool_call().items() if name in kept}
+    columns = ("session_id", "cwd")
+    fields = {name: value for name, value in tool_call().items() if name in columns}
     return fields | {"hook_event_name": "SessionStart", "source": "startup"}
 
 
@@ -111,8 +111,8 @@ class Place:
 
     @property
     def env(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "TZ") if name in os.environ}
-        return kept | {"HOME": str(self.root), "SIFTD_HOME": str(self.home)}
+        columns = {name: os.environ[name] for name in ("PATH", "LANG", "TZ") if name in os.environ}
+        return columns | {"HOME": str(self.root), "SIFTD_HOME": str(self.home)}
 
     def configure(self, **settings: Any) -> None:
         """Write the configuration file, with two underscores for each dot."""

@@ -33,7 +33,7 @@ class Program:
     """What is run, as a pattern under `node_modules`."""
     interpreter: str | None = None
     """What runs the entry, likewise; None where it runs by itself."""
-    beside: tuple[str, ...] = ()
+    with_packages: tuple[str, ...] = ()
     """Packages that it needs beside its own."""
 
 
@@ -78,7 +78,7 @@ def _install(name: str) -> int:
         program = PROGRAMS[name]
         command = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--save-exact"]
         done = subprocess.run(
-            [*command, program.package, *program.beside],
+            [*command, program.package, *program.with_packages],
             capture_output=True,
             timeout=INSTALL_SECONDS,
             check=False,

@@ -79,8 +79,8 @@ class Memory:
     async def capture(self, number: int = 0, **fields: Any) -> int:
         """Keep a small tool call; return its id."""
         payload = {"tool_input": {"command": f"make part{number}"}, "tool_response": {"stdout": f"part{number} built"}}
-        told = {"sessionId": "first", "tool": "Bash", "payload": payload, "ts": NOW - DAY + number, **fields}
-        request = decode_request(json.dumps({"kind": "capture", **told}).encode())
+        said = {"sessionId": "first", "tool": "Bash", "payload": payload, "ts": NOW - DAY + number, **fields}
+        request = decode_request(json.dumps({"kind": "capture", **said}).encode())
         assert isinstance(request, Capture)
         receipt = await self.services.committer.keep(self.services.intake.from_capture(request, 100))
         assert receipt.event_id is not None

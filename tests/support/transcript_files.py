@@ -22,15 +22,15 @@ class SessionFile:
             self.path = folder / session / "subagents" / f"agent-{agent_id}.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.cwd, self.session, self.agent_id = str(cwd), session, agent_id
-        self.told = 0
+        self.added = 0
 
     def add(self, kind: str, **fields: Any) -> SessionFile:
-        self.told += 1
+        self.added += 1
         record = {
             "type": kind,
             "sessionId": self.session,
             "cwd": self.cwd,
-            "timestamp": f"2026-01-01T00:{self.told // 60 % 60:02}:{self.told % 60:02}.000Z",
+            "timestamp": f"2026-01-01T00:{self.added // 60 % 60:02}:{self.added % 60:02}.000Z",
             "isSidechain": bool(self.agent_id),
             **({"agentId": self.agent_id} if self.agent_id else {}),
             **fields,
@@ -52,7 +52,7 @@ class SessionFile:
 
     def say(self, text: str) -> SessionFile:
         block = {"type": "text", "text": text}
-        return self.add("assistant", message={"id": f"m{self.told}", "content": [block], "stop_reason": "end_turn"})
+        return self.add("assistant", message={"id": f"m{self.added}", "content": [block], "stop_reason": "end_turn"})
 
     def call(self, tool_use_id: str, tool: str = "Read", structured: Any = None, **tool_input: Any) -> SessionFile:
         """A call and its answer."""
@@ -61,7 +61,7 @@ class SessionFile:
 
     def begin(self, tool_use_id: str, tool: str, **tool_input: Any) -> SessionFile:
         block = {"type": "tool_use", "id": tool_use_id, "name": tool, "input": tool_input}
-        return self.add("assistant", message={"id": f"m{self.told}", "content": [block], "stop_reason": "tool_use"})
+        return self.add("assistant", message={"id": f"m{self.added}", "content": [block], "stop_reason": "tool_use"})
 
     def answer(self, tool_use_id: str, text: str, *, structured: Any = None, is_error: bool = False) -> SessionFile:
         block = {"type": "tool_result", "tool_use_id": tool_use_id, "content": text, "is_error": is_error}

@@ -64,7 +64,7 @@ class ScriptedBackend:
         self.is_free = False
         self.batches: list[list[int]] = []
         self.items: list[Item] = []
-        self.verdict: Callable[[Item], Verdict] = told
+        self.verdict: Callable[[Item], Verdict] = summary_of
         self.during: Callable[[], Any] | None = None
 
     def prompt_hash(self, item: Item) -> str:
@@ -90,7 +90,7 @@ class ScriptedBackend:
         return [event_id for batch in self.batches for event_id in batch]
 
 
-def told(item: Item) -> Summary:
+def summary_of(item: Item) -> Summary:
     """Repeat what the event was about, so that tests choose the text."""
     about = item.payload.get("tool_input", {})
     text = about.get("command", "") if isinstance(about, dict) else ""

@@ -110,23 +110,45 @@ def _imported(module: Path) -> set[str]:
 
 
 OURS_ALONE = set(
-    "stock shop workshop desk shelf shelves purse acquit condemned door wish unapplied retell retold untold".split()
+    "stock shop workshop desk shelf shelves purse acquit condemned door wish unapplied retell retold untold "
+    "tell tells telling told kept anew lane lanes beside lifts legs manieth descending doubted surely".split()
 )
 """Words that were this project's private ones: the field's terms stand in their places (`docs/glossary.md`)."""
+
+STAYS = {
+    "siftd/wire/requests/living.py": {"databaseMadeAnewTs"},  # a key of what `mem info --json` prints
+    "siftd/wire/requests/capturing.py": {"told", "tell"},  # keys of a frame's header: installed hooks write them
+    "tests/support/kept_forms.py": {"kept_forms", "kept_store"},  # forms that released versions wrote
+    "siftd/summarise/fact_answers.py": {"is_wish_of_another"},  # a wish is what a person says there
+    "tests/support/workbench.py": {"tell"},  # short: 140 tests begin with it
+    "tests/support/whose_folders.py": {  # names of the cases: one folder does lie beside the other
+        "archive_beside_a_bare_repository",
+        "hidden_bare_repository_beside_its_worktrees",
+    },
+}
+NOT_YET = ("siftd/search", "siftd/store", "siftd/facts")
+"""Rooms that still use some of these words."""
 
 
 def test_what_is_defined_is_named_in_the_fields_terms() -> None:
     found: set[str] = set()
-    for module in (REPOSITORY / "siftd").rglob("*.py"):
-        for node in ast.walk(_parsed(module)):
-            match node:
-                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                    pass
-                case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
-                    pass
-                case _:
-                    continue
-            words = set(re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()))
-            if words & OURS_ALONE:
-                found.add(f"{module.name}: {name}")
+    for folder in ("siftd", "hooks", "tests/support"):
+        for module in (REPOSITORY / folder).rglob("*.py"):
+            path = str(module.relative_to(REPOSITORY))
+            if not path.startswith(NOT_YET):
+                wrong = {name for name in (*_defined(module), module.stem) if _words_of(name) & OURS_ALONE}
+                found |= {f"{path}: {name}" for name in wrong - STAYS.get(path, set())}
     assert found == set()
+
+
+def _defined(module: Path) -> Iterator[str]:
+    for node in ast.walk(_parsed(module)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+
+
+def _words_of(name: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()))

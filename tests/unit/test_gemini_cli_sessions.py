@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from siftd.clients.client import Skipped, Told
+from siftd.clients.client import Decoded, Skipped
 from siftd.clients.gemini_cli.facts import typed_prompt, without_hook_context
 from siftd.clients.gemini_cli.sessions import SessionReader, head_of, session_lines
 from siftd.clients.gemini_parts import command_answer
@@ -37,7 +37,7 @@ def called(name: str, status: str = "success", **more: Any) -> dict[str, Any]:
     return given | {"timestamp": AT.format(3)} | more
 
 
-def read(*lines: dict[str, Any] | bytes, complete: bool = True) -> list[Told]:
+def read(*lines: dict[str, Any] | bytes, complete: bool = True) -> list[Decoded]:
     reader = SessionReader(None)
     raw = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
     return [told for line in raw for told in reader.read(line)] + list(reader.finish(complete))

@@ -270,7 +270,7 @@ def test_a_manifest_of_version_1_is_read_and_stays_readable_for_an_older_siftd(p
     manifest = Path(place.where.manifest)
     manifest.write_bytes(old)
     record = read_manifest(str(manifest)).files["/home/a/.claude/settings.json"]
-    assert (record.kind, record.before, record.client, record.is_kept) == ("settings", b"{}\n", "", True)
+    assert (record.kind, record.before, record.client, record.is_verbatim) == ("settings", b"{}\n", "", True)
 
     place.install()
     assert json.loads(manifest.read_bytes())["version"] == 2

@@ -42,7 +42,7 @@ def test_spool_files_of_version_1_are_still_read(tmp_path: Path) -> None:
     shutil.copy(SPOOL_CHANGE, tmp_path / "1-a.json")
     shutil.copy(SPOOL, tmp_path / "2-b.json")
     admission = Admission(b"kept", Redactor(b"kept"), max_payload_bytes=262_144)
-    change, call = (admission.readmit(file.kept) for file in iter_spool(str(tmp_path)))
+    change, call = (admission.readmit(file.values) for file in iter_spool(str(tmp_path)))
     then_change, then_call = admitted()
     assert change == then_change
     for name in ("payload_json", "input_hash", "ts", "session_id", "tool", "frame_uid", "outcome", "prompt_id"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from siftd.clients.client import Reader, Skipped, Told
+from siftd.clients.client import Decoded, Reader, Skipped
 from siftd.clients.kimi_code import files
 from siftd.clients.kimi_code.files import find_session_file, folder_of, whose
 from siftd.clients.kimi_code.wire import WireReader, head_of
@@ -20,12 +20,12 @@ from siftd.model import Event
 SESSION = "session_3b2017a1"
 
 
-def read(reader: Reader, *lines: dict[str, Any] | bytes, complete: bool = True) -> list[Told]:
+def read(reader: Reader, *lines: dict[str, Any] | bytes, complete: bool = True) -> list[Decoded]:
     raw = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
     return [told for line in raw for told in reader.read(line)] + list(reader.finish(complete))
 
 
-def kinds(told: list[Told]) -> list[tuple[str, str | None]]:
+def kinds(told: list[Decoded]) -> list[tuple[str, str | None]]:
     return [(each.kind, each.outcome) for each in told if isinstance(each, Event)]
 
 

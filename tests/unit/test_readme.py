@@ -25,10 +25,11 @@ def test_the_readme_is_short() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_line_is_read_without_scrolling(page: Path) -> None:
-    """Rows of tables, and what a program prints, are as long as they are."""
+    """But for what a program prints, a test's name that is longer, and the generated table with a column a promise."""
     pieces = page.read_text(encoding="utf-8").split("```")
     prose = "\n".join(pieces[::2]).splitlines()
-    assert [line for line in prose if len(line) > 120 and not line.startswith("|")] == []
+    long = [line for line in prose if len(line) > 120 and not re.fullmatch(r"\s*(?:Tests: )?`tests/\S+,?", line)]
+    assert [line for line in long if page.name != "clients.md" or not line.startswith("|")] == []
 
 
 @pytest.mark.parametrize("page", ["cli.md", "clients.md", "configuration.md"])
@@ -38,7 +39,18 @@ def test_what_is_generated_is_what_the_code_says(page: str, monkeypatch: pytest.
     assert Cog().main(["cog", "--check", f"docs/{page}"]) == 0
 
 
-def test_every_command_and_setting_is_told() -> None:
+PRIVATE = re.compile(r"(?i)\b(?:anew|retold|how-manieth|shelf|shelves|lanes?|desks?|telling|told|stock)\b")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_uses_none_of_our_private_words(page: Path) -> None:
+    """Names of tests and commands, and what a program prints, are as they are."""
+    prose = "".join(page.read_text(encoding="utf-8").split("```")[::2])
+    found = [match[0] for match in PRIVATE.finditer(re.sub(r"`[^`]*`|\]\([^)]*\)", "", prose))]
+    assert found == []
+
+
+def test_every_command_and_setting_is_documented() -> None:
     commands, settings = ((REPOSITORY / "docs" / page).read_text() for page in ("cli.md", "configuration.md"))
     assert [verb for verb in VERBS if verb not in HIDDEN and f"**`mem {verb}" not in commands] == []
     assert [key.name for key in KEYS if f"| `{key.name}` |" not in settings] == []

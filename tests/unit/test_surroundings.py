@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from siftd.errors import HomeUnusable
-from siftd.wire.environment import KEPT, PATH, keep_harmless, of_daemon
+from siftd.wire.environment import PASSED_ON, PATH, keep_harmless, of_daemon
 from siftd.workspace.home import check_apart
 from siftd.workspace.paths import Home
 
@@ -42,7 +42,7 @@ def test_nothing_that_runs_sends_or_spends_is_handed_on() -> None:
 def test_a_daemon_started_by_hand_drops_the_rest_itself() -> None:
     environ = {**HOSTILE, "HOME": "/home/a"}
     keep_harmless(environ)
-    assert {*environ} <= {*KEPT, "PATH", "MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"}
+    assert {*environ} <= {*PASSED_ON, "PATH", "MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"}
     assert environ["PATH"] == PATH
 
 

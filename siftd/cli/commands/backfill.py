@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
-from siftd.cli.output import clean, count, format_day, say, say_json, tell
+from siftd.cli.output import clean, count, format_day, note, say, say_json
 from siftd.cli.progress import progress_bar
 from siftd.clients.registry import CLIENTS, DEFAULT, client_asked_for
 from siftd.errors import RequestInvalid
@@ -102,7 +102,7 @@ def _list(context: Context, options: Namespace, clients: list[Client]) -> int:
     if options.json:
         say_json({"clients": listed})
     elif not any(each["sessions"] for each in listed.values()):
-        tell("mem: no session is here")
+        note("mem: no session is here")
     return 0
 
 
@@ -119,7 +119,7 @@ def _run_one(context: Context, options: Namespace, client: Client, *, is_one: bo
         _say(result)
         if not result["scanned"] and not result["errors"] and is_one:
             whose = "none of it is this workspace's: --any-workspace takes all" if options.paths else "none is here"
-            tell(f"mem: no session of {client.title} was read; {whose}")
+            note(f"mem: no session of {client.title} was read; {whose}")
     return result, _status(result)
 
 
@@ -181,11 +181,11 @@ def _run_all(context: Context, options: Namespace, client: Client, *, is_one: bo
             say(clean(root))
             _say(results[root], indent="  ")
     if gone and not options.json:
-        tell(
+        note(
             f"mem: {count(len(gone), 'folder')} of earlier sessions are gone; --any-workspace PATH reads such a session"
         )
     if not results and is_one:
-        tell(f"mem: no session of {client.title} is here")
+        note(f"mem: no session of {client.title} is here")
     return {"workspaces": results, "gone": gone}, max(map(_status, results.values()), default=0)
 
 
@@ -211,11 +211,11 @@ def _say(result: BackfillAnswer, indent: str = "") -> None:
     )
     if result["growing"]:
         many = count(result["growing"], "file")
-        tell(f"mem: {many} written in the last minutes: how the last turn ends is read next time")
+        note(f"mem: {many} written in the last minutes: how the last turn ends is read next time")
     if result["errors"]:
         file, _, reason = (result["firstError"] or "unknown").rpartition(": ")
         first = f"{file}: {_REASONS.get(reason, reason)}" if file else reason
-        tell(f"mem: {count(result['errors'], 'error')}, the first: {clean(first)}")
+        note(f"mem: {count(result['errors'], 'error')}, the first: {clean(first)}")
 
 
 def _days(first_ts: int | None, last_ts: int | None) -> str:

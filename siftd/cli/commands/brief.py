@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.output import say, say_json, tell
+from siftd.cli.output import note, say, say_json
 from siftd.wire.asking import Brief
 
 
@@ -21,7 +21,7 @@ def run(context: Context, options: Namespace) -> int:
         say_json(answer)
     elif answer["text"]:
         say(answer["text"])  # made of harmless pieces; `clean` would break its fence
-        tell(f"mem: about {answer['tokens']} tokens")
+        note(f"mem: about {answer['tokens']} tokens")
     else:
-        tell("mem: there is nothing to say at a session's start")
+        note("mem: there is nothing to say at a session's start")
     return 0

@@ -13,7 +13,7 @@ import time
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.output import clean, count, say_json, tell
+from siftd.cli.output import clean, count, note, say_json
 from siftd.clients.generic.lines import NAME, LineReader, encode_line
 from siftd.errors import EnvelopeRejected, RequestRefused
 from siftd.wire.workspace_client import ANSWER_SECONDS
@@ -48,11 +48,11 @@ def run(context: Context, options: Namespace) -> int:
     if options.json:
         say_json({"captured": stored, "known": known, "refused": refused, "waiting": waiting})
     else:
-        tell(f"mem: {count(stored, 'line')} captured, {known} known already")
+        note(f"mem: {count(stored, 'line')} captured, {known} known already")
         if waiting:
-            tell(f"mem: {count(waiting, 'call')} without a result: not kept")
+            note(f"mem: {count(waiting, 'call')} without a result: not kept")
         for each in refused[:5]:
-            tell(f"mem: {each}")
+            note(f"mem: {each}")
     return 1 if refused else 0
 
 

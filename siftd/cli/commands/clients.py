@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.output import clean, is_terminal, paint, say, say_json, tell
+from siftd.cli.output import clean, is_terminal, note, paint, say, say_json
 from siftd.clients.client import Moment
 from siftd.clients.installable import EVERY, INSTALLABLE
 from siftd.clients.registry import CLIENTS
@@ -51,7 +51,7 @@ def run(context: Context, options: Namespace) -> int:
     for number, line in enumerate([headings, *cells]):
         text = "  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
         say(paint(text, "bold") if number == 0 and is_terminal() else clean(text))
-    tell("mem: `mem install --client NAME` wires one; docs/clients.md says what the columns mean")
+    note("mem: `mem install --client NAME` wires one; docs/clients.md says what the columns mean")
     return 0
 
 
@@ -90,8 +90,8 @@ def format_page() -> str:
     rows = list_rows()
     lines = [f"| {' | '.join(COLUMNS.values())} |", f"|{'---|' * len(COLUMNS)}"]
     lines += [f"| {' | '.join(_cell(row[name]) for name in COLUMNS)} |" for row in rows]
-    told = [f"- {row['client']}: {row['note']}" for row in rows if row["note"]]
-    notes = [fill(each, 118, subsequent_indent="  ", break_on_hyphens=False) for each in told]
+    noted = [f"- {row['client']}: {row['note']}" for row in rows if row["note"]]
+    notes = [fill(each, 118, subsequent_indent="  ", break_on_hyphens=False) for each in noted]
     return "\n".join([*lines, "", *notes, ""])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from siftd import config
 from siftd.cli.config_file import read_document, unset, write_setting
 from siftd.cli.context import Context
-from siftd.cli.output import clean, print_table, say, say_json, tell
+from siftd.cli.output import clean, note, print_table, say, say_json
 from siftd.errors import RequestInvalid
 from siftd.workspace.home import read_config
 
@@ -36,9 +36,9 @@ def run(context: Context, options: Namespace) -> int:
             for each in settings
         ]
         print_table(("key", "value", "from", "what it decides"), rows)
-        tell(f"mem: the file is {context.home.config}; a running daemon has read it when it started")
+        note(f"mem: the file is {context.home.config}; a running daemon has read it when it started")
     if problem:
-        tell(f"mem: {clean(problem)}")
+        note(f"mem: {clean(problem)}")
     return 0
 
 
@@ -58,7 +58,7 @@ def _set(context: Context, options: Namespace) -> int:
     else:
         say(f"{key} is {clean(json.dumps(setting['value'], ensure_ascii=False))} ({setting['source']})")
         if context.is_running():
-            tell("mem: the running daemon goes on with what it was; `mem stop && mem start` takes this over")
+            note("mem: the running daemon goes on with what it was; `mem stop && mem start` takes this over")
     return 0
 
 

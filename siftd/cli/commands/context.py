@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.output import count, say, say_json, tell
+from siftd.cli.output import count, note, say, say_json
 from siftd.cli.pod_page import say_pod
 from siftd.wire import asking
 
@@ -27,7 +27,7 @@ def run(context: Context, options: Namespace) -> int:
     for pod in shown:
         say_pod(pod, is_explained=options.explain)
     if not answer["facts"]:
-        tell("mem: no fact stands here; `mem remember` keeps one")
+        note("mem: no fact stands here; `mem remember` keeps one")
     else:
         say()
         say(

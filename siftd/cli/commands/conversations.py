@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.numbers import add_cursor
-from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
+from siftd.cli.output import clean, count, format_time, note, one_line, paint, say, say_json
 from siftd.errors import RequestInvalid
 from siftd.wire.asking import Conversations, Converse
 
@@ -39,7 +39,7 @@ def run(context: Context, options: Namespace) -> int:
     for depth, each in _as_tree(rows) if options.id else ((0, each) for each in rows):
         say(_line(each, "  " * depth))
     if not rows:
-        tell("mem: none was named or follows up on another; `mem sessions` lists all")
+        note("mem: none was named or follows up on another; `mem sessions` lists all")
     return 0
 
 

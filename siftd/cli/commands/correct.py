@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.output import say, say_json, tell
+from siftd.cli.output import note, say, say_json
 from siftd.cli.person import is_at_terminal
 from siftd.wire.asking import Correct
 
@@ -23,5 +23,5 @@ def run(context: Context, options: Namespace) -> int:
     else:
         say(f"{answer['id']} holds in the place of {answer['corrected']}")
     if answer["waits"]:
-        tell("mem: it waits for a person: `mem pins --accept` in a terminal lets it stand")
+        note("mem: it waits for a person: `mem pins --accept` in a terminal lets it stand")
     return 0

@@ -23,14 +23,14 @@ from siftd.cli.diagnose.check_files import (
 )
 from siftd.cli.diagnose.check_moved import check_moved
 from siftd.cli.diagnose.hook_failures import acknowledge
-from siftd.cli.output import clean, count, paint, say, say_json, tell
+from siftd.cli.output import clean, count, note, paint, say, say_json
 from siftd.finding import Finding
 
 _STYLES = {"ok": "green", "note": "cyan", "problem": "red"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--ack", action="store_true", help="what hooks failed at until now is read: tell it no more")
+    parser.add_argument("--ack", action="store_true", help="do not report again what hooks have failed at until now")
 
 
 def run(context: Context, options: Namespace) -> int:
@@ -44,7 +44,7 @@ def run(context: Context, options: Namespace) -> int:
     else:
         for finding in findings:
             _say_finding(finding)
-        tell(f"mem: {count(problems, 'problem')} found" if problems else "mem: all is well")
+        note(f"mem: {count(problems, 'problem')} found" if problems else "mem: all is well")
     return 1 if problems else 0
 
 

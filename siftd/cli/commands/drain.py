@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.numbers import positive
-from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.cli.output import clean, count, note, say, say_json
 from siftd.cli.progress import progress_bar
 from siftd.wire.asking import Drain
 
@@ -30,7 +30,7 @@ def run(context: Context, options: Namespace) -> int:
         if result["rewritten"]:
             say(f"{result['rewritten']:,} summarised again; the old summaries stay in history")
         if not result["errors"] and result["firstError"]:
-            tell(f"mem: the built-in backend stands in: {clean(result['firstError'])}")
+            note(f"mem: the built-in backend stands in: {clean(result['firstError'])}")
         if result["errors"]:
-            tell(f"mem: {count(result['errors'], 'error')}, the first: {clean(result['firstError'] or 'unknown')}")
+            note(f"mem: {count(result['errors'], 'error')}, the first: {clean(result['firstError'] or 'unknown')}")
     return 1 if result["errors"] and not result["processed"] else 0

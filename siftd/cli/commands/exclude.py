@@ -9,7 +9,7 @@ from pathlib import Path
 
 from siftd.cli.config_file import read_document, write_setting
 from siftd.cli.context import Context
-from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.cli.output import clean, count, note, say, say_json
 from siftd.config import Settings, is_excluded, parse_file
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, RequestInvalid
 from siftd.wire.asking import Stop
@@ -45,9 +45,9 @@ def run(context: Context, options: Namespace) -> int:
     for each in folders:
         say(f"excluded  {clean(each)}")
     if not folders:
-        tell("mem: nothing is excluded")
+        note("mem: nothing is excluded")
     if stopped:
-        tell(f"mem: {count(stopped, 'daemon')} stopped; `mem forget` takes what was captured before")
+        note(f"mem: {count(stopped, 'daemon')} stopped; `mem forget` takes what was captured before")
     return 0
 
 

@@ -6,7 +6,7 @@ import os.path
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.output import clean, count, format_day, one_line, paint, say, say_json, tell
+from siftd.cli.output import clean, count, format_day, note, one_line, paint, say, say_json
 from siftd.wire import asking
 from siftd.wire.global_routing import LETTER
 from siftd.workspace.paths import GLOBAL
@@ -63,9 +63,9 @@ def run(context: Context, options: Namespace) -> int:
             if each["type"] == category:
                 say(_line(each))
     if of_sessions:
-        tell(f"mem: {count(of_sessions, 'fact')} more of single sessions; --all lists them")
+        note(f"mem: {count(of_sessions, 'fact')} more of single sessions; --all lists them")
     elif not found:
-        tell("mem: there is none; `mem remember` keeps one")
+        note("mem: there is none; `mem remember` keeps one")
     return 0
 
 

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
-from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.cli.output import clean, count, note, say, say_json
 from siftd.errors import RequestInvalid
 from siftd.wire.asking import Forget
 
@@ -57,7 +57,7 @@ def run(context: Context, options: Namespace) -> int:
         _say(found, options, "would be forgotten")
         return 0 if found["matched"] else 1
     if not options.yes and not _is_confirmed(found):
-        tell("mem: nothing was forgotten; --yes goes on without asking")
+        note("mem: nothing was forgotten; --yes goes on without asking")
         return 1
     done = context.ask(Forget(**asked, dry_run=False), timeout=WORK_SECONDS)
     _say(done, options, "forgotten")
@@ -80,7 +80,7 @@ def _asked(options: Namespace) -> dict[str, Any]:
 def _is_confirmed(found: ForgetAnswer) -> bool:
     if not sys.stdin.isatty():
         return False
-    tell(f"this forgets {_summary(found)}, for good")
+    note(f"this forgets {_summary(found)}, for good")
     sys.stderr.write("go on? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -92,9 +92,9 @@ def _say(answer: ForgetAnswer, options: Namespace, what: str) -> None:
         return
     say(f"{_summary(answer)} {what}")
     for each in answer["left"]:
-        tell(f"mem: it stays in {clean(each)}")
+        note(f"mem: it stays in {clean(each)}")
     for each in answer["pending"]:
-        tell(f"mem: still held by {clean(each)}; it is tried again at every tick")
+        note(f"mem: still held by {clean(each)}; it is tried again at every tick")
 
 
 def _summary(answer: ForgetAnswer) -> str:

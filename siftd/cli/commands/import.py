@@ -8,7 +8,7 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
-from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.cli.output import clean, count, note, say, say_json
 from siftd.cli.person import is_at_terminal
 from siftd.cli.progress import progress_bar
 from siftd.errors import RequestInvalid
@@ -37,7 +37,7 @@ def run(context: Context, options: Namespace) -> int:
             f" added; {sum(answer['known'].values()):,} of the file's lines were known already"
         )
         if answer["forgotten"]:
-            tell(f"mem: {count(answer['forgotten'], 'event')} stayed out: forgotten here")
+            note(f"mem: {count(answer['forgotten'], 'event')} stayed out: forgotten here")
         if answer["errors"]:
-            tell(f"mem: {count(answer['errors'], 'error')}, the first: {clean(answer['firstError'] or 'unknown')}")
+            note(f"mem: {count(answer['errors'], 'error')}, the first: {clean(answer['firstError'] or 'unknown')}")
     return 1 if answer["errors"] else 0

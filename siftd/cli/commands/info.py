@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.context import Context
 from siftd.cli.diagnose.marker_files import read_marker_files
 from siftd.cli.diagnose.states import find_abnormal
-from siftd.cli.output import clean, count, format_bytes, format_duration, paint, say, say_json, tell
+from siftd.cli.output import clean, count, format_bytes, format_duration, note, paint, say, say_json
 from siftd.errors import DaemonUnreachable
 from siftd.finding import Finding
 from siftd.wire.asking import Info
@@ -41,7 +41,7 @@ def run(context: Context, options: Namespace) -> int:
         if finding.remedy:
             say(f"{'':<10}  {paint(f'→ {clean(finding.remedy)}', 'bold')}")
     if not state["daemon"]["running"]:
-        tell("mem: no daemon runs; these are the counts of its database")
+        note("mem: no daemon runs; these are the counts of its database")
     return 0
 
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.numbers import add_cursor, positive
-from siftd.cli.output import clean, format_time, paint, print_table, say, say_json, tell
+from siftd.cli.output import clean, format_time, note, paint, print_table, say, say_json
 from siftd.wire.asking import Injections
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def run(context: Context, options: Namespace) -> int:
     if rows:
         print_table(("when", "session", "at", "piece", "touched", "text"), rows)
     else:
-        tell("mem: no agent was given anything yet")
+        note("mem: no agent was given anything yet")
     return 0
 
 
@@ -54,11 +54,11 @@ def _say_last(injections: list[Injection], *, is_json: bool) -> int:
         say_json({"injections": given})
         return 0
     if not given:
-        tell("mem: no agent was given anything yet")
+        note("mem: no agent was given anything yet")
         return 0
     first = given[0]
     say(paint(f"{clean(first['sessionId'][:8])}  {format_time(first['ts'])}  {first['hook']}", "bold"))
     for each in given:
         say(f"{paint(each['piece'], 'cyan')}  {clean(each['text'] or 'it is gone')}")
-    tell(f"mem: `mem why {first['piece']}` says why")
+    note(f"mem: `mem why {first['piece']}` says why")
     return 0

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from siftd.backfill.sources import count_sessions
 from siftd.cli.context import Context
-from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.cli.output import clean, count, note, say, say_json
 from siftd.clients.claude_code.settings import claude_folder
 from siftd.clients.installable import INSTALLABLE, detect, names_asked_for
 from siftd.clients.registry import CLIENTS, DEFAULT
@@ -91,7 +91,7 @@ def _chosen(context: Context, options: Namespace) -> list[str]:
 
 def _picked(found: Sequence[str]) -> list[str]:
     for number, name in enumerate(found, 1):
-        tell(f"{number:>3}  {INSTALLABLE[name][0].title} ({name})")
+        note(f"{number:>3}  {INSTALLABLE[name][0].title} ({name})")
     print("Wire siftd into which? Numbers or names; nothing means all: ", end="", file=sys.stderr, flush=True)
     words = sys.stdin.readline().replace(",", " ").split()
     picked = [found[int(word) - 1] if word.isdecimal() and 0 < int(word) <= len(found) else word for word in words]
@@ -130,7 +130,7 @@ def say_refused(refused: dict[str, SiftdError]) -> int:
     """Tell which clients could not be edited, and why; return the exit status."""
     for name, why in refused.items():
         hint = f"; {clean(why.hint)}" if why.hint else ""
-        tell(f"mem: {INSTALLABLE[name][0].title}: {clean(why.message)}{hint}")
+        note(f"mem: {INSTALLABLE[name][0].title}: {clean(why.message)}{hint}")
     return 1 if refused else 0
 
 
@@ -143,10 +143,10 @@ def _say_what_comes(context: Context, changes: dict[str, Sequence[Change]]) -> N
     if not changed:
         return
     if any(name in CLIENTS for name in changed):
-        tell("mem: running sessions are unaffected; capture starts with the next one")
+        note("mem: running sessions are unaffected; capture starts with the next one")
     for name in changed:
         if step := INSTALLABLE[name][1].next_step:
-            tell(f"mem: {INSTALLABLE[name][0].title}: {step}")
+            note(f"mem: {INSTALLABLE[name][0].title}: {step}")
     earlier = sum(
         count_sessions(client, client.files.folder(context.environ, context.user_home), context.workspace)
         for name, client in CLIENTS.items()
@@ -154,4 +154,4 @@ def _say_what_comes(context: Context, changes: dict[str, Sequence[Change]]) -> N
     )
     if earlier:
         option = "" if [name for name in changes if name in CLIENTS] == [DEFAULT] else " --client all"
-        tell(f"mem: {count(earlier, 'earlier session')} of this workspace can be read in: `mem backfill{option}`")
+        note(f"mem: {count(earlier, 'earlier session')} of this workspace can be read in: `mem backfill{option}`")

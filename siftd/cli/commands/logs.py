@@ -11,7 +11,7 @@ from pathlib import Path
 
 from siftd.cli.context import Context
 from siftd.cli.numbers import positive
-from siftd.cli.output import clean, paint, say, tell
+from siftd.cli.output import clean, note, paint, say
 from siftd.file_identity import FileIdentity, identify
 
 FOLLOW_SECONDS = 0.2
@@ -32,7 +32,7 @@ def run(context: Context, options: Namespace) -> int:
         for line in iter_added(path, lambda: time.sleep(FOLLOW_SECONDS)):
             _say_line(line, options.json)
     elif not lines:
-        tell("mem: the daemon of this workspace has logged nothing yet")
+        note("mem: the daemon of this workspace has logged nothing yet")
     return 0
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from siftd.cli.context import Context
 from siftd.cli.numbers import add_cursor
-from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
+from siftd.cli.output import clean, format_time, note, one_line, paint, say, say_json
 from siftd.wire.asking import Memories, MemoryHealth, Similar, elsewhere
 from siftd.wire.global_routing import LETTER
 
@@ -42,7 +42,7 @@ def run(context: Context, options: Namespace) -> int:
     for line in lines:
         say(line)
     if not lines:
-        tell("mem: no two contradict" if options.conflicts else "mem: there is none; `mem remember` keeps one")
+        note("mem: no two contradict" if options.conflicts else "mem: there is none; `mem remember` keeps one")
     return 0
 
 

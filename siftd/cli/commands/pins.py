@@ -8,7 +8,7 @@ from typing import TypedDict, cast
 
 from siftd import ids
 from siftd.cli.context import Context
-from siftd.cli.output import clean, count, format_time, one_line, paint, say, say_json, tell
+from siftd.cli.output import clean, count, format_time, note, one_line, paint, say, say_json
 from siftd.cli.person import is_at_terminal, says_yes
 from siftd.errors import RequestInvalid
 from siftd.wire.asking import Accept, Memories, elsewhere
@@ -54,9 +54,9 @@ def run(context: Context, options: Namespace) -> int:
         _say(each)
     waiting = sum(each["waits"] for each in pins)
     if waiting:
-        tell(f"mem: {count(waiting, 'pin')} waiting; `mem pins --accept` in a terminal lets them stand")
+        note(f"mem: {count(waiting, 'pin')} waiting; `mem pins --accept` in a terminal lets them stand")
     elif not pins:
-        tell("mem: nothing is pinned; `mem remember --pin` does it")
+        note("mem: nothing is pinned; `mem remember --pin` does it")
     return 0
 
 
@@ -79,14 +79,14 @@ def _accept(context: Context, pins: list[Pin], options: Namespace) -> int:
     if unknown := [each for each in wanted if each not in waiting]:
         raise RequestInvalid(f"{unknown[0]} waits for nothing", hint="`mem pins` lists what does")
     if not wanted:
-        tell("mem: nothing waits")
+        note("mem: nothing waits")
         return 0
     if not is_at_terminal(context.environ):
         raise RequestInvalid("a person has to say so", hint="run `mem pins --accept` in a terminal of your own")
     for each in wanted:
         _say(waiting[each])
     if not says_yes("Let this stand in every session?"):
-        tell("mem: it waits on; `mem forget ID` takes it away")
+        note("mem: it waits on; `mem forget ID` takes it away")
         return 1
     for each in wanted:
         context.ask(Accept(id=each))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
-from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.cli.output import clean, count, note, say, say_json
 from siftd.wire.asking import Prune
 
 
@@ -21,8 +21,8 @@ def run(context: Context, options: Namespace) -> int:
     say(f"{count(answer['events'], 'event')} forgotten, {count(answer['segments'], 'log segment')} removed")
     if answer["held"]:
         held = count(answer["held"], "more event")
-        tell(f"mem: {held} too old by the clock alone: work of another day has to confirm it first")
-        tell("mem: if the clock is right, `mem forget --until DATE` forgets them now")
+        note(f"mem: {held} too old by the clock alone: work of another day has to confirm it first")
+        note("mem: if the clock is right, `mem forget --until DATE` forgets them now")
     for each in answer["pending"]:
-        tell(f"mem: still held by {clean(each)}; it is tried again at every tick")
+        note(f"mem: still held by {clean(each)}; it is tried again at every tick")
     return 0

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.output import count, one_line, paint, say, say_json, tell
+from siftd.cli.output import count, note, one_line, paint, say, say_json
 from siftd.errors import RequestInvalid
 
 TYPE_CHECKING = False
@@ -33,9 +33,9 @@ def run(context: Context, options: Namespace) -> int:
     for each in findings:
         place = f"{each.line}:{each.column}"
         say(f"{place:<10}  {paint(f'{each.rule:<20}', 'yellow')}  {one_line(each.excerpt, used=34)}")
-    tell(f"mem: {count(len(findings), 'secret')} would be replaced")
+    note(f"mem: {count(len(findings), 'secret')} would be replaced")
     if problem:
-        tell(f"mem: {problem}")
+        note(f"mem: {problem}")
     return 0
 
 

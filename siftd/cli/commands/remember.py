@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.output import say, say_json, tell
+from siftd.cli.output import note, say, say_json
 from siftd.cli.person import is_at_terminal, says_yes
 from siftd.wire.asking import Remember, Supersede
 
@@ -38,7 +38,7 @@ def run(context: Context, options: Namespace) -> int:
     if typed and (options.pin or not options.project or options.supersedes):
         where = "this project" if options.project else "every project"
         if not says_yes(f"Every session of {where} may be given this. Keep it?"):
-            tell("mem: nothing was kept")
+            note("mem: nothing was kept")
             return 1
     fields = {"text": text, "source": "mem", "typed": typed, **_fields(options)}
     answer = context.ask(Supersede(id=options.supersedes, **fields) if options.supersedes else Remember(**fields))
@@ -49,10 +49,10 @@ def run(context: Context, options: Namespace) -> int:
     else:
         say(f"{answer['id']} remembered")
     if answer.get("waits"):
-        tell("mem: it waits for a person: `mem pins --accept` in a terminal lets it stand")
+        note("mem: it waits for a person: `mem pins --accept` in a terminal lets it stand")
     if answer["similar"] and not options.json:
         near = ", ".join(answer["similar"])
-        tell(f"mem: it resembles {near}; `mem show ID` tells, `mem remember --supersedes ID` replaces one")
+        note(f"mem: it resembles {near}; `mem show ID` tells, `mem remember --supersedes ID` replaces one")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
-from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.cli.output import clean, count, note, say, say_json
 from siftd.wire.asking import Scrub
 
 _NOUNS = {
@@ -31,7 +31,7 @@ def run(context: Context, options: Namespace) -> int:
     for name, number in sorted(answer["byRule"].items(), key=lambda each: -each[1]):
         say(f"  {name}  {count(number, 'secret')}")
     for each in answer["pending"]:
-        tell(f"mem: still held by {clean(each)}; it is tried again at every tick")
+        note(f"mem: still held by {clean(each)}; it is tried again at every tick")
     return 0
 
 

@@ -9,7 +9,7 @@ from siftd.cli.context import Context
 from siftd.cli.diagnose.states import find_abnormal
 from siftd.cli.hits import parts_of, say_hits
 from siftd.cli.numbers import positive
-from siftd.cli.output import clean, count, format_time, is_terminal, one_line, paint, say, say_json, tell
+from siftd.cli.output import clean, count, format_time, is_terminal, note, one_line, paint, say, say_json
 from siftd.errors import RequestInvalid
 from siftd.wire.asking import Filters, Search
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from siftd.wire.requests import Found, Hit
 
 KINDS = ("summary", "event", "memory", "tool", "prompt", "stop", "text", "failure")
-_LEGS = {
+_RETRIEVERS = {
     "words": "its words",
     "raw": "the event's words",
     "trigram": "parts of words",
@@ -28,7 +28,7 @@ _LEGS = {
     "recent": "being recent",
 }
 _PARTS = ("own", "session", "diversity")
-_LIFTS = ("recency", "confidence", "prompt", "conclusion", "importance", "purpose", "answer")
+_BOOSTS = ("recency", "confidence", "prompt", "conclusion", "importance", "purpose", "answer")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -76,11 +76,11 @@ def run(context: Context, options: Namespace) -> int:
             for hit in hits:
                 _say_hit(hit, options.explain, names_client=len(clients) > 1)
         if degraded:
-            tell(f"mem: {clean(degraded)}")
+            note(f"mem: {clean(degraded)}")
     if not hits and options.all:
-        tell("mem: no match in any workspace")
+        note("mem: no match in any workspace")
     elif not hits:
-        tell(f"mem: {_why_nothing(context, bool(filters))}")
+        note(f"mem: {_why_nothing(context, bool(filters))}")
     return 0
 
 
@@ -117,14 +117,14 @@ def _explain(hit: Hit) -> str:
     """Say what found the hit, and what its score is made of: the sum of its parts, lifted by what is known of it."""
     why = dict(hit["why"])
     found = [
-        f"{_LEGS.get(leg, leg)} (no. {each['rank']}, {each['score']:.2f})"
+        f"{_RETRIEVERS.get(leg, leg)} (no. {each['rank']}, {each['score']:.2f})"
         for leg, each in why.items()
         if isinstance(each, dict)
     ]
     parts = " ".join(f"{why[name]:+.3f} {name}" for name in _PARTS if why.get(name))
-    lifts = "".join(f" x (1 {why[name]:+.3f} {name})" for name in _LIFTS if why.get(name))
+    boosts = "".join(f" x (1 {why[name]:+.3f} {name})" for name in _BOOSTS if why.get(name))
     event = "" if hit["eventId"] is None else f"e{hit['eventId']}; "
-    arithmetic = f" = ({parts}){lifts}" if parts else ""
+    arithmetic = f" = ({parts}){boosts}" if parts else ""
     return f"{event}found by {' and '.join(found) or 'nothing'}; score {hit['score']:.4f}{arithmetic}"
 
 

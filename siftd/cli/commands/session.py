@@ -10,7 +10,7 @@ from siftd.cli.output import clean, count, format_time, paint, say, say_json
 from siftd.wire.asking import Timeline
 
 EVENTS_MAX = 500
-_TOLD = ("prompt", "turn_end", "subagent_end", "assistant_text", "compaction", "ask")
+_SHOWN = ("prompt", "turn_end", "subagent_end", "assistant_text", "compaction", "ask")
 """Kinds of events, and an action."""
 
 
@@ -28,7 +28,7 @@ def run(context: Context, options: Namespace) -> int:
     shown = [
         each
         for each in events
-        if options.full or (each["action"] or each["eventKind"]) in _TOLD or each["outcome"] == "failed"
+        if options.full or (each["action"] or each["eventKind"]) in _SHOWN or each["outcome"] == "failed"
     ]
     if events:
         first, last = events[0], events[-1]

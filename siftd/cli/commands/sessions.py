@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.context import Context
 from siftd.cli.hits import say_in_short, say_wrapped
 from siftd.cli.numbers import add_cursor, positive
-from siftd.cli.output import clean, format_time, is_terminal, paint, say, say_json, tell
+from siftd.cli.output import clean, format_time, is_terminal, note, paint, say, say_json
 from siftd.wire.asking import Sessions
 
 TYPE_CHECKING = False
@@ -42,9 +42,9 @@ def run(context: Context, options: Namespace) -> int:
         else:
             say_wrapped(head, painted, _title(each), LINES)
     if answer["sessions"]:
-        tell("mem: `mem session ID` tells one whole")
+        note("mem: `mem session ID` tells one whole")
     else:
-        tell("mem: no session is remembered here yet")
+        note("mem: no session is remembered here yet")
     return 0
 
 

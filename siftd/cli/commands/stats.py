@@ -7,7 +7,7 @@ from typing import Any
 
 from siftd.cli.context import Context
 from siftd.cli.numbers import positive
-from siftd.cli.output import clean, count, say, say_json, tell
+from siftd.cli.output import clean, count, note, say, say_json
 from siftd.cli.stored import read_store
 from siftd.store import statistics
 
@@ -24,7 +24,7 @@ def run(context: Context, options: Namespace) -> int:
         say_json(found or statistics.NOTHING)
         return 0
     if not found:
-        tell("mem: nothing is remembered in this workspace yet")
+        note("mem: nothing is remembered in this workspace yet")
         return 0
     most = max((day["events"] for day in found["days"]), default=0)
     for day in found["days"]:

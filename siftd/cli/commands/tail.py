@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.commands.timeline import say_event
 from siftd.cli.context import Context
 from siftd.cli.numbers import positive
-from siftd.cli.output import say_json, tell
+from siftd.cli.output import note, say_json
 from siftd.cli.stored import read_store
 from siftd.search.unsummarised import summarise_now
 from siftd.store import event_views
@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(context: Context, options: Namespace) -> int:
     events = read_store(context, lambda c: _with_lines(c, event_views.timeline_latest(c, None, options.n, None))) or []
     if not events and options.once:
-        tell("mem: nothing is remembered in this workspace yet")
+        note("mem: nothing is remembered in this workspace yet")
     last = _say(events, 0, is_json=options.json)
     while not options.once:
         time.sleep(FOLLOW_SECONDS)

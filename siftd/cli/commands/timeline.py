@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.numbers import add_cursor
-from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
+from siftd.cli.output import clean, format_time, note, one_line, paint, say, say_json
 from siftd.wire.asking import Timeline
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ def run(context: Context, options: Namespace) -> int:
     for event in answer["events"]:
         say_event(event, names_client=len(answer["clients"]) > 1)
     if not answer["events"]:
-        tell("mem: nothing is remembered here yet")
+        note("mem: nothing is remembered here yet")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.output import say, say_json, tell
+from siftd.cli.output import note, say, say_json
 from siftd.wire.asking import Undo
 
 
@@ -20,5 +20,5 @@ def run(context: Context, options: Namespace) -> int:
     elif answer["restored"]:
         say("it is back, and will not be superseded by the same again")
     else:
-        tell("mem: nothing supersedes it")
+        note("mem: nothing supersedes it")
     return 0 if answer["restored"] else 1

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from siftd.cli.commands.install import say_changes, say_refused
 from siftd.cli.context import Context
-from siftd.cli.output import clean, count, tell
+from siftd.cli.output import clean, count, note
 from siftd.clients.installable import INSTALLABLE, names_asked_for
 from siftd.clients.registry import DEFAULT
 from siftd.errors import RequestInvalid, SiftdError
@@ -42,7 +42,7 @@ def run(context: Context, options: Namespace) -> int:
         return _of_project(context, names, options.json)
     keys = sorted(folder.name for folder in Path(home.workspaces).glob("*/"))
     if options.purge and not options.yes and not _is_confirmed(home, len(keys)):
-        tell("mem: nothing was changed")
+        note("mem: nothing was changed")
         return 1
     changes, refused = _take_out(context, names, is_project=False)
     if DEFAULT in names and DEFAULT not in refused and (linked := hot_context.unlink(home)):
@@ -58,9 +58,9 @@ def run(context: Context, options: Namespace) -> int:
         purge(home)
     say_changes(changes, options.json)
     if options.purge:
-        tell(f"mem: {count(len(keys), 'memory') if len(keys) == 1 else f'{len(keys)} memories'} removed")
+        note(f"mem: {count(len(keys), 'memory') if len(keys) == 1 else f'{len(keys)} memories'} removed")
     elif not changes:
-        tell("mem: siftd was not installed")
+        note("mem: siftd was not installed")
     return say_refused(refused)
 
 
@@ -69,7 +69,7 @@ def _of_project(context: Context, names: list[str], is_json: bool) -> int:
     changes = {name: [each for each in made[name] if each.what != "unchanged"] for name in made}
     say_changes({name: each for name, each in changes.items() if each}, is_json)
     if not any(changes.values()):
-        tell("mem: siftd was not installed for this workspace alone")
+        note("mem: siftd was not installed for this workspace alone")
     return say_refused(refused)
 
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from siftd.cli.context import Context
-from siftd.cli.output import say, say_json, tell
+from siftd.cli.output import note, say, say_json
 from siftd.cli.person import is_at_terminal, says_yes
 from siftd.errors import RequestInvalid
 from siftd.wire.asking import Link, Show, Update
@@ -36,7 +36,7 @@ def run(context: Context, options: Namespace) -> int:
     links = {"contradicts": options.contradicts, "related_to": options.related_to}
     typed = bool(changes) and is_at_terminal(context.environ)
     if typed and _would_stand(context, options) and not says_yes("Every session may be given this. Change it?"):
-        tell("mem: nothing was changed")
+        note("mem: nothing was changed")
         return 1
     linked = [
         context.ask(Link(from_id=options.id, to_id=other, relation=relation))
@@ -53,7 +53,7 @@ def run(context: Context, options: Namespace) -> int:
     else:
         say(f"{answer['id']} changed" if changes else f"{answer['id']} linked")
     if answer.get("waits"):
-        tell("mem: it waits for a person: `mem pins --accept` in a terminal lets it stand")
+        note("mem: it waits for a person: `mem pins --accept` in a terminal lets it stand")
     return 0
 
 

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from siftd.cli.context import Context
-from siftd.cli.output import clean, format_time, one_line, paint, say, say_json, tell
+from siftd.cli.output import clean, format_time, note, one_line, paint, say, say_json
 from siftd.wire.asking import FactStory, Injections
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ def run(context: Context, options: Namespace) -> int:
     if not answer["injections"]:
         if story is not None:
             return 0
-        tell("mem: no agent was given this; `mem injections` lists what was")
+        note("mem: no agent was given this; `mem injections` lists what was")
         return 1
     return 0
 
@@ -93,5 +93,5 @@ def _reason(why: dict[str, Any]) -> str:
     if why.get("section") in _SECTIONS:
         return _SECTIONS[why["section"]]
     share = why.get("share")
-    legs = ", ".join(f"{leg} no. {rank}" for leg, rank in why.items() if leg not in ("score", "share"))
-    return f"it answers {share:.0%} of the prompt (found by {legs})" if share is not None else json.dumps(why)
+    ranks = ", ".join(f"{leg} no. {rank}" for leg, rank in why.items() if leg not in ("score", "share"))
+    return f"it answers {share:.0%} of the prompt (found by {ranks})" if share is not None else json.dumps(why)

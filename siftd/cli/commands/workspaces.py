@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.adopt import adopt
 from siftd.cli.context import Context
-from siftd.cli.output import count, print_table, say, say_json, tell
+from siftd.cli.output import count, note, print_table, say, say_json
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, RequestInvalid
 from siftd.wire.client import connect
 from siftd.workspace.paths import WorkspacePaths
@@ -47,7 +47,7 @@ def _list(context: Context, options: Namespace) -> int:
         ]
         print_table(("key", "events", "daemon", "root"), rows)
     else:
-        tell("mem: no workspace has a memory here yet")
+        note("mem: no workspace has a memory here yet")
     return 0
 
 

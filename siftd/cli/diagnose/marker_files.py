@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     )
     """What files beside the daemon's tell: of starts, and of what was set aside."""
 
-    class Beside(TypedDict):
+    class MarkerFiles(TypedDict):
         """The marks, and how many captures could not be kept at all."""
 
         dropped: int
         marks: Marks
 
-    class State(InfoAnswer, Beside):
+    class State(InfoAnswer, MarkerFiles):
         """All that is known of a workspace's memory."""
 
 
@@ -48,7 +48,7 @@ DROPPED_BYTES = 14
 """What hooks/courier.py adds to `<key>.dropped` for each capture that it cannot keep."""
 
 
-def read_marker_files(paths: WorkspacePaths) -> Beside:
+def read_marker_files(paths: WorkspacePaths) -> MarkerFiles:
     """Return what `mem info` shows beside the daemon's own account."""
     failures, tried_ts, reason = _read_backoff(paths.start)
     quarantined = _names(paths.quarantine)

@@ -30,7 +30,7 @@ class Antigravity:
         backfill=True,
         mcp="yes",
         evidence="published shapes",
-        note="it tells no start and no end of a session",
+        note="it reports no start and no end of a session",
     )
     moments: frozenset[Moment] = frozenset(("prompt",))
 

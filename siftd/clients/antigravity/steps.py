@@ -40,8 +40,8 @@ def step_lines(path: str, at_ms: int) -> Iterator[bytes]:
                 call["error"] = max(runs, key=len, default="failed")
             yield msgspec.json.encode(call)
             call = None
-        if kind == CALL and (told := _call(runs)) is not None:
-            call = line | {"type": "CALL"} | told
+        if kind == CALL and (made := _call(runs)) is not None:
+            call = line | {"type": "CALL"} | made
         elif kind in (USER, AGENT) and (text := _text(runs)):
             yield msgspec.json.encode(
                 line | {"type": "USER_INPUT" if kind == USER else "PLANNER_RESPONSE", "content": text}

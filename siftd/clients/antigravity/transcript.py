@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from siftd.clients.antigravity.facts import FACTS, answer_of, call_event, step_id, typed_prompt
-from siftd.clients.client import Skipped, Told
+from siftd.clients.client import Decoded, Skipped
 from siftd.clients.facts import Origin, column_text, milliseconds
 from siftd.clients.media import may_hold_media, without_media
 from siftd.clients.tolerant_json import decode_as
@@ -68,7 +68,7 @@ class StepReader:
     def is_between(self) -> bool:
         return not (self._calls or self._closing)
 
-    def read(self, raw: bytes) -> Iterator[Told]:
+    def read(self, raw: bytes) -> Iterator[Decoded]:
         """Yield what a line tells, once it is known."""
         try:
             step = decode_as(raw, DECODER)
@@ -95,7 +95,7 @@ class StepReader:
         if complete:
             yield from self._end_turn()
 
-    def _step(self, step: Step, index: int, origin: Origin, content: str) -> Iterator[Told]:
+    def _step(self, step: Step, index: int, origin: Origin, content: str) -> Iterator[Decoded]:
         match step.type:
             case "USER_INPUT":
                 self._calls.clear()

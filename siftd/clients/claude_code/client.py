@@ -21,8 +21,8 @@ class Transcripts:
     """`projects/<encoded folder>/<session>.jsonl` under the client's home, and beside it what its subagents did."""
 
     suffix = ".jsonl"
-    tells_outcomes = False
-    tells_all = False
+    reports_outcomes = False
+    reports_everything = False
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> str:
         from siftd.clients.claude_code.settings import claude_folder

@@ -42,7 +42,7 @@ from siftd.clients.claude_code.facts import (
     tool_event,
     typed_prompt,
 )
-from siftd.clients.client import Head, Skipped, Told
+from siftd.clients.client import Decoded, Head, Skipped
 from siftd.clients.media import may_hold_media, without_media
 from siftd.clients.tolerant_json import decode_as
 from siftd.errors import EnvelopeRejected
@@ -151,9 +151,9 @@ class TranscriptReader:
         self.ts: int | None = None
         self.started = False
         self.has_media = False
-        self.told: Counter[tuple[str, ...]] = Counter()
+        self.seen: Counter[tuple[str, ...]] = Counter()
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[Decoded]:
         try:
             record = decode_as(line, _DECODER)
         except EnvelopeRejected as rejected:
@@ -223,17 +223,17 @@ class TranscriptReader:
             yield self._counted(compaction_event(origin, _text_of(blocks), record.uuid))
         if record.is_meta or record.is_compact_summary or record.is_visible_in_transcript_only or record.is_sidechain:
             return
-        is_beside = any(_member(block, "type") == "tool_result" for block in blocks)
-        yield from self._prompt(origin, _text_of(blocks), is_beside)
+        has_result = any(_member(block, "type") == "tool_result" for block in blocks)
+        yield from self._prompt(origin, _text_of(blocks), has_result)
 
-    def _prompt(self, origin: Origin, text: str, is_beside_a_result: bool) -> Iterator[Event]:
+    def _prompt(self, origin: Origin, text: str, has_result: bool) -> Iterator[Event]:
         if text.startswith("[Request interrupted by user"):
             yield from self._say()  # no hook runs when a person stops the turn
             return
         prompt = typed_prompt(text)
         if prompt is None and "<task-notification>" not in text:
             return
-        if prompt is not None and is_beside_a_result and self._was_taken_up(prompt):
+        if prompt is not None and has_result and self._was_taken_up(prompt):
             return
         yield from self._close_turn()
         if prompt is not None:
@@ -348,8 +348,8 @@ class TranscriptReader:
         """The event with its how-manieth time, where the client gave no id."""
         if event.native_id is not None:
             return event
-        self.told[event.identity] += 1
-        return msgspec.structs.replace(event, occurrence=self.told[event.identity])
+        self.seen[event.identity] += 1
+        return msgspec.structs.replace(event, occurrence=self.seen[event.identity])
 
 
 def _has_turns(record: Record) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from siftd.clients.cline.tools import known_tool, told_name
+from siftd.clients.cline.tools import known_tool, standard_name
 from siftd.clients.facts import Answer, Facts, Origin, column_text
 from siftd.clients.failed import as_error
 from siftd.clients.injected import without_tags
@@ -32,10 +32,10 @@ def call_event(origin: Origin, tool: str, call_id: str | None, given: Any, outpu
     """A call that has ended."""
     return FACTS.call(
         origin,
-        column_text(told_name(tool)),
+        column_text(standard_name(tool)),
         known_tool(tool),
         call_id,
-        without_media(_settled(tool, given)),
+        without_media(_normalised(tool, given)),
         _answer(tool, _decoded(output), is_error=is_error),
     )
 
@@ -86,7 +86,7 @@ def _text_of(entry: dict[str, Any]) -> str:
     return "\n".join(each for each in texts if isinstance(each, str))
 
 
-def _settled(tool: str, given: Any) -> Any:
+def _normalised(tool: str, given: Any) -> Any:
     """The input by the names that summaries read; a list of one thing is that thing."""
     if not isinstance(given, dict):
         return given

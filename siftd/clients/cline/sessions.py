@@ -93,9 +93,9 @@ def _head(path: str, about: _About) -> Head:
     """Return whose a document is, by itself and by the file beside it that says the folder."""
     origin = about.origin or _Origin()
     session = origin.parent_thread_id if origin.subagent else about.session_id
-    beside = Path(path).parent / f"{session}.json"
+    metadata_path = Path(path).parent / f"{session}.json"
     try:
-        cwd = msgspec.json.decode(read(str(beside), _ABOUT_BYTES_MAX), type=_Session).cwd if session else None
+        cwd = msgspec.json.decode(read(str(metadata_path), _ABOUT_BYTES_MAX), type=_Session).cwd if session else None
     except (OSError, ValueError, RecursionError):
         cwd = None
     return Head(session, cwd, origin.subagent or None)

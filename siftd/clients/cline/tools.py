@@ -25,6 +25,6 @@ def known_tool(name: str) -> Tool:
     return TOOLS.get(name) or (OF_A_SERVER if "__" in name else UNKNOWN)
 
 
-def told_name(name: str) -> str:
+def standard_name(name: str) -> str:
     """Return a tool's name; of one of our server the name that every agent's are known by."""
     return f"mcp__{name}" if name.startswith(_OUR_SERVER) else name

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from siftd.clients.client import Skipped, Told
+from siftd.clients.client import Decoded, Skipped
 from siftd.clients.cline.facts import FACTS, call_event, typed_prompt
 from siftd.clients.facts import Counting, Origin, column_text
 from siftd.clients.tolerant_json import decode_as
@@ -44,7 +44,7 @@ class SessionReader:
     def is_between(self) -> bool:
         return not self._calls
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[Decoded]:
         """Yield what a line tells, once it is known."""
         try:
             record = decode_as(line, _DECODER)
@@ -72,7 +72,7 @@ class SessionReader:
     def finish(self, complete: bool) -> Iterator[Event]:  # noqa: ARG002 - each message is told when it is read
         yield from ()
 
-    def _assistant(self, record: Line, blocks: list[dict[str, Any]]) -> Iterator[Told]:
+    def _assistant(self, record: Line, blocks: list[dict[str, Any]]) -> Iterator[Decoded]:
         text = _texts(blocks).strip()
         calls = [each for each in blocks if each.get("type") == "tool_use"]
         for each in calls:
@@ -84,7 +84,7 @@ class SessionReader:
         elif text:
             yield self._counted(FACTS.end(self._origin, text))
 
-    def _user(self, record: Line, blocks: list[dict[str, Any]]) -> Iterator[Told]:
+    def _user(self, record: Line, blocks: list[dict[str, Any]]) -> Iterator[Decoded]:
         for each in blocks:
             if each.get("type") == "tool_result":
                 yield self._result(each)
@@ -94,7 +94,7 @@ class SessionReader:
         if prompt is not None and about.get("displayRole") != "system" and self._origin.agent_id is None:
             yield self._counted(FACTS.prompt(self._origin, prompt))
 
-    def _result(self, block: dict[str, Any]) -> Told:
+    def _result(self, block: dict[str, Any]) -> Decoded:
         call_id = block.get("tool_use_id")
         call = self._calls.pop(call_id, None) if isinstance(call_id, str) else None
         if call is None:

@@ -10,9 +10,9 @@ from siftd.clients.cline.facts import CLIENT
 from siftd.clients.installer import FilesInstaller
 from siftd.install.edits import OWN_MARK, Edit, JsonFile, OwnFile
 
-_ASKING = ("UserPromptSubmit",)
+_ANSWERED = ("UserPromptSubmit",)
 """What may be answered."""
-_TELLING = ("TaskStart", "PostToolUse", "TaskComplete", "SessionShutdown")
+_REPORTED = ("TaskStart", "PostToolUse", "TaskComplete", "SessionShutdown")
 
 
 class ClineInstaller(FilesInstaller):
@@ -26,8 +26,8 @@ class ClineInstaller(FilesInstaller):
     def edits(self, where: Where, *, is_project: bool, server: Mapping[str, Any] | None) -> Sequence[Edit]:  # noqa: ARG002
         folder = f"{where.user_home}/.cline"
         commands = {
-            **dict.fromkeys(_ASKING, self.command(where)),
-            **dict.fromkeys(_TELLING, self.command(where, "quiet")),
+            **dict.fromkeys(_ANSWERED, self.command(where)),
+            **dict.fromkeys(_REPORTED, self.command(where, "quiet")),
         }
         edits: list[Edit] = [
             OwnFile(f"{folder}/hooks/{event}.sh", f"#!/bin/sh\n# {OWN_MARK}\n{command}\n", mode=0o777)

@@ -21,8 +21,8 @@ class Rollouts:
     """`sessions/<year>/<month>/<day>/rollout-<time>-<thread>.jsonl` under the client's home."""
 
     suffix = ".jsonl"
-    tells_outcomes = True
-    tells_all = True
+    reports_outcomes = True
+    reports_everything = True
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> str:
         return f"{codex_home(environ, user_home)}/sessions"
@@ -59,7 +59,7 @@ class Codex:
         backfill=True,
         mcp="yes",
         evidence="real program",
-        note="asks a person once whether it may run our hooks; in a terminal it ends without telling so",
+        note="asks a person once whether it may run our hooks; in a terminal it ends without saying so",
     )
     moments: frozenset[Moment] = frozenset(("start", "prompt"))
 

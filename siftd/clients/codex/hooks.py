@@ -45,42 +45,42 @@ def decode_envelope(raw: bytes, *, ts: int) -> Event | SessionChange:
     Raises EnvelopeRejected: `not_json`, `bad_type`, `too_deep`, `no_session`, `no_tool`, `not_a_prompt`,
     `unhandled_event` (one that we do not ask for).
     """
-    told = decode_as(raw, _DECODER)
-    if not told.session_id:
+    envelope = decode_as(raw, _DECODER)
+    if not envelope.session_id:
         raise EnvelopeRejected("no_session")
-    file = told.agent_transcript_path or told.transcript_path
+    file = envelope.agent_transcript_path or envelope.transcript_path
     origin = Origin(
-        session_id=column_text(told.session_id),
+        session_id=column_text(envelope.session_id),
         ts=ts,
-        cwd=column_text(told.cwd) if told.cwd else None,
-        prompt_id=told.turn_id or None,
-        agent_id=told.agent_id or None,
+        cwd=column_text(envelope.cwd) if envelope.cwd else None,
+        prompt_id=envelope.turn_id or None,
+        agent_id=envelope.agent_id or None,
         file=file if isinstance(file, str) else None,
     )
-    match told.hook_event_name:
+    match envelope.hook_event_name:
         case "PostToolUse":
-            return _tool_call(origin, told, has_media=may_hold_media(raw))
+            return _tool_call(origin, envelope, has_media=may_hold_media(raw))
         case "UserPromptSubmit":
-            return _prompt(origin, told)
+            return _prompt(origin, envelope)
         case "Stop" | "SubagentStop":
-            return facts.FACTS.end(origin, told.last_assistant_message or "")
+            return facts.FACTS.end(origin, envelope.last_assistant_message or "")
         case "SessionStart":
-            return facts.FACTS.change(origin, "start", told.source)
+            return facts.FACTS.change(origin, "start", envelope.source)
         case "SessionEnd":
-            return facts.FACTS.change(origin, "end", told.reason)
+            return facts.FACTS.change(origin, "end", envelope.reason)
         case "PreCompact":
-            return facts.FACTS.change(origin, "compact", told.trigger)
+            return facts.FACTS.change(origin, "compact", envelope.trigger)
     raise EnvelopeRejected("unhandled_event")
 
 
-def _tool_call(origin: Origin, told: Envelope, *, has_media: bool) -> Event:
-    if not told.tool_name:
+def _tool_call(origin: Origin, envelope: Envelope, *, has_media: bool) -> Event:
+    if not envelope.tool_name:
         raise EnvelopeRejected("no_tool")
-    tool = column_text(told.tool_name)
-    tool_input, response = told.tool_input, told.tool_response
+    tool = column_text(envelope.tool_name)
+    tool_input, response = envelope.tool_input, envelope.tool_response
     if has_media:
         tool_input, response = without_media(tool_input), without_media(response)
-    return facts.call(origin, tool, told.tool_use_id, tool_input, _answer(tool, response))
+    return facts.call(origin, tool, envelope.tool_use_id, tool_input, _answer(tool, response))
 
 
 def _answer(tool: str, response: Any) -> Answer:
@@ -91,10 +91,10 @@ def _answer(tool: str, response: Any) -> Answer:
     return Answer({"tool_response": response}, "ok") if tool == SHELL else facts.answered(response)
 
 
-def _prompt(origin: Origin, told: Envelope) -> Event:
-    if not isinstance(told.prompt, str):
+def _prompt(origin: Origin, envelope: Envelope) -> Event:
+    if not isinstance(envelope.prompt, str):
         raise EnvelopeRejected("bad_type")
-    text = facts.typed_prompt(told.prompt)
+    text = facts.typed_prompt(envelope.prompt)
     if text is None:
         raise EnvelopeRejected("not_a_prompt")
     return facts.FACTS.prompt(origin, text)

@@ -68,16 +68,16 @@ def _check_trust(path: str, hooks: Any, configuration: Mapping[str, Any]) -> Ite
     if isinstance(features, dict) and features.get("hooks") is False:
         yield Finding("trust", "problem", "Codex's hooks are switched off", "`codex features enable hooks`")
         return
-    told = list(trust_of(path, hooks, configuration))
+    entries = list(trust_of(path, hooks, configuration))
     for state, why in (
         ("new", "Codex was not asked yet whether it may run our hooks for"),
         ("changed", "Codex trusts other hooks than ours are now, for"),
         ("off", "Codex was told not to run our hooks for"),
     ):
-        events = [each.event for each in told if each.state == state]
+        events = [each.event for each in entries if each.state == state]
         if events:
             yield Finding("trust", "problem", f"{why} {', '.join(events)}", f"{_TRUST} (`/hooks` shows them)")
-    if told and all(each.state == "trusted" for each in told):
+    if entries and all(each.state == "trusted" for each in entries):
         yield Finding("trust", "ok", "Codex trusts our hooks")
 
 

@@ -59,11 +59,11 @@ def done_by_event(event: Mapping[str, Any], written: Any) -> Done | None:
     return None
 
 
-def command_of(told: Any) -> str | None:
+def command_of(value: Any) -> str | None:
     """Return the command line of an argument list whose last part a shell reads, or of a text."""
-    if isinstance(told, str):
-        return told
-    words = [word for word in told if isinstance(word, str)] if isinstance(told, list) else []
+    if isinstance(value, str):
+        return value
+    words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
     if len(words) > 2 and words[-2] in ("-lc", "-c", "-Command"):
         return words[-1]
     return " ".join(words) or None
@@ -74,33 +74,33 @@ def text_or_message(error: Any) -> str:
     return facts.text_of(error.get("message", error) if isinstance(error, dict) else error)
 
 
-def _command(call_id: str, told: Mapping[str, Any]) -> Done | None:
-    command = command_of(told.get("command"))
+def _command(call_id: str, value: Mapping[str, Any]) -> Done | None:
+    command = command_of(value.get("command"))
     if command is None:
         return None
-    output, code = told.get("aggregated_output"), told.get("exit_code")
+    output, code = value.get("aggregated_output"), value.get("exit_code")
     if not isinstance(output, str):
-        output = "".join(text for name in ("stdout", "stderr") if isinstance(text := told.get(name), str))
+        output = "".join(text for name in ("stdout", "stderr") if isinstance(text := value.get(name), str))
     exit_code = code if isinstance(code, int) else None
-    if told.get("status") == "declined":
+    if value.get("status") == "declined":
         answer = facts.refused(output or "declined", "declined")
-    elif told.get("status") == "failed" and not exit_code:
+    elif value.get("status") == "failed" and not exit_code:
         answer = Answer({"error": as_error(output, exit_code)}, "failed")
     else:
         answer = facts.ended(output, exit_code)
     return Done(call_id, SHELL, {"command": command}, answer)
 
 
-def _patch(call_id: str, told: Mapping[str, Any], written: Any, *, is_done: bool) -> Done:
-    output = next((text for name in ("stdout", "stderr") if isinstance(text := told.get(name), str) and text), "")
-    patch = written if isinstance(written, str) and "*** Begin Patch" in written else _patch_of(told.get("changes"))
+def _patch(call_id: str, value: Mapping[str, Any], written: Any, *, is_done: bool) -> Done:
+    output = next((text for name in ("stdout", "stderr") if isinstance(text := value.get(name), str) and text), "")
+    patch = written if isinstance(written, str) and "*** Begin Patch" in written else _patch_of(value.get("changes"))
     answer = Answer({"tool_response": output}, "ok") if is_done else facts.refused(output, "failed")
     return Done(call_id, PATCH, {"command": patch}, answer)
 
 
-def _server(call_id: str, told: Mapping[str, Any], result: Any, error: str) -> Done:
+def _server(call_id: str, value: Mapping[str, Any], result: Any, error: str) -> Done:
     answer = facts.refused(error, "failed") if error else facts.answered_by_server(result)
-    return Done(call_id, f"mcp__{told.get('server')}__{told.get('tool')}", told.get("arguments"), answer)
+    return Done(call_id, f"mcp__{value.get('server')}__{value.get('tool')}", value.get("arguments"), answer)
 
 
 def _patch_of(changes: Any) -> str:

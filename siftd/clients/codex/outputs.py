@@ -53,8 +53,8 @@ def call_of(payload: Mapping[str, Any]) -> Call:
     given = payload.get("arguments", payload.get("input"))
     arguments = facts.decoded(given)
     if name in _COMMANDS:
-        told = arguments if isinstance(arguments, dict) else {}
-        return Call(SHELL, name, {"command": command_of(told.get("command", told.get("cmd")))})
+        named = arguments if isinstance(arguments, dict) else {}
+        return Call(SHELL, name, {"command": command_of(named.get("command", named.get("cmd")))})
     if name == PATCH:
         patch = arguments.get("input") if isinstance(arguments, dict) else arguments
         return Call(PATCH, name, {"command": patch})
@@ -117,9 +117,9 @@ def _answer(call: Call, text: str, output: Any) -> Answer:
     if reason is not None:
         return facts.refused(text, reason)
     printed, code = facts.output_of(text)
-    if isinstance(told := facts.decoded(text), dict) and isinstance(told.get("output"), str):  # before 0.4x
-        metadata = told.get("metadata")
-        printed, code = told["output"], metadata.get("exit_code") if isinstance(metadata, dict) else None
+    if isinstance(named := facts.decoded(text), dict) and isinstance(named.get("output"), str):  # before 0.4x
+        metadata = named.get("metadata")
+        printed, code = named["output"], metadata.get("exit_code") if isinstance(metadata, dict) else None
     if isinstance(output, dict) and output.get("success") is False:
         return facts.refused(printed, "failed")
     if call.tool in (SHELL, PATCH):

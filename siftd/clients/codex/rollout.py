@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from siftd.clients.client import Head, Skipped, Told
+from siftd.clients.client import Decoded, Head, Skipped
 from siftd.clients.codex import facts
 from siftd.clients.codex.items import Done, done_by_event, done_by_item
 from siftd.clients.codex.outputs import Outputs, call_of
@@ -27,7 +27,7 @@ from siftd.clients.tolerant_json import decode_as
 from siftd.errors import EnvelopeRejected
 from siftd.model import Event
 
-_TOLD_MAX = 10_000
+_SEEN_MAX = 10_000
 """Ids of calls that are remembered as told: a call's item and its output stand close together."""
 _BEFORE_A_SUMMARY = "use the information in this summary to assist with your own analysis:\n"
 """How the client's own words before the model's account of a session end."""
@@ -80,7 +80,7 @@ class RolloutReader:
         self._threads: OrderedDict[str, str] = OrderedDict()
         """By turn, whose it is; items say so, the ends of turns do not."""
         self._outputs = Outputs()
-        self._told: OrderedDict[str, None] = OrderedDict()
+        self._seen: OrderedDict[str, None] = OrderedDict()
         self._spawned: dict[str, str] = {}
         self._words: _Words | None = None
         self._counted = Counting()
@@ -90,7 +90,7 @@ class RolloutReader:
     def is_between(self) -> bool:
         return not self._is_in_turn and self._words is None and self._outputs.is_empty
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[Decoded]:
         """Yield what a line tells, once it is known. Never raises for what a line holds."""
         try:
             record = decode_as(line, _DECODER)
@@ -108,11 +108,11 @@ class RolloutReader:
             self._cwd = _text(payload, "cwd") or self._cwd
             self._turn = _text(payload, "turn_id") or self._turn
         elif ts is not None and self._session_id:
-            yield from self._tell(record, payload, ts)
+            yield from self._decode(record, payload, ts)
         elif record.type in ("event_msg", "response_item", "compacted"):
             yield Skipped("no_session_or_time")
 
-    def _tell(self, record: Record, payload: dict[str, Any], ts: int) -> Iterator[Told]:
+    def _decode(self, record: Record, payload: dict[str, Any], ts: int) -> Iterator[Decoded]:
         match record.type:
             case "event_msg":
                 yield from self._event(payload, ts)
@@ -136,7 +136,7 @@ class RolloutReader:
 
     # What is told ----------------------------------------------------------------------------------------
 
-    def _event(self, payload: dict[str, Any], ts: int) -> Iterator[Told]:
+    def _event(self, payload: dict[str, Any], ts: int) -> Iterator[Decoded]:
         kind = payload.get("type")
         self._turn = _text(payload, "turn_id") or self._turn
         origin = self._origin(ts, self._turn)
@@ -161,13 +161,13 @@ class RolloutReader:
                 written = self._outputs.written(payload.get("call_id"))
                 yield from self._done(origin, done_by_event(payload, written))
 
-    def _item(self, payload: dict[str, Any], ts: int) -> Iterator[Told]:
+    def _item(self, payload: dict[str, Any], ts: int) -> Iterator[Decoded]:
         item, thread = payload.get("item"), _text(payload, "thread_id")
         if not isinstance(item, dict) or (self._has_begun and thread not in (None, self._thread)):
             return  # a copy of another thread's
         if thread and self._turn:
             self._threads[self._turn] = thread
-            if len(self._threads) > _TOLD_MAX:
+            if len(self._threads) > _SEEN_MAX:
                 self._threads.popitem(last=False)
         origin = self._origin(ts, self._turn)
         match item.get("type"):
@@ -181,7 +181,7 @@ class RolloutReader:
             case _:
                 yield from self._done(origin, done_by_item(item, self._outputs.written(item.get("id"))))
 
-    def _response(self, payload: dict[str, Any], ts: int) -> Iterator[Told]:
+    def _response(self, payload: dict[str, Any], ts: int) -> Iterator[Decoded]:
         call_id = payload.get("call_id")
         if not isinstance(call_id, str):
             return
@@ -198,8 +198,8 @@ class RolloutReader:
         summary = message.rpartition(_BEFORE_A_SUMMARY)[2].strip()
         if summary:
             yield from self._say()
-            told = facts.FACTS.compacted(self._origin(ts, self._turn), summary, f"{self._thread}/{record.timestamp}")
-            yield self._counted(told)
+            fields = facts.FACTS.compacted(self._origin(ts, self._turn), summary, f"{self._thread}/{record.timestamp}")
+            yield self._counted(fields)
 
     # Facts -----------------------------------------------------------------------------------------------
 
@@ -229,11 +229,11 @@ class RolloutReader:
         self._words = _Words(origin, text, record_id)
 
     def _done(self, origin: Origin, done: Done | None) -> Iterator[Event]:
-        if done is None or done.id in self._told:
+        if done is None or done.id in self._seen:
             return
-        self._told[done.id] = None
-        if len(self._told) > _TOLD_MAX:
-            self._told.popitem(last=False)
+        self._seen[done.id] = None
+        if len(self._seen) > _SEEN_MAX:
+            self._seen.popitem(last=False)
         yield from self._say()
         tool_input, answer = done.tool_input, done.answer
         if self._has_media:
@@ -269,6 +269,6 @@ def _ids(meta: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return _text(meta, "session_id") or parent or thread, thread
 
 
-def _text(told: Mapping[str, Any], name: str) -> str | None:
-    value = told.get(name)
+def _text(fields: Mapping[str, Any], name: str) -> str | None:
+    value = fields.get(name)
     return value if isinstance(value, str) and value else None

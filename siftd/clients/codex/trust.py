@@ -50,22 +50,22 @@ def hash_of(event: str, group: Mapping[str, Any], handler: Mapping[str, Any]) ->
         "timeout": handler.get("timeout", DEFAULT_SECONDS),
         "type": handler.get("type"),
     }
-    told = {"event_name": _snake(event), "hooks": [known]}
+    described = {"event_name": _snake(event), "hooks": [known]}
     if "matcher" in group:
-        told["matcher"] = group["matcher"]
-    compact = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        described["matcher"] = group["matcher"]
+    compact = json.dumps(described, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return "sha256:" + hashlib.sha256(compact.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _state(configuration: Mapping[str, Any], key: str, wanted: str) -> State:
     hooks = configuration.get("hooks")
     states = hooks.get("state") if isinstance(hooks, dict) else None
-    told = states.get(key) if isinstance(states, dict) else None
-    if not isinstance(told, dict):
+    described = states.get(key) if isinstance(states, dict) else None
+    if not isinstance(described, dict):
         return "new"
-    if told.get("enabled") is False:
+    if described.get("enabled") is False:
         return "off"
-    return "trusted" if told.get("trusted_hash") == wanted else "changed" if "trusted_hash" in told else "new"
+    return "trusted" if described.get("trusted_hash") == wanted else "changed" if "trusted_hash" in described else "new"
 
 
 def _snake(event: str) -> str:

@@ -25,8 +25,8 @@ class SessionStates:
     """`session-state/<session>/events.jsonl` under the client's home, subagents in the same file."""
 
     suffix = "events.jsonl"
-    tells_outcomes = False
-    tells_all = True
+    reports_outcomes = False
+    reports_everything = True
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> str:
         return f"{copilot_home(environ, user_home)}/session-state"
@@ -106,7 +106,7 @@ class VsCode:
         backfill=False,
         mcp="by hand",
         evidence="published shapes",
-        note="`mem install --client copilot-cli` wires it, and so does Claude Code's wiring; its hooks tell no failure",
+        note="`mem install --client copilot-cli` wires it, as does Claude Code's wiring; its hooks report no failure",
     )
     moments: frozenset[Moment] = frozenset({"start"})
 

@@ -58,9 +58,9 @@ def call_event(
     known = find_tool(TOOLS, tool)
     if "-" in tool and tool.lower() not in TOOLS:
         known = OF_A_SERVER
-    told = _ended(answer, is_command=known.operation == "shell")
+    ended = _ended(answer, is_command=known.operation == "shell")
     spawned = spawned if known.action == "agent" else None
-    return facts.call(origin, tool, known, native, settle_input(tool_input), told, spawned=spawned)
+    return facts.call(origin, tool, known, native, settle_input(tool_input), ended, spawned=spawned)
 
 
 def account(text: str) -> str:
@@ -97,7 +97,7 @@ def without_guidance(text: str, tool: str) -> str:
     return before if found else text
 
 
-_SETTLED = {
+_STANDARD_KEYS = {
     "path": "file_path",
     "filePath": "file_path",
     "old_str": "old_string",
@@ -115,20 +115,20 @@ def settle_input(tool_input: Any) -> Any:
         return {"command": tool_input}
     if not isinstance(tool_input, dict):
         return tool_input
-    settled = {key: each for key, each in tool_input.items() if key not in _SETTLED}
+    normalised = {key: each for key, each in tool_input.items() if key not in _STANDARD_KEYS}
     if "pattern" in tool_input or "query" in tool_input:
         return tool_input  # where it looks is no file
-    for key, name in _SETTLED.items():
-        if key in tool_input and name not in settled:
-            settled[name] = tool_input[key]
-    if isinstance(settled.get("edits"), list):
-        settled["edits"] = [settle_input(each) for each in settled["edits"]]
-        paths = {each.get("file_path") for each in settled["edits"] if isinstance(each, dict)}
+    for key, name in _STANDARD_KEYS.items():
+        if key in tool_input and name not in normalised:
+            normalised[name] = tool_input[key]
+    if isinstance(normalised.get("edits"), list):
+        normalised["edits"] = [settle_input(each) for each in normalised["edits"]]
+        paths = {each.get("file_path") for each in normalised["edits"] if isinstance(each, dict)}
         if len(paths) == 1 and isinstance(path := paths.pop(), str):
-            settled.setdefault("file_path", path)
-    if isinstance(patch := settled.get("input"), str) and PATCH_MARK in patch[:200]:
-        settled["command"] = settled.pop("input")
-    return settled
+            normalised.setdefault("file_path", path)
+    if isinstance(patch := normalised.get("input"), str) and PATCH_MARK in patch[:200]:
+        normalised["command"] = normalised.pop("input")
+    return normalised
 
 
 def input_identity(tool_input: Any) -> str:

@@ -69,60 +69,71 @@ def decode_envelope(raw: bytes, *, ts: int) -> Event | SessionChange:
     `unhandled_event` (one that we do not ask for), `not_a_prompt` (a subagent's task), `internal_agent` (the end of a
     subagent's turn, which its own end tells).
     """
-    told = decode_as(raw, _DECODER)
-    session_id = told.session_id or told.sessionId
+    envelope = decode_as(raw, _DECODER)
+    session_id = envelope.session_id or envelope.sessionId
     if not session_id:
         raise EnvelopeRejected("no_session")
-    parent, path = told.parent_agent_id or told.parentAgentId, told.transcript_path or told.transcriptPath
-    agent_id = (told.agent_id or told.agentId or session_id) if parent else None
+    parent, path = (
+        envelope.parent_agent_id or envelope.parentAgentId,
+        envelope.transcript_path or envelope.transcriptPath,
+    )
+    agent_id = (envelope.agent_id or envelope.agentId or session_id) if parent else None
     path = path if isinstance(path, str) else None
-    facts = OF_VSCODE if told.hookEventName else FACTS
+    facts = OF_VSCODE if envelope.hookEventName else FACTS
     origin = Origin(
         session_id=column_text((_session_of(path) or parent or session_id) if agent_id else session_id),
         ts=ts,
-        cwd=column_text(told.cwd) if told.cwd else None,
+        cwd=column_text(envelope.cwd) if envelope.cwd else None,
         agent_id=column_text(agent_id) if agent_id else None,
-        file=None if told.hookEventName else path,
+        file=None if envelope.hookEventName else path,
     )
-    match _event_of(told):
+    match _event_of(envelope):
         case "PostToolUse" | "PostToolUseFailure" as event:
-            return _call(facts, origin, told, has_failed=event == "PostToolUseFailure", has_media=may_hold_media(raw))
+            return _call(
+                facts, origin, envelope, has_failed=event == "PostToolUseFailure", has_media=may_hold_media(raw)
+            )
         case "UserPromptSubmit":
-            return _prompt(facts, origin, told)
+            return _prompt(facts, origin, envelope)
         case "Stop":
             if origin.agent_id:
                 raise EnvelopeRejected("internal_agent")
-            return facts.end(named(origin, called_at(told.timestamp)), "")
+            return facts.end(named(origin, called_at(envelope.timestamp)), "")
         case "SubagentStop":
             if not origin.agent_id:
                 raise EnvelopeRejected("internal_agent")
-            return facts.end(origin, told.last_assistant_message or told.response or "")
+            return facts.end(origin, envelope.last_assistant_message or envelope.response or "")
         case "SessionStart":
-            return facts.change(origin, "start", _NEW.get(told.source or "", told.source))
+            return facts.change(origin, "start", _NEW.get(envelope.source or "", envelope.source))
         case "SessionEnd":
-            return facts.change(origin, "end", told.reason)
+            return facts.change(origin, "end", envelope.reason)
         case "PreCompact":
-            return facts.change(origin, "compact", told.trigger)
+            return facts.change(origin, "compact", envelope.trigger)
     raise EnvelopeRejected("unhandled_event")
 
 
-def _event_of(told: Envelope) -> str:
+def _event_of(envelope: Envelope) -> str:
     """Return the name of the event: as it is told, else by what is there."""
-    if name := told.hook_event_name or told.hookEventName:
+    if name := envelope.hook_event_name or envelope.hookEventName:
         return name
-    if told.toolName:
-        return "PostToolUseFailure" if told.error is not None else "PostToolUse" if told.toolResult is not None else ""
-    if told.prompt is not None:
+    if envelope.toolName:
+        return (
+            "PostToolUseFailure"
+            if envelope.error is not None
+            else "PostToolUse"
+            if envelope.toolResult is not None
+            else ""
+        )
+    if envelope.prompt is not None:
         return "UserPromptSubmit"
-    if told.response is not None:
+    if envelope.response is not None:
         return "SubagentStop"
-    if told.stopReason is not None:
+    if envelope.stopReason is not None:
         return "Stop"
-    if told.initialPrompt is not None or told.source is not None:
+    if envelope.initialPrompt is not None or envelope.source is not None:
         return "SessionStart"
-    if told.trigger is not None:
+    if envelope.trigger is not None:
         return "PreCompact"
-    return "SessionEnd" if told.reason is not None else ""
+    return "SessionEnd" if envelope.reason is not None else ""
 
 
 def _session_of(transcript: str | None) -> str | None:
@@ -131,32 +142,32 @@ def _session_of(transcript: str | None) -> str | None:
     return parts[-2] if len(parts) > 2 and parts[-1] == "events.jsonl" else None
 
 
-def _call(facts: Facts, origin: Origin, told: Envelope, *, has_failed: bool, has_media: bool) -> Event:
-    tool = told.tool_name or told.toolName
+def _call(facts: Facts, origin: Origin, envelope: Envelope, *, has_failed: bool, has_media: bool) -> Event:
+    tool = envelope.tool_name or envelope.toolName
     if not tool:
         raise EnvelopeRejected("no_tool")
-    tool_input = told.tool_input if told.toolArgs is None else told.toolArgs
-    answer = {"error": told.error} if has_failed else {"tool_response": _result(told)}
+    tool_input = envelope.tool_input if envelope.toolArgs is None else envelope.toolArgs
+    answer = {"error": envelope.error} if has_failed else {"tool_response": _result(envelope)}
     if has_media:
         tool_input, answer = without_media(tool_input), without_media(answer)
-    native = told.tool_use_id or called_at(told.timestamp)
+    native = envelope.tool_use_id or called_at(envelope.timestamp)
     return call_event(facts, origin, tool, tool_input, answer, native)
 
 
-def _result(told: Envelope) -> Any:
+def _result(envelope: Envelope) -> Any:
     """Return what the tool said: what the model was given of it."""
-    result = told.tool_result if told.toolResult is None else told.toolResult
+    result = envelope.tool_result if envelope.toolResult is None else envelope.toolResult
     if not isinstance(result, dict):
-        return told.tool_response if result is None else result
+        return envelope.tool_response if result is None else result
     return result.get("text_result_for_llm", result.get("textResultForLlm", result))
 
 
-def _prompt(facts: Facts, origin: Origin, told: Envelope) -> Event:
+def _prompt(facts: Facts, origin: Origin, envelope: Envelope) -> Event:
     if origin.agent_id:
         raise EnvelopeRejected("not_a_prompt")
-    if not isinstance(told.prompt, str):
+    if not isinstance(envelope.prompt, str):
         raise EnvelopeRejected("bad_type")
-    text = told.prompt.strip()
+    text = envelope.prompt.strip()
     if not text:
         raise EnvelopeRejected("not_a_prompt")
-    return facts.prompt(named(origin, called_at(told.timestamp)), text)
+    return facts.prompt(named(origin, called_at(envelope.timestamp)), text)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from siftd.clients.client import Head, Skipped, Told
+from siftd.clients.client import Decoded, Head, Skipped
 from siftd.clients.copilot_cli.facts import FACTS, account, call_event, called_at, named, without_guidance
 from siftd.clients.facts import Origin, column_text, milliseconds
 from siftd.clients.media import may_hold_media, without_media
@@ -98,7 +98,7 @@ class SessionReader:
     def is_between(self) -> bool:
         return not (self._calls or self._hooked or self._prompted or self._closing or self._answers)
 
-    def read(self, raw: bytes) -> Iterator[Told]:
+    def read(self, raw: bytes) -> Iterator[Decoded]:
         try:
             line = decode_as(raw, _decoder)
         except EnvelopeRejected as rejected:
@@ -140,13 +140,13 @@ class SessionReader:
             from_file=True,
         )
 
-    def _session(self, line: Line, origin: Origin) -> Iterator[Told]:
+    def _session(self, line: Line, origin: Origin) -> Iterator[Decoded]:
         yield from self._end_turn()
         yield from self._give_up()
         if line.type == "session.start":
             yield FACTS.change(origin, "start")
 
-    def _hook(self, line: Line, origin: Origin) -> Iterator[Told]:
+    def _hook(self, line: Line, origin: Origin) -> Iterator[Decoded]:
         """Remember for what a hook was called, and when; an end has no record of its own."""
         kind, given = line.data.get("hookType"), _member(line.data, "input")
         native = called_at(_member(given, "timestamp"))
@@ -170,7 +170,7 @@ class SessionReader:
             return each.native
         return None
 
-    def _prompt(self, line: Line, origin: Origin) -> Iterator[Told]:
+    def _prompt(self, line: Line, origin: Origin) -> Iterator[Decoded]:
         text = (_text(line.data, "content") or "").strip()
         if origin.agent_id or line.data.get("source") not in TYPED_SOURCES:
             return
@@ -181,7 +181,7 @@ class SessionReader:
         if text:
             yield FACTS.prompt(named(origin, native or _id(line, "messageId")), text)
 
-    def _said(self, line: Line, origin: Origin) -> Iterator[Told]:
+    def _said(self, line: Line, origin: Origin) -> Iterator[Decoded]:
         text, native = (_text(line.data, "content") or "").strip(), _id(line, "messageId")
         if native is None:
             return
@@ -195,13 +195,13 @@ class SessionReader:
             if before is not None:
                 yield FACTS.said(*before)
 
-    def _begin_call(self, line: Line, origin: Origin) -> Iterator[Told]:  # noqa: ARG002
+    def _begin_call(self, line: Line, origin: Origin) -> Iterator[Decoded]:  # noqa: ARG002
         key, tool = _text(line.data, "toolCallId"), _text(line.data, "toolName")
         if key and tool:
             _put(self._calls, key, _Call(tool, line.data.get("arguments")))
         yield from ()
 
-    def _end_call(self, line: Line, origin: Origin) -> Iterator[Told]:
+    def _end_call(self, line: Line, origin: Origin) -> Iterator[Decoded]:
         key = _text(line.data, "toolCallId")
         call = self._calls.pop(key, None) if key else None
         if call is None or key is None:
@@ -215,25 +215,25 @@ class SessionReader:
             answer = {"tool_response": without_guidance(text, call.tool)}
         yield call_event(FACTS, origin, call.tool, call.tool_input, answer, self._name_of(call) or key, call.spawned)
 
-    def _begin_agent(self, line: Line, origin: Origin) -> Iterator[Told]:
+    def _begin_agent(self, line: Line, origin: Origin) -> Iterator[Decoded]:
         key = _text(line.data, "toolCallId")
         if key is not None and key in self._calls and origin.agent_id:
             self._calls[key] = self._calls[key]._replace(spawned=origin.agent_id)
         yield from ()
 
-    def _end_agent(self, line: Line, origin: Origin) -> Iterator[Told]:  # noqa: ARG002
+    def _end_agent(self, line: Line, origin: Origin) -> Iterator[Decoded]:  # noqa: ARG002
         if origin.agent_id:
             answer = self._answers.pop(origin.agent_id, None)
             yield FACTS.end(origin, answer.text if answer else "")
 
-    def _compaction(self, line: Line, origin: Origin) -> Iterator[Told]:
+    def _compaction(self, line: Line, origin: Origin) -> Iterator[Decoded]:
         native, summary = _id(line, "compactionAttemptId"), _text(line.data, "summaryContent")
         if line.data.get("success") is True:
             yield FACTS.change(origin, "compact")
             if native and summary and summary.strip():
                 yield FACTS.compacted(origin, account(summary), native)
 
-    def _shutdown(self, line: Line, origin: Origin) -> Iterator[Told]:  # noqa: ARG002
+    def _shutdown(self, line: Line, origin: Origin) -> Iterator[Decoded]:  # noqa: ARG002
         yield from self._end_turn()
         yield from self._give_up()
 

@@ -130,7 +130,7 @@ def _event(origin: Origin, **fact: Any) -> Event:
     )
 
 
-_SETTLED = {"path": "file_path", "target_file": "file_path", "contents": "content", "streamContent": "content"}
+_STANDARD_KEYS = {"path": "file_path", "target_file": "file_path", "contents": "content", "streamContent": "content"}
 
 
 def settle_input(tool_input: Any) -> Any:
@@ -138,6 +138,6 @@ def settle_input(tool_input: Any) -> Any:
     if not isinstance(tool_input, dict) or "pattern" in tool_input or "query" in tool_input:
         return tool_input
     return {
-        _SETTLED[key] if key in _SETTLED and _SETTLED[key] not in tool_input else key: each
+        _STANDARD_KEYS[key] if key in _STANDARD_KEYS and _STANDARD_KEYS[key] not in tool_input else key: each
         for key, each in tool_input.items()
     }

@@ -59,65 +59,67 @@ def decode_envelope(raw: bytes, *, ts: int) -> Event | SessionChange:
     Raises EnvelopeRejected with a countable reason: `not_json`, `bad_type`, `too_deep`, `no_session`, `no_workspace`
     (a window without a conversation), `no_tool`, `unhandled_event`, `not_a_prompt`, `nothing_said`.
     """
-    told = decode_as(raw, _DECODER)
-    session_id = told.conversation_id or told.session_id
+    envelope = decode_as(raw, _DECODER)
+    session_id = envelope.conversation_id or envelope.session_id
     if not session_id:
         raise EnvelopeRejected("no_session")
     if session_id == DRAFT:
         raise EnvelopeRejected("no_workspace")
-    roots = told.workspace_roots if isinstance(told.workspace_roots, list) else []
-    cwd = told.cwd or next((each for each in roots if isinstance(each, str) and each), None)
+    roots = envelope.workspace_roots if isinstance(envelope.workspace_roots, list) else []
+    cwd = envelope.cwd or next((each for each in roots if isinstance(each, str) and each), None)
     origin = Origin(
         session_id=column_text(session_id),
         ts=ts,
         cwd=column_text(cwd) if cwd else None,
-        prompt_id=told.generation_id or None,
+        prompt_id=envelope.generation_id or None,
     )
-    name = _BORROWED.get(told.hook_event_name, told.hook_event_name)
+    name = _BORROWED.get(envelope.hook_event_name, envelope.hook_event_name)
     match name[:1].lower() + name[1:]:
         case "postToolUse" | "postToolUseFailure" as event:
-            return _call(origin, told, has_failed=event == "postToolUseFailure", has_media=may_hold_media(raw))
+            return _call(origin, envelope, has_failed=event == "postToolUseFailure", has_media=may_hold_media(raw))
         case facts.PROMPT:
-            if not isinstance(told.prompt, str):
+            if not isinstance(envelope.prompt, str):
                 raise EnvelopeRejected("bad_type")
-            if not told.prompt.strip():
+            if not envelope.prompt.strip():
                 raise EnvelopeRejected("not_a_prompt")
-            return facts.prompt_event(origin, told.prompt.strip())
+            return facts.prompt_event(origin, envelope.prompt.strip())
         case facts.TEXT:
-            if not isinstance(told.text, str) or not told.text.strip():
+            if not isinstance(envelope.text, str) or not envelope.text.strip():
                 raise EnvelopeRejected("nothing_said")
-            return facts.text_event(origin, told.text)
+            return facts.text_event(origin, envelope.text)
         case facts.TURN_END:
-            return facts.turn_end_event(origin, told.generation_id)
-        case facts.SUBAGENT_END if told.subagent_id:
-            text = told.summary if isinstance(told.summary, str) else ""
-            return facts.subagent_end_event(origin, column_text(told.subagent_id), text)
+            return facts.turn_end_event(origin, envelope.generation_id)
+        case facts.SUBAGENT_END if envelope.subagent_id:
+            text = envelope.summary if isinstance(envelope.summary, str) else ""
+            return facts.subagent_end_event(origin, column_text(envelope.subagent_id), text)
         case "sessionStart":
-            return _change(origin, "start", told.source)
+            return _change(origin, "start", envelope.source)
         case "sessionEnd":
-            return _change(origin, "end", told.reason)
+            return _change(origin, "end", envelope.reason)
         case "preCompact":
-            return _change(origin, "compact", told.trigger)
+            return _change(origin, "compact", envelope.trigger)
     raise EnvelopeRejected("unhandled_event")
 
 
-def _call(origin: Origin, told: Envelope, *, has_failed: bool, has_media: bool) -> Event:
-    if not told.tool_name:
+def _call(origin: Origin, envelope: Envelope, *, has_failed: bool, has_media: bool) -> Event:
+    if not envelope.tool_name:
         raise EnvelopeRejected("no_tool")
-    tool, tool_input = column_text(told.tool_name), told.tool_input
+    tool, tool_input = column_text(envelope.tool_name), envelope.tool_input
     answer: dict[str, Any]
     if has_failed:
-        answer = {"error": told.error if told.error_message is None else told.error_message}
+        answer = {"error": envelope.error if envelope.error_message is None else envelope.error_message}
     else:
-        answer = {"tool_response": told.tool_response if told.tool_output is None else _output(told.tool_output)}
+        answer = {
+            "tool_response": envelope.tool_response if envelope.tool_output is None else _output(envelope.tool_output)
+        }
     if has_media:
         tool_input, answer = without_media(tool_input), without_media(answer)
-    outcome = "interrupted" if told.is_interrupt else "failed" if has_failed else "ok"
+    outcome = "interrupted" if envelope.is_interrupt else "failed" if has_failed else "ok"
     if _is_error(answer.get("tool_response")):
         answer, outcome = {"error": answer["tool_response"]}, "failed"
     elif code := _exit_code(answer.get("tool_response")):
         answer, outcome = {"error": as_error(_said(answer["tool_response"]), code)}, "failed"
-    return facts.call_event(origin, tool, tool_input, answer, outcome, told.tool_use_id)  # type: ignore[arg-type]
+    return facts.call_event(origin, tool, tool_input, answer, outcome, envelope.tool_use_id)  # type: ignore[arg-type]
 
 
 def _output(output: Any) -> Any:
@@ -148,8 +150,8 @@ def _exit_code(answer: Any) -> int | None:
 
 
 def _said(answer: dict[str, Any]) -> str:
-    told = [text for key in ("output", "stdout", "stderr") if isinstance(text := answer.get(key), str) and text]
-    return "\n".join(told)
+    envelope = [text for key in ("output", "stdout", "stderr") if isinstance(text := answer.get(key), str) and text]
+    return "\n".join(envelope)
 
 
 def _change(origin: Origin, change: Any, detail: str | None) -> SessionChange:

@@ -21,8 +21,8 @@ class Sessions:
     """`sessions/<folder>/<session>.jsonl` in the client's folder of a home."""
 
     suffix = ".jsonl"
-    tells_outcomes = False
-    tells_all = True
+    reports_outcomes = False
+    reports_everything = True
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> str:  # noqa: ARG002 - a home's, always
         return f"{user_home}/.factory/sessions"

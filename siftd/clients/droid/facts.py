@@ -47,7 +47,7 @@ def ended_well(origin: Origin, tool: str, tool_input: Any, response: Any) -> Eve
         tool,
         find_tool(TOOLS, tool),
         None,
-        _settled(tool_input),
+        _normalised(tool_input),
         Answer({"tool_response": _response(tool, response)}, "ok"),
         spawned=spawned[1] if spawned else None,
     )
@@ -62,7 +62,7 @@ def failed(origin: Origin, tool: str, call_id: str, tool_input: Any, text: str) 
     else:
         error = text.removeprefix("Error: ")
     answer = Answer({"error": error, "_unhooked": "failed"}, "failed")
-    return FACTS.call(origin, tool, find_tool(TOOLS, tool), call_id, _settled(tool_input), answer)
+    return FACTS.call(origin, tool, find_tool(TOOLS, tool), call_id, _normalised(tool_input), answer)
 
 
 def _name(tool: str) -> str:
@@ -70,13 +70,13 @@ def _name(tool: str) -> str:
     return f"mcp__{server}__{name}" if found and server and name else column_text(tool)
 
 
-def _settled(tool_input: Any) -> Any:
+def _normalised(tool_input: Any) -> Any:
     if isinstance(tool_input, list):
-        return [_settled(each) for each in tool_input]
+        return [_normalised(each) for each in tool_input]
     if not isinstance(tool_input, dict):
         return tool_input
     renamed = {_NAMES.get(key, key): value for key, value in tool_input.items()}
-    return renamed | ({"edits": _settled(renamed["edits"])} if "edits" in renamed else {})
+    return renamed | ({"edits": _normalised(renamed["edits"])} if "edits" in renamed else {})
 
 
 def _response(tool: str, response: Any) -> Any:
@@ -89,8 +89,8 @@ def _response(tool: str, response: Any) -> Any:
 
 def _printed(text: str) -> tuple[str, int | None]:
     """Return what a command printed, and its exit code, which stands behind it."""
-    told = _EXIT.search(text, max(0, len(text) - _END_CHARS))
-    if told is None:
+    ended = _EXIT.search(text, max(0, len(text) - _END_CHARS))
+    if ended is None:
         return text, None
-    output = text[: told.start()]
-    return output + "\n" if output else output, int(told[1])
+    output = text[: ended.start()]
+    return output + "\n" if output else output, int(ended[1])

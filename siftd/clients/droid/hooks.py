@@ -40,38 +40,38 @@ def decode_envelope(raw: bytes, *, ts: int) -> Event | SessionChange:
     Raises EnvelopeRejected: `not_json`, `bad_type`, `too_deep`, `no_session`, `no_tool`, `not_a_prompt`,
     `unhandled_event` (one that we do not ask for: ends of turns come without a text, the file has it).
     """
-    told = decode_as(raw, _DECODER)
-    if not told.session_id:
+    envelope = decode_as(raw, _DECODER)
+    if not envelope.session_id:
         raise EnvelopeRejected("no_session")
     origin = Origin(
-        session_id=column_text(told.session_id),
+        session_id=column_text(envelope.session_id),
         ts=ts,
-        cwd=column_text(told.cwd) if told.cwd else None,
-        file=told.transcript_path if isinstance(told.transcript_path, str) else None,
+        cwd=column_text(envelope.cwd) if envelope.cwd else None,
+        file=envelope.transcript_path if isinstance(envelope.transcript_path, str) else None,
     )
-    match told.hook_event_name:
+    match envelope.hook_event_name:
         case "PostToolUse":
-            if not told.tool_name:
+            if not envelope.tool_name:
                 raise EnvelopeRejected("no_tool")
-            given, response = told.tool_input, told.tool_response
+            given, response = envelope.tool_input, envelope.tool_response
             if may_hold_media(raw):
                 given, response = without_media(given), without_media(response)
-            return facts.ended_well(origin, told.tool_name, given, response)
+            return facts.ended_well(origin, envelope.tool_name, given, response)
         case facts.PROMPT:
-            return _prompt(origin, told)
+            return _prompt(origin, envelope)
         case "SessionStart":
-            return facts.FACTS.change(origin, "start", told.source)
+            return facts.FACTS.change(origin, "start", envelope.source)
         case "SessionEnd":
-            return facts.FACTS.change(origin, "end", told.reason)
+            return facts.FACTS.change(origin, "end", envelope.reason)
         case "PreCompact":
-            return facts.FACTS.change(origin, "compact", told.trigger)
+            return facts.FACTS.change(origin, "compact", envelope.trigger)
     raise EnvelopeRejected("unhandled_event")
 
 
-def _prompt(origin: Origin, told: Envelope) -> Event:
-    if not isinstance(told.prompt, str):
+def _prompt(origin: Origin, envelope: Envelope) -> Event:
+    if not isinstance(envelope.prompt, str):
         raise EnvelopeRejected("bad_type")
-    text = facts.typed_prompt(told.prompt)
+    text = facts.typed_prompt(envelope.prompt)
     if text is None:
         raise EnvelopeRejected("not_a_prompt")
-    return facts.FACTS.prompt(msgspec.structs.replace(origin, prompt_id=told.message_id or None), text)
+    return facts.FACTS.prompt(msgspec.structs.replace(origin, prompt_id=envelope.message_id or None), text)

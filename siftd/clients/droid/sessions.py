@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from siftd.clients.client import Head, Skipped, Told
+from siftd.clients.client import Decoded, Head, Skipped
 from siftd.clients.droid import facts
 from siftd.clients.facts import Counting, Origin, column_text, milliseconds
 from siftd.clients.media import may_hold_media, without_media
@@ -85,7 +85,7 @@ class SessionReader:
     def is_between(self) -> bool:
         return not self._is_in_turn and not self._calls and self._words is None
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[Decoded]:
         """Yield what a line tells, once it is known. Never raises for what a line holds."""
         try:
             record = decode_as(line, _DECODER)
@@ -106,7 +106,7 @@ class SessionReader:
         if complete:
             yield from self._close()
 
-    def _message(self, record: Record, *, has_media: bool) -> Iterator[Told]:
+    def _message(self, record: Record, *, has_media: bool) -> Iterator[Decoded]:
         ts = milliseconds(record.timestamp)
         if ts is None or not self._session_id:
             yield Skipped("no_session_or_time")
@@ -130,7 +130,7 @@ class SessionReader:
                 yield from self._say()
                 self._words = _Words(self._origin(ts), text, record.id and f"{record.id}/{number}")
 
-    def _user(self, record: Record, ts: int, blocks: list[dict[str, Any]]) -> Iterator[Told]:
+    def _user(self, record: Record, ts: int, blocks: list[dict[str, Any]]) -> Iterator[Decoded]:
         for block in blocks:
             if block.get("type") == "tool_result":
                 yield from self._result(self._origin(ts), block)
@@ -143,7 +143,7 @@ class SessionReader:
         if prompt is not None:
             yield self._counted(facts.FACTS.prompt(self._origin(ts), prompt))
 
-    def _result(self, origin: Origin, block: dict[str, Any]) -> Iterator[Told]:
+    def _result(self, origin: Origin, block: dict[str, Any]) -> Iterator[Decoded]:
         call_id, content = block.get("tool_use_id"), block.get("content")
         call = self._calls.pop(call_id, None) if isinstance(call_id, str) else None
         if call is None or not isinstance(call_id, str):

@@ -21,8 +21,8 @@ class Sessions:
     """`tmp/<project>/chats/` in the client's folder of a home."""
 
     suffix = ".jsonl"
-    tells_outcomes = False
-    tells_all = False
+    reports_outcomes = False
+    reports_everything = False
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> str:  # noqa: ARG002 - a home's, always
         return f"{user_home}/.gemini/tmp"
@@ -61,7 +61,7 @@ class GeminiCli:
         backfill=True,
         mcp="yes",
         evidence="real program",
-        note="its hooks give calls no id; a call of a subagent is told as the session's own",
+        note="its hooks give calls no id; a subagent's call is reported as the session's own",
     )
     moments: frozenset[Moment] = frozenset(("start", "prompt"))
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import msgspec
 
-from siftd.clients.client import Head, Skipped, Told
+from siftd.clients.client import Decoded, Head, Skipped
 from siftd.clients.facts import Answer, Counting, Origin, column_text, milliseconds
 from siftd.clients.gemini_cli.facts import (
     FACTS,
@@ -150,14 +150,14 @@ class SessionReader:
         """What the agent said in this turn, by message, with the time."""
         self._of_agents: dict[str, tuple[int, str]] = {}
         """What each subagent said last that has not handed in anything yet."""
-        self._told: set[str] = set()
+        self._seen: set[str] = set()
         self._counted = Counting()
 
     @property
     def is_between(self) -> bool:
         return not self._said and not self._of_agents
 
-    def read(self, raw: bytes) -> Iterator[Told]:
+    def read(self, raw: bytes) -> Iterator[Decoded]:
         """Yield what a line tells, once it is known."""
         try:
             line = decode_as(raw, _DECODER)
@@ -205,15 +205,15 @@ class SessionReader:
     def _origin(self, ts: int, agent_id: str | None) -> Origin:
         return Origin(session_id=self._session_id or "", ts=ts, agent_id=agent_id, from_file=True)
 
-    def _changed(self, messages: Any) -> Iterator[Told]:
+    def _changed(self, messages: Any) -> Iterator[Decoded]:
         """A history written anew: of what it holds only a compaction's summary was not told yet."""
         for message in messages if isinstance(messages, list) else []:
             text = text_of(message.get("content")).strip() if isinstance(message, dict) else ""
             if text.startswith(_SNAPSHOT) and self._session_id is not None:
                 ts = milliseconds(message.get("timestamp")) or self._ts
                 record_id = message.get("id")
-                if ts is not None and isinstance(record_id, str) and record_id not in self._told:
-                    self._told.add(record_id)
+                if ts is not None and isinstance(record_id, str) and record_id not in self._seen:
+                    self._seen.add(record_id)
                     yield FACTS.change(self._origin(ts, None), "compact")
                     yield FACTS.compacted(self._origin(ts, None), text, record_id)
 
@@ -232,13 +232,13 @@ class SessionReader:
                     yield from self._call(call, self._ts, agent_id)
 
     def _user(self, line: Line, ts: int) -> Iterator[Event]:
-        if line.id in self._told or _is_answer(line.content) or text_of(line.content).startswith(_CONTEXT):
+        if line.id in self._seen or _is_answer(line.content) or text_of(line.content).startswith(_CONTEXT):
             return
         prompt = typed_prompt(line.content)
         if prompt is None:
             return
         yield from self._end_turn()
-        self._told.add(line.id)
+        self._seen.add(line.id)
         yield self._counted(FACTS.prompt(self._origin(ts, None), prompt))
 
     def _end_turn(self) -> Iterator[Event]:
@@ -251,9 +251,9 @@ class SessionReader:
         call_id, tool, status = call.get("id"), call.get("name"), call.get("status")
         if not isinstance(call_id, str) or not isinstance(tool, str) or not tool or status not in _ENDED:
             return
-        if call_id in self._told:
+        if call_id in self._seen:
             return
-        self._told.add(call_id)
+        self._seen.add(call_id)
         tool = column_text(tool)
         tool_input = settle_input(call.get("args"))
         answer = _answer(tool, tool_input, status, call.get("result"))
@@ -289,8 +289,8 @@ def _answer(tool: str, tool_input: Any, status: Any, result: Any) -> Answer:
     given = responses[0].get("response") if responses and isinstance(responses[0], dict) else None
     given = given if isinstance(given, dict) else {}
     if status == "success":
-        beside = [part for part in parts if isinstance(part, dict) and "functionResponse" not in part]
-        return answer_of(tool, tool_input, [given.get("output"), *beside])
+        other_parts = [part for part in parts if isinstance(part, dict) and "functionResponse" not in part]
+        return answer_of(tool, tool_input, [given.get("output"), *other_parts])
     failed = failure_of(given.get("error") or given.get("output") or "")
     return failed if status == "error" else failed._replace(outcome="interrupted")
 

@@ -18,8 +18,8 @@ class Files:
     """Any file of lines."""
 
     suffix = ".jsonl"
-    tells_outcomes = False
-    tells_all = False
+    reports_outcomes = False
+    reports_everything = False
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> None:  # noqa: ARG002 - there is none
         return None
@@ -53,7 +53,7 @@ class Generic:
         backfill=True,
         mcp="by hand",
         evidence="real program",
-        note="tells what it wants kept by `mem capture` (docs/capture.md); `siftd mcp --print-config`",
+        note="reports by `mem capture` (docs/capture.md); `siftd mcp --print-config`",
     )
     moments: frozenset[Moment] = frozenset(("start", "prompt", "failure"))
 

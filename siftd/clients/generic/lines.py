@@ -38,7 +38,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from siftd.clients.client import Head, Skipped, Told
+from siftd.clients.client import Decoded, Head, Skipped
 from siftd.clients.generic.tools import TOOLS
 from siftd.clients.tolerant_json import decode_as
 from siftd.clients.tool import find_tool
@@ -108,7 +108,7 @@ class LineReader:
         """How many calls wait for their result."""
         return len(self._calls)
 
-    def read(self, raw: bytes) -> Iterator[Told]:
+    def read(self, raw: bytes) -> Iterator[Decoded]:
         """Yield what a line tells, once it is known."""
         if not raw.strip():
             return
@@ -202,23 +202,23 @@ def _fact(line: Line, ts: int, *, from_file: bool = False) -> Event | SessionCha
             ts=ts,
             cwd=line.cwd,
         )
-    told: dict[str, Any] = {"agent_id": line.agent, "spawned_agent_id": line.spawned, "prompt_id": None}
+    fields: dict[str, Any] = {"agent_id": line.agent, "spawned_agent_id": line.spawned, "prompt_id": None}
     # An agent may count its ids from 1 in each session, and its prompts beside its calls.
     native = f"{line.session}/{line.kind}/{line.id}" if line.id else _own_id(line) if line.ts is not None else None
-    told |= {"native_id": native, "identity": (line.kind, line.agent or "", native) if native else ()}
+    fields |= {"native_id": native, "identity": (line.kind, line.agent or "", native) if native else ()}
     match line.kind:
         case "prompt":
-            told |= {"kind": "prompt", "payload": {"prompt": line.text}, "said_by": "agent"}
+            fields |= {"kind": "prompt", "payload": {"prompt": line.text}, "said_by": "agent"}
         case "assistant_text":
-            told |= {"kind": "assistant_text", "payload": {"text": line.text.strip()}, "said_by": _whose(line)}
+            fields |= {"kind": "assistant_text", "payload": {"text": line.text.strip()}, "said_by": _whose(line)}
         case "turn_end":
-            told |= {
+            fields |= {
                 "kind": "subagent_end" if line.agent else "turn_end",
                 "payload": {"last_assistant_message": line.text.strip()},
                 "said_by": _whose(line),
             }
         case _:
-            told |= _call(line)
+            fields |= _call(line)
     return Event(
         client=line.client,
         session_id=line.session,
@@ -227,7 +227,7 @@ def _fact(line: Line, ts: int, *, from_file: bool = False) -> Event | SessionCha
         cwd=line.cwd,
         branch=line.branch,
         from_transcript=from_file,
-        **told,
+        **fields,
     )
 
 

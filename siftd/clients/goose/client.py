@@ -23,7 +23,7 @@ from siftd.model import Event, SessionChange
 
 NAME = "goose"
 _FACTS = Facts(NAME, "UserPromptSubmit", "Stop")
-_NOTE = "its hooks tell no results; `goose configure`, Add Extension, Command-line Extension, `siftd mcp`"
+_NOTE = "its hooks report no results; `goose configure`, Add Extension, Command-line Extension, `siftd mcp`"
 _NAMES_OF_OTHERS = {"path": "file_path", "before": "old_string", "after": "new_string"}
 """How other agents call what goose gives its tools for files, and how it is kept."""
 

@@ -21,8 +21,8 @@ class Wires:
     """`sessions/` in the client's home."""
 
     suffix = ".jsonl"
-    tells_outcomes = False
-    tells_all = True
+    reports_outcomes = False
+    reports_everything = True
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> str:
         return f"{home_of(environ, user_home)}/sessions"
@@ -59,7 +59,7 @@ class KimiCode:
         backfill=True,
         mcp="yes",
         evidence="real program",
-        note="its hooks run beside the turn and a few are lost; the session's file has what they told",
+        note="its hooks run beside the turn and a few are lost; the session's file has what they reported",
     )
     moments: frozenset[Moment] = frozenset(("prompt",))
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from siftd.clients.client import Head, Skipped, Told
+from siftd.clients.client import Decoded, Head, Skipped
 from siftd.clients.facts import Counting, Origin, column_text, milliseconds
 from siftd.clients.kimi_code.facts import (
     FACTS,
@@ -77,8 +77,8 @@ def head_of(path: str, lines: Iterable[bytes]) -> Head:
             record = decode_as(raw, _DECODER)
         except EnvelopeRejected:
             continue
-        told = record.environment_disclosure
-        if isinstance(told, dict) and isinstance(cwd := told.get("cwd"), str) and cwd:
+        disclosed = record.environment_disclosure
+        if isinstance(disclosed, dict) and isinstance(cwd := disclosed.get("cwd"), str) and cwd:
             return Head(session_id, cwd, agent_id)
         if record.type == "turn.prompt":
             break
@@ -104,14 +104,16 @@ class WireReader:
     def is_between(self) -> bool:
         return not (self._calls or self._closing or self._prompt_id)
 
-    def read(self, raw: bytes) -> Iterator[Told]:
+    def read(self, raw: bytes) -> Iterator[Decoded]:
         """Yield what a line tells, once it is known."""
         try:
             record = decode_as(raw, _DECODER)
         except EnvelopeRejected as rejected:
             yield Skipped("malformed_line" if rejected.reason == "not_json" else rejected.reason)
             return
-        if isinstance(told := record.environment_disclosure, dict) and isinstance(cwd := told.get("cwd"), str):
+        if isinstance(disclosed := record.environment_disclosure, dict) and isinstance(
+            cwd := disclosed.get("cwd"), str
+        ):
             self._cwd = column_text(cwd)
         ts = milliseconds(record.time)
         if self._session_id is None or ts is None:
@@ -153,7 +155,7 @@ class WireReader:
         if kind == "user" and prompt is not None:
             yield self._counted(FACTS.prompt(origin, prompt))
 
-    def _event(self, event: dict[str, Any], origin: Origin) -> Iterator[Told]:
+    def _event(self, event: dict[str, Any], origin: Origin) -> Iterator[Decoded]:
         call_id, record_id = event.get("toolCallId"), event.get("uuid")
         match event:
             case {"type": "tool.call", "name": str(tool)} if isinstance(call_id, str):
@@ -168,7 +170,7 @@ class WireReader:
                 yield from self._say()
                 self._closing = _Closing(origin, text, record_id if isinstance(record_id, str) else None)
 
-    def _result(self, call_id: str, result: Any, origin: Origin) -> Iterator[Told]:
+    def _result(self, call_id: str, result: Any, origin: Origin) -> Iterator[Decoded]:
         call = self._calls.pop(call_id, None)
         if call is None:
             yield Skipped("orphan_result")

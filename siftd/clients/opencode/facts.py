@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from siftd.clients.media import without_media
-from siftd.clients.opencode.tools import known_tool, told_name
+from siftd.clients.opencode.tools import known_tool, standard_name
 from siftd.clients.own import ids_alone, is_own_call
 from siftd.model import Event, Outcome
 
@@ -71,7 +71,7 @@ def tool_event(origin: Origin, part: Payload) -> Event | None:
         given = None
     else:
         answer, outcome = _answer(name, state, facts)
-    known, name = known_tool(name), told_name(name)
+    known, name = known_tool(name), standard_name(name)
     if "tool_response" in answer and is_own_call(known.action, name, given):
         answer = {"tool_response": ids_alone(answer["tool_response"])}
     spawned = facts.get("sessionId") if known.action == "agent" else None
@@ -81,7 +81,7 @@ def tool_event(origin: Origin, part: Payload) -> Event | None:
         kind="tool",
         tool=column_text(name),
         action=known.action,
-        payload=without_media({"tool_input": _settled(given), **answer}),
+        payload=without_media({"tool_input": _normalised(given), **answer}),
         identity=identity,
         native_id=native,
         outcome=outcome,
@@ -190,13 +190,13 @@ def _answer(tool: str, state: Payload, facts: Payload) -> tuple[Payload, Outcome
     return {"tool_response": output}, "ok"
 
 
-def _settled(given: Any) -> Any:
+def _normalised(given: Any) -> Any:
     """The input by the names that summaries read, in its edits too."""
     if isinstance(given, list):
-        return [_settled(each) for each in given]
+        return [_normalised(each) for each in given]
     if not isinstance(given, dict):
         return given
-    return {_NAMES.get(key, key): _settled(each) if key == "edits" else each for key, each in given.items()}
+    return {_NAMES.get(key, key): _normalised(each) if key == "edits" else each for key, each in given.items()}
 
 
 def _call_id(part: Payload, state: Payload) -> str | None:

@@ -33,6 +33,6 @@ def known_tool(name: str) -> Tool:
     return TOOLS.get(name, OF_A_SERVER)
 
 
-def told_name(name: str) -> str:
+def standard_name(name: str) -> str:
     """Return a tool's name; of one of our server the name that every agent's are known by."""
     return f"mcp__siftd__{name.removeprefix(_OUR_SERVER)}" if name.startswith(_OUR_SERVER) else name

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from siftd.clients.client import Skipped, Told
+from siftd.clients.client import Decoded, Skipped
 from siftd.clients.opencode.facts import (
     Origin,
     column_text,
@@ -63,7 +63,7 @@ class SessionReader:
     def is_between(self) -> bool:
         return self._turn is None and not self._typed
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[Decoded]:
         """Yield what a line tells, once it is known."""
         try:
             row = decode_as(line, _DECODER)

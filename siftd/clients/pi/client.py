@@ -21,8 +21,8 @@ class Sessions:
     """`sessions/` in pi's folder of a home."""
 
     suffix = ".jsonl"
-    tells_outcomes = False
-    tells_all = False
+    reports_outcomes = False
+    reports_everything = False
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> str:
         return f"{folder_of(environ, user_home)}/sessions"

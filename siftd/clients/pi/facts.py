@@ -34,7 +34,7 @@ def call_event(origin: Origin, tool: str, call_id: str | None, given: Any, conte
         column_text(tool),
         known_tool(tool),
         call_id,
-        without_media(_settled(tool, given)),
+        without_media(_normalised(tool, given)),
         _answer(text_of(content), is_error=is_error, is_command=tool == "bash"),
     )
 
@@ -58,14 +58,14 @@ def _answer(text: str, *, is_error: bool, is_command: bool) -> Answer:
     return Answer({"error": as_error(output, int(ended[1]))}, "failed")
 
 
-def _settled(tool: str, given: Any) -> Any:
+def _normalised(tool: str, given: Any) -> Any:
     if not isinstance(given, dict) or tool not in _OF_A_FILE:
         return given
-    settled = {_NAMES.get(key, key): each for key, each in given.items()}
-    edits = settled.get("edits")
+    normalised = {_NAMES.get(key, key): each for key, each in given.items()}
+    edits = normalised.get("edits")
     if isinstance(edits, list) and all(isinstance(each, dict) for each in edits):
-        told = [{_EDIT_NAMES.get(key, key): each for key, each in edit.items()} for edit in edits]
-        settled = {**settled, "edits": told} if len(told) != 1 else {**settled, **told[0]}
-        if len(told) == 1:
-            del settled["edits"]
-    return settled
+        renamed = [{_EDIT_NAMES.get(key, key): each for key, each in edit.items()} for edit in edits]
+        normalised = {**normalised, "edits": renamed} if len(renamed) != 1 else {**normalised, **renamed[0]}
+        if len(renamed) == 1:
+            del normalised["edits"]
+    return normalised

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from siftd.clients.client import Head, Skipped, Told
+from siftd.clients.client import Decoded, Head, Skipped
 from siftd.clients.facts import Counting, Origin, column_text, milliseconds
 from siftd.clients.pi.facts import ENDINGS, FACTS, call_event, text_of
 from siftd.clients.tolerant_json import decode_as
@@ -57,7 +57,7 @@ class SessionReader:
     def is_between(self) -> bool:
         return not self._calls
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[Decoded]:
         """Yield what a line tells, once it is known."""
         try:
             record = decode_as(line, _DECODER)
@@ -81,7 +81,7 @@ class SessionReader:
     def finish(self, complete: bool) -> Iterator[Event]:  # noqa: ARG002 - each line is told when it is read
         yield from ()
 
-    def _message(self, record: Line, message: dict[str, Any]) -> Iterator[Told]:
+    def _message(self, record: Line, message: dict[str, Any]) -> Iterator[Decoded]:
         content = message.get("content")
         text = text_of(content).strip()
         match message.get("role"):
@@ -107,7 +107,7 @@ class SessionReader:
             if len(self._calls) > PENDING_MAX:
                 del self._calls[next(iter(self._calls))]
 
-    def _result(self, message: dict[str, Any], content: Any) -> Told:
+    def _result(self, message: dict[str, Any], content: Any) -> Decoded:
         call_id = message.get("toolCallId")
         call = self._calls.pop(call_id, None) if isinstance(call_id, str) else None
         if call is None:

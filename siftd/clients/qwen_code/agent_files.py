@@ -21,9 +21,9 @@ def spawned_agents(chat: str, session_id: str) -> dict[str, str]:
     agents = {}
     for file in (Path(chat).parent.parent / "subagents" / Path(session_id).name).glob("agent-*.meta.json"):
         try:
-            told = msgspec.json.decode(read(str(file), _BYTES_MAX), type=_AgentFile)
+            described = msgspec.json.decode(read(str(file), _BYTES_MAX), type=_AgentFile)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             continue  # the link is a comfort; the chat itself is read all the same
-        if told.tool_use_id and told.agent_id:
-            agents[told.tool_use_id] = told.agent_id
+        if described.tool_use_id and described.agent_id:
+            agents[described.tool_use_id] = described.agent_id
     return agents

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from siftd.clients.client import Head, Skipped, Told
+from siftd.clients.client import Decoded, Head, Skipped
 from siftd.clients.facts import Counting, Origin, column_text, milliseconds
 from siftd.clients.gemini_parts import text_of
 from siftd.clients.media import may_hold_media, without_media
@@ -88,7 +88,7 @@ class ChatReader:
     def is_between(self) -> bool:
         return not (self._calls or self._closing)
 
-    def read(self, raw: bytes) -> Iterator[Told]:
+    def read(self, raw: bytes) -> Iterator[Decoded]:
         """Yield what a line tells, once it is known."""
         try:
             record = decode_as(raw, _DECODER)
@@ -147,8 +147,8 @@ class ChatReader:
                 yield from self._say()
                 self._closing = _Closing(origin, text, record.uuid)
 
-    def _results(self, record: Record, origin: Origin) -> Iterator[Told]:
-        told = record.tool_call_result if isinstance(record.tool_call_result, dict) else {}
+    def _results(self, record: Record, origin: Origin) -> Iterator[Decoded]:
+        result = record.tool_call_result if isinstance(record.tool_call_result, dict) else {}
         for part in _parts(record):
             given = part.get("functionResponse") if isinstance(part, dict) else None
             if not isinstance(given, dict):
@@ -159,17 +159,17 @@ class ChatReader:
                 yield Skipped("orphan_result")
                 continue
             response: dict[str, Any] = given["response"] if isinstance(given.get("response"), dict) else {}
-            status = told.get("status")
+            status = result.get("status")
             if status == "cancelled" or "error" in response or status == "error":
                 error = response.get("error") or response.get("output") or ""
                 answer = failure_of(call.tool, call.tool_input, error, is_interrupt=status == "cancelled")
-                if told.get("executionStatus") == "not_started":
+                if result.get("executionStatus") == "not_started":
                     answer = answer._replace(payload=answer.payload | {"_unhooked": "not started"})
             else:
                 answer = answer_of(call.tool, call.tool_input, response.get("output"))
             yield FACTS.call(origin, call.tool, known_tool(call.tool), call_id, call.tool_input, answer)
 
-    def _compacted(self, record: Record, origin: Origin) -> Iterator[Told]:
+    def _compacted(self, record: Record, origin: Origin) -> Iterator[Decoded]:
         """A history made shorter: its first message is the summary."""
         payload = record.system_payload if isinstance(record.system_payload, dict) else {}
         history = payload.get("compressedHistory")

@@ -21,8 +21,8 @@ class Chats:
     """`projects/<folder>/` in the client's folder of a home."""
 
     suffix = ".jsonl"
-    tells_outcomes = False
-    tells_all = False
+    reports_outcomes = False
+    reports_everything = False
 
     def folder(self, environ: Mapping[str, str], user_home: str) -> str:  # noqa: ARG002 - a home's, always
         return f"{user_home}/.qwen/projects"
@@ -61,7 +61,7 @@ class QwenCode:
         backfill=True,
         mcp="yes",
         evidence="real program",
-        note="with `-p` it ends without telling so",
+        note="with `-p` it ends without saying so",
     )
     moments: frozenset[Moment] = frozenset(("start", "prompt", "failure"))
 

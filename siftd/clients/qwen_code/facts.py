@@ -44,8 +44,8 @@ def failure_of(tool: str, tool_input: Any, error: Any, *, is_interrupt: bool = F
     text = error if isinstance(error, str) else text_of(error)
     answer = Answer({"error": trusted_text(text)}, "failed")
     if known_tool(tool).action == "run" and isinstance(tool_input, dict):
-        told = command_answer(_up_to_the_last_line(text), tool_input.get("command"))
-        answer = told if told.outcome == "failed" else answer
+        answered = command_answer(_up_to_the_last_line(text), tool_input.get("command"))
+        answer = answered if answered.outcome == "failed" else answer
     return answer._replace(outcome="interrupted") if is_interrupt else answer
 
 

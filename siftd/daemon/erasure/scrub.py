@@ -39,7 +39,7 @@ _WITHOUT_TEXT = frozenset(
 
 _NAMES = ("session_id", "tool", "cwd", "client", "prompt_id", "agent_id", "spawned_agent_id")
 """What a capture holds of its client's words besides its payload."""
-_NAMES_KEPT = 4_096
+_NAMES_MAX = 4_096
 """Of names that were found clean: nearly every record has those of the record before."""
 
 
@@ -151,7 +151,7 @@ class Renewal:
         """`clean` are records of captures whose payloads, by today's rules, stay as they are."""
         self._admission = admission
         self._clean = clean
-        self._is_clean_name = lru_cache(maxsize=_NAMES_KEPT)(lambda name: admission.scrub_text(name) == name)
+        self._is_clean_name = lru_cache(maxsize=_NAMES_MAX)(lambda name: admission.scrub_text(name) == name)
         self._texts: dict[str, str] = {}
         """Hashes of imported summaries' texts that changed, old to new: later records name a summary by it."""
 

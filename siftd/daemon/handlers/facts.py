@@ -77,8 +77,8 @@ class FactRequests:
         if newest != old_id:
             raise RequestInvalid(f"m{old_id} is superseded already", hint=f"supersede m{newest}")
         given = {name: value for name in _INHERITED if (value := getattr(request, name)) is not None}
-        kept = {name: value for name, value in old.items() if name in _INHERITED and value is not None}
-        said: dict[str, Any] = kept | given
+        inherited = {name: value for name, value in old.items() if name in _INHERITED and value is not None}
+        said: dict[str, Any] = inherited | given
         remember = requests.Remember(
             text=request.text,
             valid_from=request.valid_from,

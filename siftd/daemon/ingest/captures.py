@@ -27,8 +27,8 @@ from siftd.wire.requests import Capture, ok, refused
 
 log = structlog.get_logger()
 
-Tell = Callable[[Captured, Answer], None]
-"""Answers a hook once more, when its event is kept: with what there is to tell its agent."""
+Inject = Callable[[Captured, Answer], None]
+"""Answers a hook once more, when its event is stored: with what its agent is given."""
 
 WARNING_SECONDS = 60.0
 
@@ -58,12 +58,12 @@ class Captures:
         self._background: set[asyncio.Task[None]] = set()
         self._warned_at: dict[str, float] = {}
 
-    def take_hook(self, message: bytes, answer: Answer, tell: Tell | None = None) -> None:
-        """Keep what a hook frame says. `tell` is called once that is done, and ends the answer."""
+    def take_hook(self, message: bytes, answer: Answer, inject: Inject | None = None) -> None:
+        """Store what a hook frame says. `inject` is called once that is done, and ends the answer."""
         if len(message) > APART_BYTES:
             self._spawn(self._take_apart(message, answer, time.perf_counter()))
             return
-        self._take(functools.partial(self._intake.from_hook, message), len(message), answer, tell)
+        self._take(functools.partial(self._intake.from_hook, message), len(message), answer, inject)
 
     def take_capture(self, request: Capture, size: int, answer: Answer) -> None:
         """Keep what a `capture` request says."""
@@ -79,20 +79,20 @@ class Captures:
         log.info("capture_rejected", reason=reason, bytes=size)
         self._spawn(self._count_rejection(reason))
 
-    def _take(self, admit: Callable[[], Captured], size: int, answer: Answer, tell: Tell | None = None) -> None:
+    def _take(self, admit: Callable[[], Captured], size: int, answer: Answer, inject: Inject | None = None) -> None:
         started = time.perf_counter()
         if size > LARGE_BYTES:
-            self._spawn(self._take_large(admit, size, answer, started, tell))
+            self._spawn(self._take_large(admit, size, answer, started, inject))
             return
         try:
             event = _admitted(admit)
         except SiftdError as error:
             self._refuse(error, size, answer)
         else:
-            self._keep(event, size, answer, started, tell)
+            self._keep(event, size, answer, started, inject)
 
     async def _take_large(
-        self, admit: Callable[[], Captured], size: int, answer: Answer, started: float, tell: Tell | None
+        self, admit: Callable[[], Captured], size: int, answer: Answer, started: float, inject: Inject | None
     ) -> None:
         try:
             event = await asyncio.to_thread(_admitted, admit)
@@ -101,7 +101,7 @@ class Captures:
         except RuntimeError as error:  # no thread can be started
             self._refuse(_fault(error), size, answer)
         else:
-            self._keep(event, size, answer, started, tell)
+            self._keep(event, size, answer, started, inject)
 
     async def _take_apart(
         self, message: bytes, answer: Answer, started: float, otherwise: Callable[[], None] | None = None
@@ -118,11 +118,11 @@ class Captures:
         else:
             self._keep(event, len(message), answer, started)
 
-    def _keep(self, event: Captured, size: int, answer: Answer, started: float, tell: Tell | None = None) -> None:
-        self._committer.submit(event, functools.partial(self._acknowledge, event, size, answer, started, tell))
+    def _keep(self, event: Captured, size: int, answer: Answer, started: float, inject: Inject | None = None) -> None:
+        self._committer.submit(event, functools.partial(self._acknowledge, event, size, answer, started, inject))
 
     def _acknowledge(
-        self, event: Captured, size: int, answer: Answer, started: float, tell: Tell | None, receipt: Receipt
+        self, event: Captured, size: int, answer: Answer, started: float, inject: Inject | None, receipt: Receipt
     ) -> None:
         if receipt.error is not None:
             answer.send(refused(receipt.error))
@@ -135,11 +135,11 @@ class Captures:
             "eventId": event_id,
             "tokensEst": receipt.tokens_est,
         }
-        if tell is None:
+        if inject is None:
             answer.send(ok(**fields))
         else:
             answer.progress(ok(more=True, **fields))
-            tell(event, answer)
+            inject(event, answer)
         self._on_captured(event)
         log.info(
             "capture_accepted",

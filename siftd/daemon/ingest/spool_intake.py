@@ -46,7 +46,7 @@ class SpoolIntake:
         with storage.crash_guard.on("take", [file.path.name]):
             event = readmit(file, storage.intake)
         if event is None:
-            reason = str(file.kept.get("reason", "unknown"))
+            reason = str(file.values.get("reason", "unknown"))
             await storage.committer.run(lambda c: events.count_rejection(c, reason, storage.clock.now_ms()))
             return
         receipt = await storage.committer.keep(event, way="spooled")

@@ -9,7 +9,7 @@ from siftd.redact.providers import KEYED_PROVIDERS, PROVIDERS, any_of
 from siftd.redact.rules.row import HEX, MIXED, Rule, drawn
 
 _NAME = r"(?P<name>[\w.-]{1,64}+(?:[ ](?i:key)\b)?)"
-_TELLING_WORD = (
+_SENSITIVE_WORD = (
     r"(?:(?i:passw(?:or)?d|passphrase|passwort|passcode|pwd|[_.-]pass|\bpass|[_.-]pw|\bpw|secret|token|crumb|access[_-]?id|cred(?:ential)?s?|auth(?:entication)?|oauth_signature|access_key_id|key-id|(?:api|access|account|admin|app|auth(?:entication)?|"
     r"client|consumer|deploy|encrypt(?:ion)?|master|private|project|root|secret|service|session|shared|signing|storage|"
     r"subscription|[a-z0-9][_-])[ _-]?key)|[a-z]Key)"
@@ -74,7 +74,7 @@ SHAPES: tuple[Rule, ...] = (
          example="curl -u alice:" "open-sesame9 https://host/",
          near_miss="curl -u username:password https://host/"),
     Rule(name="password", finds="value assigned to a name that means a secret", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_password",
-         head=_TELLING_WORD + _TRAILER + _CLOSE + _OPERATOR, rule_group="name",
+         head=_SENSITIVE_WORD + _TRAILER + _CLOSE + _OPERATOR, rule_group="name",
          general=True,
          reach="_.-",
          pattern=_NAME + _CLOSE + _OPERATOR + r"(?:[ \t]*+|\s{1,40}(?=[\"'`\w][^\s]{11}))" + _VALUE,
@@ -84,7 +84,7 @@ SHAPES: tuple[Rule, ...] = (
          example='password = "correct-horse-9"',
          near_miss="password = get_password()"),
     Rule(name="password", finds="value assigned to a name that means a secret", docs="https://owasp.org/www-community/vulnerabilities/Use_of_hard-coded_password",
-         head=r"-{1,2}[A-Za-z-]{0,24}" + _TELLING_WORD + r"[ \t]{1,4}", rule_group="name",
+         head=r"-{1,2}[A-Za-z-]{0,24}" + _SENSITIVE_WORD + r"[ \t]{1,4}", rule_group="name",
          general=True,
          pattern=r"(?<![\w-])--?" + _NAME + r"[ \t]{1,4}" + _VALUE,
          group=-1,
@@ -148,7 +148,7 @@ SHAPES: tuple[Rule, ...] = (
          check=validators.is_key_member,
          example='{"kty":"OKP","d":"' + MIXED[:43] + '"}', near_miss='{"d": "documentation_of_the_first_page"}'),
     Rule(name="password", finds="default of a Terraform variable whose name means a secret", docs="https://developer.hashicorp.com/terraform/language/values/variables",
-         head=r"variable[ ]{1,2}\\?\"[A-Za-z0-9_-]{0,48}" + _TELLING_WORD, rule_group="name",
+         head=r"variable[ ]{1,2}\\?\"[A-Za-z0-9_-]{0,48}" + _SENSITIVE_WORD, rule_group="name",
          general=True,
          pattern=r"variable[ ]{1,2}\\?\"(?P<name>[\w-]{1,64})\\?\"[ ]{0,2}\{[^{}]{0,400}?\bdefault[ ]{0,16}=[ ]{0,2}\\?\"([^\"\\\r\n]{4,512})", group=2,
          check=assigned.is_element_value,
@@ -205,7 +205,7 @@ SHAPES: tuple[Rule, ...] = (
          head=r"ConvertTo-SecureString[ ]", rule_group="name", pattern=r"ConvertTo-SecureString[ ](?:-(?:String|AsPlainText|Force)[ ]){0,3}[\\\"']{0,4}(?![$(-])([^\s\"'`\\]{4,256})", group=1,
          check=assigned.is_url_password, example="ConvertTo-SecureString " "'4yd21JKH~GE8dkd' -AsPlainText", near_miss="ConvertTo-SecureString $password -AsPlainText"),
     Rule(name="password", finds="value of an XML element whose key names a secret", docs="https://learn.microsoft.com/nuget/reference/nuget-config-file#packagesourcecredentials",
-         head=r"(?i:key|name)=[\\\"']{1,4}[\w.:-]{0,40}" + _TELLING_WORD + r"[\\\"']{1,4}[ ]{1,4}(?i:value)=", rule_group="name",
+         head=r"(?i:key|name)=[\\\"']{1,4}[\w.:-]{0,40}" + _SENSITIVE_WORD + r"[\\\"']{1,4}[ ]{1,4}(?i:value)=", rule_group="name",
          pattern=r"(?i:key|name)=[\\\"']{1,4}(?P<name>[\w.:-]{1,64})[\\\"']{1,4}[ ]{1,4}(?i:value)=[\\\"']{1,4}([^\"'\\<>]{4,512})", group=2,
          check=assigned.is_element_value, example='<add key="ClearTextPassword" value="' 'open-sesame9" />', near_miss='<add key="ApiToken" value="%TOKEN%" />'),
     Rule(name="kubernetes-secret", finds="data of a Kubernetes Secret", docs="https://kubernetes.io/docs/concepts/configuration/secret/",

@@ -71,8 +71,8 @@ _SAID: dict[Kind, Callable[[Item], Line]] = {
 
 def render(item: Item) -> Line:
     """Return the summary of one event and its confidence, for any payload whatever."""
-    if item.story and (told := _STORIES.get(item.scope)):
-        return finished(told(item))
+    if item.story and (story_renderer := _STORIES.get(item.scope)):
+        return finished(story_renderer(item))
     if said := _SAID.get(item.kind):
         return finished(said(item))
     call = call_of(item)

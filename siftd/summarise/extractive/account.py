@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from siftd.summarise.contract import Item
-from siftd.summarise.extractive.text import TOLD, Line, clip, mapping, string
-from siftd.summarise.extractive.words import telling, unmarked
+from siftd.summarise.extractive.text import SPOKEN, Line, clip, mapping, string
+from siftd.summarise.extractive.words import informative, unmarked
 
 _SECTION = re.compile(r"^\s{0,3}\d{1,2}\.\s+\**([A-Z][^:*\n]{2,60}):\**", re.MULTILINE)
 _ANALYSIS_END = "</analysis>"
 _LOOKED_AT = 60_000
-_TOLD = (
+_REPORTS = (
     ("primary request", "Account of a session: ", 130),
     ("errors", "fixed: ", 90),
     ("current work", "then: ", 90),
@@ -25,11 +25,11 @@ def account(item: Item) -> Line:
     text = string(mapping(item.payload).get("summary"))
     found = sections(text)
     parts = []
-    for title, before, limit in _TOLD:
+    for title, before, limit in _REPORTS:
         said = next((body for name, body in found.items() if name.startswith(title)), "")
-        if said and (short := telling(said, limit)):
+        if said and (short := informative(said, limit)):
             parts.append(f"{before}{short}")
-    return Line("; ".join(parts) or f"Account of a session: {clip(unmarked(text), 340)}", TOLD)
+    return Line("; ".join(parts) or f"Account of a session: {clip(unmarked(text), 340)}", SPOKEN)
 
 
 def sections(text: str) -> dict[str, str]:

@@ -63,7 +63,7 @@ def opening(path: str, content: str, limit: int) -> str:
             return join_within(titles, limit, "; ")
     elif names := definitions(content):
         return join_within(names, limit)
-    return statements(_telling(lines_of(content, 12))[:6], limit)
+    return statements(_informative(lines_of(content, 12))[:6], limit)
 
 
 def changed(old: str, new: str) -> tuple[list[str], list[str]]:
@@ -76,8 +76,8 @@ def changed(old: str, new: str) -> tuple[list[str], list[str]]:
     while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
         end += 1
     before, after = before[start : len(before) - end], after[start : len(after) - end]
-    kept, known = set(after), set(before)
-    return [line for line in before if line not in kept], [line for line in after if line not in known]
+    useful, known = set(after), set(before)
+    return [line for line in before if line not in useful], [line for line in after if line not in known]
 
 
 def patched(hunks: object) -> tuple[list[str], list[str], str]:
@@ -93,13 +93,13 @@ def patched(hunks: object) -> tuple[list[str], list[str], str]:
                 gone.append(text[1:].strip())
             elif text.startswith("+"):
                 came.append(text[1:].strip())
-    kept, known = set(came), set(gone)
-    return [line for line in gone if line not in kept], [line for line in came if line not in known], "\n".join(shown)
+    useful, known = set(came), set(gone)
+    return [line for line in gone if line not in useful], [line for line in came if line not in known], "\n".join(shown)
 
 
 def difference(gone: list[str], came: list[str], limit: int) -> str:
     """Say a change in its own lines: "`old` → `new`", or what was added, or what was removed."""
-    gone, came = _telling(gone), _telling(came)
+    gone, came = _informative(gone), _informative(came)
     if len(gone) == 1 and len(came) == 1:
         old, new = _apart(gone[0], came[0], limit // 2 - 6)
         if old and new:
@@ -137,10 +137,10 @@ def _with_code_soon(lines: list[str]) -> list[str]:
     return lines[:2] + lines[first_code:] if first_code > 2 else lines
 
 
-def _telling(lines: list[str]) -> list[str]:
+def _informative(lines: list[str]) -> list[str]:
     """Return the lines that carry meaning; all of them when none does."""
-    kept = [line for line in lines if not _NOISE.match(line[:200])]
-    return kept or [line for line in lines if line]
+    useful = [line for line in lines if not _NOISE.match(line[:200])]
+    return useful or [line for line in lines if line]
 
 
 def _apart(old: str, new: str, room: int) -> tuple[str, str]:

@@ -33,14 +33,14 @@ _BODY_CHARS = 300
 
 
 def file_of(call: Call) -> str:
-    return call.path(*PATH_KEYS) or relative(_told_path(call), call.cwd) or "a file"
+    return call.path(*PATH_KEYS) or relative(_answered_path(call), call.cwd) or "a file"
 
 
 def read(call: Call) -> Line:
     """ "Read src/auth.py (13 lines): validate_token, decode"."""
-    path, told = file_of(call), mapping(call.response)
-    file = mapping(told.get("file"))
-    kind = string(told.get("type"))
+    path, response = file_of(call), mapping(call.response)
+    file = mapping(response.get("file"))
+    kind = string(response.get("type"))
     if kind in ("image", "pdf", "parts"):
         return Line(f"Read {path} ({'an image' if kind == 'image' else 'a PDF'})", SEEN)
     if kind == "notebook" or "cells" in file:
@@ -56,16 +56,16 @@ def read(call: Call) -> Line:
 
 def edit(call: Call) -> Line:
     """ "Edited src/auth.py: validate_token() — if claims["exp"] < …: raise ValueError("token expired")"."""
-    told = mapping(call.response)
-    old = first_text(call.input, "old_string", "oldString", "old_str") or string(told.get("oldString"))
-    new = first_text(call.input, "new_string", "newString", "new_str") or string(told.get("newString"))
+    response = mapping(call.response)
+    old = first_text(call.input, "old_string", "oldString", "old_str") or string(response.get("oldString"))
+    new = first_text(call.input, "new_string", "newString", "new_str") or string(response.get("newString"))
     gone, came = changed(old, new)
-    _, _, shown = patched(told.get("structuredPatch"))
-    everywhere = " (all occurrences)" if call.input.get("replace_all") is True else ""
-    by_hand = ", changed by the user before saving" if told.get("userModified") is True else ""
+    _, _, shown = patched(response.get("structuredPatch"))
+    scope = " (all occurrences)" if call.input.get("replace_all") is True else ""
+    by_hand = ", changed by the user before saving" if response.get("userModified") is True else ""
     places = call.symbols or definitions(new, 4) or definitions(old, 4) or definitions(shown, 2)
     around = "\n".join((old[:4_000], new[:4_000], shown))
-    return _edited(f"Edited {file_of(call)}{everywhere}{by_hand}", places, difference(gone, came, _BODY_CHARS), around)
+    return _edited(f"Edited {file_of(call)}{scope}{by_hand}", places, difference(gone, came, _BODY_CHARS), around)
 
 
 def multi_edit(call: Call) -> Line:
@@ -89,14 +89,14 @@ def multi_edit(call: Call) -> Line:
 
 def write(call: Call) -> Line:
     """ "Created docs/tokens.md (4 lines): Tokens"; a rewrite says what changed."""
-    told, path = mapping(call.response), file_of(call)
-    content = first_text(call.input, "content", "file_text", "contents") or string(told.get("content"))
-    gone, came, shown = patched(told.get("structuredPatch"))
-    if told.get("type") == "update" and (gone or came):
+    response, path = mapping(call.response), file_of(call)
+    content = first_text(call.input, "content", "file_text", "contents") or string(response.get("content"))
+    gone, came, shown = patched(response.get("structuredPatch"))
+    if response.get("type") == "update" and (gone or came):
         return _edited(
             f"Rewrote {path}", call.symbols or definitions(shown, 3), difference(gone, came, _BODY_CHARS), shown
         )
-    verb = {"create": "Created", "update": "Rewrote"}.get(string(told.get("type")), "Wrote")
+    verb = {"create": "Created", "update": "Rewrote"}.get(string(response.get("type")), "Wrote")
     lines = line_count(content)
     extent = f" ({lines} {'line' if lines == 1 else 'lines'})" if lines else " (empty)"
     body = join_within(call.symbols, 220) if call.symbols else _beginning(path, content)
@@ -105,12 +105,12 @@ def write(call: Call) -> Line:
 
 def notebook_edit(call: Call) -> Line:
     """A cell replaced, inserted or deleted."""
-    told = mapping(call.response)
-    mode = string(call.input.get("edit_mode")) or string(told.get("edit_mode")) or "replace"
+    response = mapping(call.response)
+    mode = string(call.input.get("edit_mode")) or string(response.get("edit_mode")) or "replace"
     verb = {"insert": "Inserted", "delete": "Deleted"}.get(mode, "Replaced")
-    cell = first_text(call.input, "cell_id") or string(told.get("cell_id"))
-    source = first_text(call.input, "new_source") or string(told.get("new_source"))
-    gone, came = changed(string(told.get("old_source")), source)
+    cell = first_text(call.input, "cell_id") or string(response.get("cell_id"))
+    source = first_text(call.input, "new_source") or string(response.get("new_source"))
+    gone, came = changed(string(response.get("old_source")), source)
     what = f"{verb} cell {clip(cell, 40)} of {file_of(call)}" if cell else f"{verb} a cell of {file_of(call)}"
     change = "" if mode == "delete" else difference(gone, came, _BODY_CHARS)
     return _edited(what, call.symbols or definitions(source, 4), change, source[:4_000])
@@ -137,7 +137,7 @@ def changed_files(call: Call) -> list[str]:
     """Return the files that a call changed; a patch may name several."""
     if named := _PATCH_FILE.findall(patch_text(call)[:200_000]) if tool_named(call.tool).operation == "patch" else []:
         return [relative(path.strip(), call.cwd) for _, path in named[:20]]
-    return [path] if (path := call.path(*PATH_KEYS) or relative(_told_path(call), call.cwd)) else []
+    return [path] if (path := call.path(*PATH_KEYS) or relative(_answered_path(call), call.cwd)) else []
 
 
 def patch_text(call: Call) -> str:
@@ -146,9 +146,9 @@ def patch_text(call: Call) -> str:
     )
 
 
-def _told_path(call: Call) -> str:
-    told = mapping(call.response)
-    return first_text(told, *PATH_KEYS) or first_text(mapping(told.get("file")), *PATH_KEYS)
+def _answered_path(call: Call) -> str:
+    response = mapping(call.response)
+    return first_text(response, *PATH_KEYS) or first_text(mapping(response.get("file")), *PATH_KEYS)
 
 
 def _extent(file: dict[str, object], content: str) -> str:

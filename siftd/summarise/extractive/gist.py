@@ -19,7 +19,7 @@ from siftd.summarise.extractive.text import (
     unique,
 )
 
-_TELLING_KEYS = (
+_INFORMATIVE_KEYS = (
     "title", "subject", "name", "identifier", "number", "state", "status", "message", "error", "reason", "summary",
     "description", "query", "url", "html_url", "path", "file", "branch", "version", "count", "total",
     "body", "text", "result", "id",
@@ -118,7 +118,7 @@ def _fields(value: Any, limit: int) -> str:
     said_in = [
         key for key in list(value)[:40] if isinstance(key, str) and key.endswith(("_body", "_message", "_title"))
     ]
-    chosen = [*said_in[:2], *(key for key in _TELLING_KEYS if key in value)][:5] or [
+    chosen = [*said_in[:2], *(key for key in _INFORMATIVE_KEYS if key in value)][:5] or [
         key for key in list(value)[:4] if isinstance(key, str)
     ]
     said = (f"{one_line(key[:60])}: {text}" for key in chosen if (text := _scalar(value[key], 110)))
@@ -142,7 +142,7 @@ def _unescaped(text: str) -> str:
 
 def _readable(lines: list[str]) -> list[str]:
     """Leave out rules, long encoded runs and the mode bits of listings."""
-    kept = []
+    lines_left = []
     for line in lines:
         if _ENCODED.search(line[:2_000]) or _CHATTER.match(line):
             continue
@@ -150,5 +150,5 @@ def _readable(lines: list[str]) -> list[str]:
             line = line.split(None, 8)[-1]
         line = _MARKS.sub("", line)
         if line not in (".", "..") and not _DECORATION.match(line[:300]):
-            kept.append(line)
-    return kept
+            lines_left.append(line)
+    return lines_left

@@ -8,8 +8,8 @@ from siftd.summarise.extractive.code import headings, statements
 from siftd.summarise.extractive.gist import gist, matches_gist
 from siftd.summarise.extractive.text import (
     SEEN,
+    SPOKEN,
     THIN,
-    TOLD,
     Call,
     Line,
     clip,
@@ -30,13 +30,13 @@ _NUMBERED = re.compile(r"^(\d{1,7}):[ \t]*(.{0,300})", re.MULTILINE)
 
 def grep(call: Call) -> Line:
     """ "Searched validate_token: src/auth.py, tests/test_auth.py — def validate_token(token, now=None):"."""
-    told = mapping(call.response)
+    response = mapping(call.response)
     where = call.path("path")
     glob = call.word("glob", "include", "type")
     scope = (f" in {where}" if where else "") + (f" ({clip(glob, 40)})" if glob else "")
     said = f"Searched {clip(call.word('pattern', 'query', 'regex'), 120) or 'files'}{scope}"
-    files = unique((relative(string(name), call.cwd) for name in sequence(told.get("filenames"))[:40]), 12)
-    content = string(told.get("content")) or ("" if told else printed(call.response))
+    files = unique((relative(string(name), call.cwd) for name in sequence(response.get("filenames"))[:40]), 12)
+    content = string(response.get("content")) or ("" if response else printed(call.response))
     numbered = _NUMBERED.findall(content[:6_000]) if where else []
     if numbered:
         lines = join_within((number for number, _ in numbered), 80)
@@ -45,24 +45,24 @@ def grep(call: Call) -> Line:
         seen_from_here = [(relative(path, call.cwd), number, text) for path, number, text in found]
         return Line(f"{said}: {matches_gist(seen_from_here, 230)}", SEEN)
     if files:
-        count = count_of(told.get("numFiles"))
+        count = count_of(response.get("numFiles"))
         more = f" ({count} files)" if count and count > 3 else ""
         return Line(f"{said}{more}: {join_within(files, 230)}", SEEN)
     if content.strip():
-        return Line(f"{said}: {statements(lines_of(content, 6), 220)}", TOLD)
-    return Line(f"{said}: nothing found", SEEN if told or call.response is not None else THIN)
+        return Line(f"{said}: {statements(lines_of(content, 6), 220)}", SPOKEN)
+    return Line(f"{said}: nothing found", SEEN if response or call.response is not None else THIN)
 
 
 def glob(call: Call) -> Line:
     """The files that a pattern or a listing names."""
-    told = mapping(call.response)
+    response = mapping(call.response)
     where, pattern = call.path("path", "dir_path"), clip(call.word("pattern", "glob_pattern"), 120)
     said = f"Listed {pattern or where or 'files'}" + (f" in {where}" if pattern and where else "")
-    names = sequence(told.get("filenames")) or printed(call.response)[:6_000].split("\n")
+    names = sequence(response.get("filenames")) or printed(call.response)[:6_000].split("\n")
     files = unique((relative(string(name).strip(), call.cwd) for name in names[:40]), 20)
-    count = count_of(told.get("numFiles"))
+    count = count_of(response.get("numFiles"))
     if not files:
-        return Line(f"{said}: nothing found", SEEN if told else THIN)
+        return Line(f"{said}: nothing found", SEEN if response else THIN)
     return Line(f"{said}{f' ({count} files)' if count and count > 3 else ''}: {join_within(files, 250)}", SEEN)
 
 
@@ -76,15 +76,15 @@ def language_server(call: Call) -> Line:
 
 def web_fetch(call: Call) -> Line:
     """What a page said to the question put to it."""
-    told = mapping(call.response)
-    url = clip(call.word("url") or string(told.get("url")) or call.word("prompt"), 150) or "a page"
-    code = count_of(told.get("code"))
-    status = f" ({code} {clip(string(told.get('codeText')), 30)})" if code and code != 200 else ""
-    text = string(told.get("result")) or printed(call.response)
+    response = mapping(call.response)
+    url = clip(call.word("url") or string(response.get("url")) or call.word("prompt"), 150) or "a page"
+    code = count_of(response.get("code"))
+    status = f" ({code} {clip(string(response.get('codeText')), 30)})" if code and code != 200 else ""
+    text = string(response.get("result")) or printed(call.response)
     asked = call.word("prompt") if call.word("url") else ""
     body = statements(_spoken(text), 200) if text.strip() else ""
     said = f"Fetched {url}{status}" + (f" [{clip(asked, 90)}]" if asked and len(url) < 110 else "")
-    return Line(f"{said}: {body}", TOLD) if body else Line(said, THIN)
+    return Line(f"{said}: {body}", SPOKEN) if body else Line(said, THIN)
 
 
 def web_search(call: Call) -> Line:
@@ -95,7 +95,7 @@ def web_search(call: Call) -> Line:
     titles = [clip(string(hit.get("title")), 90) for hit in hits]
     body = join_within(unique(titles, 6), 240, "; ") or gist(printed(call.response), 220)
     said = f"Searched the web for {clip(query, 130) or 'something'}"
-    return Line(f"{said}: {body}", TOLD) if body else Line(said, THIN)
+    return Line(f"{said}: {body}", SPOKEN) if body else Line(said, THIN)
 
 
 def tool_search(call: Call) -> Line:

@@ -13,8 +13,8 @@ from siftd.summarise.extractive.outcomes import first_error
 from siftd.summarise.extractive.text import (
     BARE,
     SEEN,
+    SPOKEN,
     THIN,
-    TOLD,
     Call,
     Line,
     bounded,
@@ -82,7 +82,7 @@ def generic(call: Call) -> Line:
     said = f"{name} ({given})" if given else name
     body = result_gist(call.response, 380 - len(said)) if call.response is not None else ""
     if body:
-        return Line(f"{said}: {body}", TOLD)
+        return Line(f"{said}: {body}", SPOKEN)
     return Line(said, THIN if given else BARE)
 
 

@@ -28,7 +28,7 @@ class Finding(NamedTuple):
     def understood(self) -> bool:
         return bool(self.verdicts or self.failures or self.error)
 
-    def told(self, limit: int) -> str:
+    def clipped(self, limit: int) -> str:
         """Join totals, names and the first error, the most telling first."""
         text = join_within(self.verdicts[:3], limit * 2 // 3, "; ")
         if self.failures:
@@ -161,8 +161,8 @@ def understand(output: str) -> Finding:
     elif not failures and _NO_GO_TESTS in output:
         verdicts.insert(0, "no tests to run")
     error = first_error(output)
-    told_bad = any(_BAD.search(verdict) for verdict in verdicts) or error.startswith(_BAD_WHEREVER)
-    return Finding(verdicts, failures, error, told_bad or bool(failures))
+    says_bad = any(_BAD.search(verdict) for verdict in verdicts) or error.startswith(_BAD_WHEREVER)
+    return Finding(verdicts, failures, error, says_bad or bool(failures))
 
 
 def first_error(output: str) -> str:

@@ -9,8 +9,8 @@ from siftd.summarise.extractive.gist import gist
 from siftd.summarise.extractive.outcomes import understand
 from siftd.summarise.extractive.text import (
     SEEN,
+    SPOKEN,
     THIN,
-    TOLD,
     Call,
     Line,
     bounded,
@@ -23,21 +23,21 @@ from siftd.summarise.extractive.text import (
     string,
     unique,
 )
-from siftd.summarise.extractive.words import telling
+from siftd.summarise.extractive.words import informative
 
 
 def agent(call: Call) -> Line:
     """What a subagent was asked and what it answered."""
-    told = mapping(call.response)
+    response = mapping(call.response)
     kind = call.word("subagent_type", "agent_type")
     task = call.word("description") or call.word("prompt", "message")
     said = f"{clip(kind, 40) or 'Subagent'}: {clip(task, 120) or 'a task'}"
-    if told.get("status") in ("async_launched", "remote_launched"):
-        return Line(f"Started in the background — {said}: {telling(call.word('prompt'), 200)}", SEEN)
-    answer = printed(told.get("content")) or printed(call.response)
+    if response.get("status") in ("async_launched", "remote_launched"):
+        return Line(f"Started in the background — {said}: {informative(call.word('prompt'), 200)}", SEEN)
+    answer = printed(response.get("content")) or printed(call.response)
     if answer.strip():
-        return Line(f"{said} → {telling(answer, 380 - len(said))}", TOLD)
-    return Line(f"{said} — {telling(call.word('prompt'), 200)}", THIN)
+        return Line(f"{said} → {informative(answer, 380 - len(said))}", SPOKEN)
+    return Line(f"{said} — {informative(call.word('prompt'), 200)}", THIN)
 
 
 def task_create(call: Call) -> Line:
@@ -50,8 +50,8 @@ def task_create(call: Call) -> Line:
 
 def task_update(call: Call, subject: str = "") -> Line:
     """ "Task 2: in_progress → completed; Rotate the keys", the subject as the task was made with it."""
-    told = mapping(call.response)
-    change = mapping(told.get("statusChange"))
+    response = mapping(call.response)
+    change = mapping(response.get("statusChange"))
     number = _task_id(call.input)
     status = call.word("status")
     before, after = first_text(change, "from"), first_text(change, "to")
@@ -63,33 +63,35 @@ def task_update(call: Call, subject: str = "") -> Line:
         f"owner {clip(owner, 40)}" if owner else "",
     ]
     said = "; ".join(filter(None, parts))
-    if told.get("success") is False:
-        return Line(f"Task {number} not updated: {clip(first_text(told, 'error', 'message'), 200) or said}", SEEN)
+    if response.get("success") is False:
+        return Line(f"Task {number} not updated: {clip(first_text(response, 'error', 'message'), 200) or said}", SEEN)
     return Line(f"Task {number}: {said or 'updated'}", SEEN if said else THIN)
 
 
 def task_look(call: Call) -> Line:
     """TaskGet, TaskList, TaskOutput, TaskStop: what the task is and what it printed."""
-    told = mapping(call.response)
-    task = mapping(told.get("task"))
-    tasks = [_listed(mapping(entry)) for entry in sequence(told.get("tasks"))[:12]]
+    response = mapping(call.response)
+    task = mapping(response.get("task"))
+    tasks = [_listed(mapping(entry)) for entry in sequence(response.get("tasks"))[:12]]
     if any(tasks):
         return Line(f"Tasks: {join_within(filter(None, tasks), 320, '; ')}", SEEN)
-    about = clip(first_text(task, "description", "subject") or first_text(told, "command"), 120)
+    about = clip(first_text(task, "description", "subject") or first_text(response, "command"), 120)
     number = _task_id(call.input) or _task_id(task)
-    status = clip(first_text(task, "status") or first_text(told, "retrieval_status"), 30)
+    status = clip(first_text(task, "status") or first_text(response, "retrieval_status"), 30)
     said = " ".join(filter(None, (_spaced(call.tool), number, f"({about})" if about else "", status)))
     output = bounded(first_text(task, "output", "result") or ("" if task else printed(call.response)))
     finding = understand(output) if output else None
-    body = finding.told(220) if finding and finding.understood else gist(output, 200)
+    body = finding.clipped(220) if finding and finding.understood else gist(output, 200)
     return Line(f"{said}: {body}", SEEN) if body else Line(said, THIN)
 
 
 def todo_write(call: Call) -> Line:
     """What became done, what is being done and what remains: the change since the list before."""
-    told = mapping(call.response)
-    old = {_todo(entry): _status(entry) for entry in sequence(told.get("oldTodos"))[:60]}
-    new = [mapping(e) for e in sequence(call.input.get("todos") or call.input.get("plan") or told.get("newTodos"))[:60]]
+    response = mapping(call.response)
+    old = {_todo(entry): _status(entry) for entry in sequence(response.get("oldTodos"))[:60]}
+    new = [
+        mapping(e) for e in sequence(call.input.get("todos") or call.input.get("plan") or response.get("newTodos"))[:60]
+    ]
     by_status: dict[str, list[str]] = {}
     for entry in new:
         by_status.setdefault(_status(entry), []).append(_todo(entry))
@@ -113,8 +115,8 @@ def skill(call: Call) -> Line:
 
 def ask_user(call: Call) -> Line:
     """ "Asked the user: <question> → <answer>"."""
-    told = mapping(call.response)
-    answers = mapping(told.get("answers")) or mapping(call.input.get("answers"))
+    response = mapping(call.response)
+    answers = mapping(response.get("answers")) or mapping(call.input.get("answers"))
     said = [
         f"{clip(str(question), 170)} → {clip(_answer(answer), 140)}" for question, answer in list(answers.items())[:6]
     ]
@@ -124,7 +126,7 @@ def ask_user(call: Call) -> Line:
         clip(string(mapping(entry).get("question")), 160) for entry in sequence(call.input.get("questions"))[:6]
     ]
     asked = join_within(filter(None, questions), 250, "; ") or clip(call.word("question"), 250)
-    reply = first_text(told, "response") or (call.response if isinstance(call.response, str) else "")
+    reply = first_text(response, "response") or (call.response if isinstance(call.response, str) else "")
     body = f"{asked} → {clip(reply, 110)}" if reply else asked
     return Line(f"Asked the user: {body}" if body else "Asked the user a question", SEEN if reply else THIN)
 
@@ -139,9 +141,9 @@ def exit_plan(call: Call) -> Line:
     """The plan that was put to the user: its title, its sections, its first words."""
     plan = call.word("plan") or string(mapping(call.response).get("plan"))
     titles = headings(plan, 8)
-    body = join_within(titles, 250, "; ") if titles else telling(plan, 300)
+    body = join_within(titles, 250, "; ") if titles else informative(plan, 300)
     words = "\n".join(line for line in bounded(plan).split("\n") if not line.startswith("#"))
-    extra = telling(words, 360 - len(body)) if titles and len(body) < 200 and words.strip() else ""
+    extra = informative(words, 360 - len(body)) if titles and len(body) < 200 and words.strip() else ""
     said = f"Plan presented: {body}" if body else "Plan presented"
     return Line(f"{said} — {extra}" if extra else said, SEEN if body else THIN)
 

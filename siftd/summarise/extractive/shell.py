@@ -10,8 +10,8 @@ from siftd.summarise.extractive.gist import gist
 from siftd.summarise.extractive.outcomes import Finding, understand
 from siftd.summarise.extractive.text import (
     SEEN,
+    SPOKEN,
     THIN,
-    TOLD,
     Call,
     Line,
     bounded,
@@ -84,7 +84,7 @@ def shell(call: Call) -> Line:
     said = _committed(command, call.cwd, ended) or _opened_pull_request(command, ended) or _posted(command, ended)
     finding = understand(ended.output) if ended.output else Finding([], [], "", False)
     line = said or _result(bare(command), ended, finding)
-    return Line(_with_purpose(line, call), _confidence(call, ended, finding, is_told=said is not None))
+    return Line(_with_purpose(line, call), _confidence(call, ended, finding, is_said=said is not None))
 
 
 _AMENDED = "Amended the last commit, now"
@@ -108,8 +108,8 @@ def deed(call: Call) -> Deed:
     command = command_of(call)
     ended = _ended(call)
     if said := _committed(command, call.cwd, ended) or _opened_pull_request(command, ended):
-        told = _COMMITTED.search(ended.output) if said.startswith(("Committed", _AMENDED)) else None
-        subject = told[3] if told else said.partition(": ")[2]
+        commit = _COMMITTED.search(ended.output) if said.startswith(("Committed", _AMENDED)) else None
+        subject = commit[3] if commit else said.partition(": ")[2]
         return Deed(said, subject, has_failed=False, is_check=False, amends=said.startswith(_AMENDED))
     if ended.note == "interrupted":
         return Deed("", "", has_failed=False, is_check=False)
@@ -159,26 +159,28 @@ def bare(command: str) -> str:
 
 
 def _ended(call: Call) -> Ended:
-    told = mapping(call.response)
+    response = mapping(call.response)
     text = call.error if call.error is not None else printed(call.response)
-    exit_code = _exit_code(told)
+    exit_code = _exit_code(response)
     if match := _EXIT.match(text[:200]):
         exit_code = int(match[1])
     text = _CODEX_HEAD.sub("", text[:400]) + text[400:] if match else text
-    note = first_text(told, "returnCodeInterpretation")
-    if told.get("backgroundTaskId") or told.get("backgroundedByUser") is True:
+    note = first_text(response, "returnCodeInterpretation")
+    if response.get("backgroundTaskId") or response.get("backgroundedByUser") is True:
         note = RUNNING
-    elif count_of(told.get("timedOutAfterMs")) is not None:
+    elif count_of(response.get("timedOutAfterMs")) is not None:
         note = TIMED_OUT
-    elif call.outcome == "interrupted" or told.get("interrupted") is True:
+    elif call.outcome == "interrupted" or response.get("interrupted") is True:
         note = INTERRUPTED
     has_failed = call.outcome == "failed" or call.error is not None or exit_code not in (None, 0)
     return Ended(bounded(text), exit_code, has_failed, note)
 
 
-def _exit_code(told: dict[str, object]) -> int | None:
+def _exit_code(response: dict[str, object]) -> int | None:
     codes = (
-        count_of(part.get(key)) for part in (told, mapping(told.get("metadata"))) for key in ("exit_code", "exitCode")
+        count_of(part.get(key))
+        for part in (response, mapping(response.get("metadata")))
+        for key in ("exit_code", "exitCode")
     )
     return next((code for code in codes if code is not None), None)
 
@@ -189,16 +191,16 @@ def _result(command: str, ended: Ended, finding: Finding) -> str:
     if ended.has_failed:
         code = f" (exit {ended.exit_code})" if ended.exit_code is not None else ""
         first_lines = "" if finding.understood else statements(lines_of(ended.output, 4), min(room - 20, 220))
-        why = first_lines or finding.told(room - 20)
+        why = first_lines or finding.clipped(room - 20)
         end = "was interrupted" if ended.note == "interrupted" else "failed" + code
         return f"{named} {end}: {why}" if why else f"{named} {end}"
     if ended.note and ended.note not in ended.output:
         shown = gist(ended.output, 120)
         return f"{named}: {ended.note}" + (f" — {shown}" if shown else "")
     if finding.is_bad:
-        return f"{named} reported failures: {finding.told(room - 20)}"
+        return f"{named} reported failures: {finding.clipped(room - 20)}"
     if finding.verdicts:
-        return f"{named}: {Finding(finding.verdicts, [], '', False).told(min(room, 220))}"
+        return f"{named}: {Finding(finding.verdicts, [], '', False).clipped(min(room, 220))}"
     shown = gist(ended.output, min(room - 4, 200))
     return f"{named}: {shown}" if shown else f"{named}: no output"
 
@@ -211,19 +213,19 @@ def _committed(command: str, cwd: str | None, ended: Ended) -> str | None:
     """
     if "commit" not in command or ended.has_failed or not _commits_here(command, cwd):
         return None
-    told = _COMMITTED.search(ended.output)
-    if told is None:
+    commit = _COMMITTED.search(ended.output)
+    if commit is None:
         return None
     changes = _FILE_CHANGES.search(ended.output)
     tail = f" ({one_line(changes[1])})" if changes else ""
     how = _AMENDED if "--amend" in _without_quotes(command) else "Committed"
-    return f"{how} {told[2]} on {told[1]}: {clip(told[3], 240)}{tail}"
+    return f"{how} {commit[2]} on {commit[1]}: {clip(commit[3], 240)}{tail}"
 
 
 def _without_quotes(command: str) -> str:
     """Return a command without what it quotes, which may say anything."""
-    told = command[:_COMMAND_LOOKED_AT]
-    return _QUOTED.sub('""', _HEREDOC.sub("", told) if "<<" in told else told)
+    text = command[:_COMMAND_LOOKED_AT]
+    return _QUOTED.sub('""', _HEREDOC.sub("", text) if "<<" in text else text)
 
 
 def _commits_here(command: str, cwd: str | None) -> bool:
@@ -300,7 +302,7 @@ def _with_purpose(said: str, call: Call) -> str:
     return f"{said} [{purpose}]"
 
 
-def _confidence(call: Call, ended: Ended, finding: Finding, *, is_told: bool) -> float:
-    if finding.understood or ended.exit_code is not None or (is_told and call.outcome == "ok"):
+def _confidence(call: Call, ended: Ended, finding: Finding, *, is_said: bool) -> float:
+    if finding.understood or ended.exit_code is not None or (is_said and call.outcome == "ok"):
         return SEEN
-    return THIN if call.outcome is None else TOLD
+    return THIN if call.outcome is None else SPOKEN

@@ -42,24 +42,24 @@ class Said:
     leads_to_code: bool = False
     """Then the items are its first lines."""
 
-    def told(self, limit: int) -> str:
+    def clipped(self, limit: int) -> str:
         """Return it with as many entries of its list as fit, the first one cut where it must be."""
         if not self.items:
             return self.text if len(self.text) <= limit else ""
         text = f"{clip(self.text.rstrip(':'), limit // 2)}: " if self.text else ""
         room = _ITEM_CHARS if len(self.items) > 1 else 2 * _ITEM_CHARS
-        told: list[str] = []
+        entries: list[str] = []
         for item in self.items[:_ITEMS_MAX]:
             entry = clip(item, room)
             entry = entry.rstrip(".;,") if len(self.items) > 1 else entry
-            taken = len(text) + sum(len(each) + 2 for each in told)
+            taken = len(text) + sum(len(each) + 2 for each in entries)
             if taken + len(entry) + 2 > limit:
-                if not told and limit - taken >= _ROOM_MIN:
-                    told.append(clip(entry, limit - taken))
+                if not entries and limit - taken >= _ROOM_MIN:
+                    entries.append(clip(entry, limit - taken))
                 break
-            told.append(entry)
-        is_cut = len(told) < len(self.items) and not told[-1:][0].endswith("…") if told else False
-        return f"{text}{'; '.join(told)}{' …' if is_cut else ''}" if told else ""
+            entries.append(entry)
+        is_cut = len(entries) < len(self.items) and not entries[-1:][0].endswith("…") if entries else False
+        return f"{text}{'; '.join(entries)}{' …' if is_cut else ''}" if entries else ""
 
 
 def said_in(text: str) -> list[Said]:

@@ -16,8 +16,8 @@ from siftd.summarise.extractive import files, planning, shell
 from siftd.summarise.extractive.other import is_rejection
 from siftd.summarise.extractive.text import (
     SEEN,
+    SPOKEN,
     THIN,
-    TOLD,
     Line,
     call_of,
     clip,
@@ -26,16 +26,16 @@ from siftd.summarise.extractive.text import (
     string,
     unique,
 )
-from siftd.summarise.extractive.words import asked, telling, why
+from siftd.summarise.extractive.words import asked, informative, why
 
 _ASKED_CHARS = 110
 _DEEDS_CHARS = 150
-_DEEDS_BESIDE_REASON_CHARS = 100
+_DEEDS_WITH_REASON_CHARS = 100
 """What deeds get at first where the closing tells why: they may have what it leaves. Arbitrary."""
 _REASON_CHARS = 140
 _CLOSING_CHARS_MIN = 90
 """What is left for a closing at least when a reason is told beside it. Arbitrary, like the others."""
-_TELLING_PROMPT_CHARS = 20
+_INFORMATIVE_PROMPT_CHARS = 20
 """Shorter ones ("yes", "go on", "2") tell nothing without the words before them. Arbitrary."""
 
 
@@ -48,7 +48,7 @@ class _Deeds(NamedTuple):
     failure: str
     answers: list[str]
 
-    def told(self, already: str, limit: int) -> str:
+    def listed(self, already: str, limit: int) -> str:
         """Say the deeds that `already` does not tell, the most telling first."""
         changed = [name for name in self.files if name.rsplit("/", 1)[-1] not in already]
         commits = [clip(subject, 80) for subject in reversed(self.commits) if subject not in already]
@@ -67,7 +67,7 @@ def turn(item: Item) -> Line:
     request = asked(item.request or _first_prompt(item.story), _ASKED_CHARS)
     closing = string(mapping(item.payload).get("last_assistant_message"))
     head = f"Asked: {request}" if request else ""
-    return _told(head, closing, _deeds(item.story), "Turn ended", _reason(item.story, closing))
+    return _story_line(head, closing, _deeds(item.story), "Turn ended", _reason(item.story, closing))
 
 
 def session(item: Item) -> Line:
@@ -80,24 +80,24 @@ def session(item: Item) -> Line:
     head = (
         f"Session of {len(prompts)} prompts: {_chosen(prompts)}" if len(prompts) > 1 else f"Session: {''.join(prompts)}"
     )
-    return _told(head, closing, _deeds(item.story), "", _reason(item.story, closing))
+    return _story_line(head, closing, _deeds(item.story), "", _reason(item.story, closing))
 
 
-def _told(head: str, closing: str, deeds: _Deeds, otherwise: str, reason: str) -> Line:
+def _story_line(head: str, closing: str, deeds: _Deeds, otherwise: str, reason: str) -> Line:
     """Join what was asked, what was said at the end, why, and what proves it; `otherwise` where there is neither."""
     already = f"{head} {closing}"[:4_000]
-    proof_chars = _DEEDS_BESIDE_REASON_CHARS if why(closing) else _DEEDS_CHARS
-    room = MAX_SUMMARY_CHARS - len(head) - len(deeds.told(already, proof_chars)) - 8
+    proof_chars = _DEEDS_WITH_REASON_CHARS if why(closing) else _DEEDS_CHARS
+    room = MAX_SUMMARY_CHARS - len(head) - len(deeds.listed(already, proof_chars)) - 8
     if reason and (not closing.strip() or room - len(reason) < _CLOSING_CHARS_MIN):
         reason = reason if not closing.strip() else ""
-    said = telling(closing, room - (len(reason) + 16 if reason else 0)) if closing.strip() else ""
+    said = informative(closing, room - (len(reason) + 16 if reason else 0)) if closing.strip() else ""
     if reason:
         said = f"{said} — on the way: {reason}" if said else reason
     is_proved = room < MAX_SUMMARY_CHARS - len(head) - 8
     text = " → ".join(filter(None, (head, said or ("" if is_proved else otherwise))))
-    proof = deeds.told(already, MAX_SUMMARY_CHARS - len(text) - 4)
+    proof = deeds.listed(already, MAX_SUMMARY_CHARS - len(text) - 4)
     joined = " — ".join(filter(None, (text, proof)))
-    return Line(joined or otherwise, SEEN if proof and said else TOLD if proof or said else THIN)
+    return Line(joined or otherwise, SEEN if proof and said else SPOKEN if proof or said else THIN)
 
 
 def _reason(story: Sequence[Item], closing: str) -> str:
@@ -150,7 +150,7 @@ def _fitting(parts: Sequence[str], limit: int) -> str:
 
 def _chosen(prompts: list[str]) -> str:
     """Return the first prompt and as many of the last ones as fit: how it began and where it went."""
-    informative = [text for text in prompts if len(text) >= _TELLING_PROMPT_CHARS and text[0] != "/"] or prompts
+    informative = [text for text in prompts if len(text) >= _INFORMATIVE_PROMPT_CHARS and text[0] != "/"] or prompts
     first = clip(informative[0], 100)
     last = join_within((clip(text, 60) for text in unique(reversed(informative[1:]), 2)), 70, " / ")
     return " / … / ".join(filter(None, (first, last.removesuffix(" / …"))))

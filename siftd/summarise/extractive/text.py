@@ -19,7 +19,7 @@ TAIL_CHARS = 3_000
 """How much of a long text is looked at. Errors and totals stand at the ends of what tools print."""
 
 SEEN = 0.9  # the event itself shows it
-TOLD = 0.7  # somebody's words, untested
+SPOKEN = 0.7  # somebody's words, untested
 THIN = 0.5  # the kind of call and its subject, little of what came of it
 BARE = 0.3  # hardly more than a name
 

@@ -8,8 +8,8 @@ from siftd.summarise.contract import Item
 from siftd.summarise.extractive.spoken import Said, said_in
 from siftd.summarise.extractive.text import (
     SEEN,
+    SPOKEN,
     THIN,
-    TOLD,
     Line,
     bounded,
     clip,
@@ -93,14 +93,14 @@ def prompt(item: Item) -> Line:
     if text.startswith(_INTERRUPTED):
         return Line("The user interrupted the agent", SEEN)
     if text.startswith("This session is being continued"):
-        return Line(f"Continued an earlier conversation: {_continued(text)}", TOLD)
+        return Line(f"Continued an earlier conversation: {_continued(text)}", SPOKEN)
     return Line(f"Asked: {_whole(text, 385)}", SEEN)
 
 
 def text(item: Item) -> Line:
     """What an agent said between its calls, without the announcements of what it does next."""
     said = string(mapping(item.payload).get("text"))
-    return Line(telling(said, 390) or "(no text)", THIN if is_filler(said) else TOLD)
+    return Line(informative(said, 390) or "(no text)", THIN if is_filler(said) else SPOKEN)
 
 
 def is_filler(text: str) -> bool:
@@ -117,8 +117,8 @@ def closing(item: Item) -> Line:
     if not text.strip():
         return Line(f"{who} without closing words" + (f": {request}" if request else ""), THIN)
     if request:
-        return Line(f"Asked: {request} → {telling(text, 380 - len(request) - 10)}", TOLD)
-    return Line(telling(text, 390), TOLD)
+        return Line(f"Asked: {request} → {informative(text, 380 - len(request) - 10)}", SPOKEN)
+    return Line(informative(text, 390), SPOKEN)
 
 
 def is_reason(text: str) -> bool:
@@ -131,7 +131,7 @@ def why(text: str) -> list[str]:
     return [sentence for sentence in _spoken(text) if _REASON.search(sentence[:400]) and not _FILLER.match(sentence)]
 
 
-def telling(text: str, limit: int) -> str:
+def informative(text: str, limit: int) -> str:
     """Return what says why, and what was done, found or decided, in its order, within the limit."""
     said = [each for each in said_in(text) if each.items or not _FILLER.match(each.text)]
     for each in said:
@@ -143,9 +143,9 @@ def telling(text: str, limit: int) -> str:
     for index in ranked:
         if chosen and _weight(said[index], index) < 0:
             break
-        if told := said[index].told(left - 2 if chosen else limit):
-            chosen[index] = told
-            left -= len(told) + 2
+        if clipped := said[index].clipped(left - 2 if chosen else limit):
+            chosen[index] = clipped
+            left -= len(clipped) + 2
         elif not chosen:
             chosen[index] = clip(said[index].text or said[index].items[0], limit)
             break
@@ -245,7 +245,7 @@ def _tagged(text: str) -> Line | None:
         return Line(f"The user ran `{clip(parts['bash-input'], 200)}`", SEEN)
     if "task-notification" in parts or "task-id" in parts:
         about = parts.get("summary") or parts.get("status", "")
-        result = telling(parts["result"], 250) if parts.get("result") else ""
+        result = informative(parts["result"], 250) if parts.get("result") else ""
         return Line(f"Notified: {clip(about, 200) or 'a task changed'}" + (f" — {result}" if result else ""), SEEN)
     for tag, what in (
         ("bash-stdout", "printed"),

@@ -35,7 +35,7 @@ class Capture(Request[CaptureAnswer], frozen=True, kw_only=True):
 
 
 class HookHeader(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
-    """The header of a hook frame."""
+    """The header of a hook frame. Hooks of released versions write these keys: their names stay."""
 
     client: str
     frame_uid: str
