@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import gc
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("siftd", deadline=None)  # no test asserts a time: a busy machine is not what it is about
 settings.load_profile("siftd")
+
+
+FIRST = {"test_linear.py", "test_planted_secrets.py", "test_deadly_work.py", "test_log_life_faults.py"}
+"""Files of half a minute and more."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with files that drive real agents, and others that take long: at the end all workers have short ones left.
+
+    A real agent mostly waits for its processes, so that another worker has the processor meanwhile.
+    """
+    real = {item.path for item in items if item.get_closest_marker("real_client")}
+    items.sort(key=lambda item: (item.path not in real, item.path.name not in FIRST))
 
 
 def pytest_collection_finish() -> None:

@@ -498,6 +498,10 @@ def growth(function: Callable[[str], Any], make: Callable[[int], str], largest: 
     return longer / max(shorter, 4 * quarter)
 
 
+OF_LENGTH_ALONE = {"Redactor.value of keys that become equal"}
+"""They make their input of the text's length: one text says as much as a hundred."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_four_times_the_text_takes_no_more_than_six_times_the_time(name: str) -> None:
@@ -506,6 +510,8 @@ def test_four_times_the_text_takes_no_more_than_six_times_the_time(name: str) ->
     hostile = {f"{head!r}, {run!r} …": partial(opened, head, run) for head, run in RUNS}
     hostile |= {repr(unit): partial(repeated, unit) for unit in UNITS}
     hostile |= {f"{unit!r}, each unlike": partial(unlike, unit) for unit in UNITS[::8]}
+    if name in OF_LENGTH_ALONE:
+        hostile = dict([next(iter(hostile.items()))])
     factors = {how: growth(function, make) for how, make in hostile.items()}
     assert {how: round(factor, 1) for how, factor in factors.items() if factor >= FACTOR} == {}
 
