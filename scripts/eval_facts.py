@@ -1,7 +1,8 @@
 """What becomes a fact, and what becomes of one: labelled turns and pairs of tests/data/facts, by half.
 
 The development half was read while rules were chosen; of the check half only counts are told. Cosines are those of the
-default embedder. `--misses` shows what was wrong or missed of the development half.
+default embedder. `--misses` shows what was wrong or missed of the development half. `--recorded FOLDER` also counts
+what is learnt from the recorded sessions there (`eval_learnt.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import eval_learnt
 import structlog
 from bench_stand import REPOSITORY
 
@@ -36,6 +38,7 @@ FLOORS = (NEIGHBOUR_COSINE, 0.72)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--misses", action="store_true", help="what was wrong or missed, of the development half")
+    parser.add_argument("--recorded", type=Path, help="where the recorded sets are: what is learnt of them as well")
     chosen = parser.parse_args()
     print(f"{'extraction':<14} {'turns':>5} {'labels':>6} {'precision':>9} {'recall':>6} {'category':>8}")
     for half in HALVES:
@@ -55,6 +58,9 @@ def main() -> None:
             _verdicts(labelled("pairs", half), half, floor, shows=chosen.misses and half == "development")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     asyncio.run(_given_later())
+    if chosen.recorded is not None:
+        with tempfile.TemporaryDirectory(prefix="siftd-learnt-") as unpacked:
+            print("", *eval_learnt.report(chosen.recorded, Path(unpacked), shows_misses=chosen.misses), sep="\n")
 
 
 async def _given_later() -> None:

@@ -92,6 +92,9 @@ class Settings:
         1,
         36_500,
     )
+    facts_learn: bool = _key(
+        "facts.learn", True, "whether facts are learnt from what was done: commands that build and test, and more"
+    )
     daemon_idle_exit_ms: int = _key(
         "daemon.idleExitMs", 1_800_000, "idle time after which the daemon exits", 100, 10 * MS_PER_DAY
     )

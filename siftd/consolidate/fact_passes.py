@@ -10,17 +10,19 @@ what it says is checked against the words (`siftd.summarise.fact_answers`). With
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Protocol
 
 from siftd.clock import Clock
+from siftd.consolidate.deeds import DeedReader
 from siftd.consolidate.drain import SESSION_IDLE_MS, Drainer, Store
+from siftd.consolidate.learnt import Withdrawn, learn_commands, learn_errors, learn_files
 from siftd.consolidate.passes import OTHER_SHARE, Round
 from siftd.facts.extraction import extract
 from siftd.facts.model import Candidate, Known, Said, Turn, Verdict
 from siftd.search.standing import REFUSED
-from siftd.store import meta, spoken
+from siftd.store import deeds, meta, spoken
 from siftd.store.spoken import Spoken
 from siftd.summarise import fact_answers
 from siftd.summarise.fact_answers import Pair
@@ -142,3 +144,53 @@ def _of_sessions(said: Sequence[Spoken]) -> Iterator[Turn]:
 def _turn(session_id: str, said: Sequence[Spoken]) -> Turn:
     events = (Said(each.event_id, each.ts, each.kind, each.said_by, each.text) for each in said)
     return Turn(session_id, said[0].client, tuple(events))
+
+
+Propose = Callable[[Sequence[Candidate]], Awaitable[object]]
+"""Takes candidates in, again and again without a change."""
+Withdraw = Callable[[Sequence[Withdrawn]], Awaitable[object]]
+"""Ends the facts of topics of which nothing holds any more."""
+LEARNING_EVERY_SECONDS = 600.0
+"""What was done changes slowly, and a drain does not wait for it. Arbitrary."""
+
+
+class FactLearning:
+    """Learns from what was done: once in a while, of the topics of which something new happened."""
+
+    name = "learn"
+    share = OTHER_SHARE
+
+    def __init__(self, store: Store, propose: Propose, withdraw: Withdraw, clock: Clock, root: str) -> None:
+        self._store = store
+        self._propose = propose
+        self._withdraw = withdraw
+        self._clock = clock
+        self._root = root
+        self._reader = DeedReader(store, root)
+        self._done_at: float | None = None
+
+    async def run(self, work: Round) -> None:
+        """Note what was done since, and learn of it; what there is no time for is done at a later tick."""
+        if not await self._reader.run(work.goes_on):
+            return
+        now = self._clock.monotonic()
+        if not work.is_drain and self._done_at is not None and now - self._done_at < LEARNING_EVERY_SECONDS:
+            return
+        self._done_at = now
+        after, upto = await self._store.read(
+            lambda c: (meta.number(c, deeds.LEARNT_UPTO), meta.number(c, deeds.READ_UPTO))
+        )
+        if upto <= after:
+            return
+        for topic in await self._store.read(lambda c: deeds.topics_between(c, after, upto)):
+            found, withdrawn = await self._store.read(lambda c, t=topic: learn_commands(c, [t]))  # type: ignore[misc]
+            await self._keep(found, withdrawn)
+        await self._keep(await self._store.read(lambda c: learn_errors(c, after, upto)), [])
+        await self._keep(await self._store.read(lambda c: learn_files(c, self._root)), [])
+        await self._store.write(lambda c: meta.put(c, deeds.LEARNT_UPTO, str(upto)))
+
+    async def _keep(self, found: Sequence[Candidate], withdrawn: Sequence[Withdrawn]) -> None:
+        if found:
+            await self._propose(found)
+        if withdrawn:
+            await self._withdraw(withdrawn)

@@ -14,6 +14,7 @@ from typing import Any
 
 from siftd.capture.intake import Intake
 from siftd.clock import Clock
+from siftd.consolidate.learnt import Withdrawn
 from siftd.daemon.fact_checks import cleaned, says_something
 from siftd.daemon.fact_writes import FactWrites
 from siftd.daemon.intents import Intents
@@ -96,6 +97,25 @@ class FactProposals:
         text = self._intake.admission.scrub_text(cleaned(candidate.text))
         found = await self._store.read(lambda c: self._find(c, candidate, text, now_ms))
         return [] if found is None else [each.known for each in found.neighbours]
+
+    async def withdraw(self, ended: Sequence[Withdrawn]) -> None:
+        """End what is known of topics of which nothing holds any more, but for what a person said or confirmed."""
+        for each in ended:
+            async with self._writes.turn:
+                await self._writes.catch_up()
+                now_ms = self._clock.now_ms()
+                for neighbour in await self._store.read(lambda c, e=each, n=now_ms: _of_topic(c, e.topic, n)):  # type: ignore[misc]
+                    if neighbour.is_a_persons:
+                        continue
+                    fields: dict[str, Any] = {
+                        "fact": neighbour.known.id,
+                        "what": "contradict",
+                        "who": "rule",
+                        "why": each.why,
+                        "sources": list(each.sources),
+                        "ts": min(each.ts, now_ms),
+                    }
+                    await self._intents.keep("verdict", fields)
 
     async def _take(self, candidate: Candidate, judged: Mapping[tuple[str, str], Verdict], proposed: Proposed) -> None:
         text = self._intake.admission.scrub_text(cleaned(candidate.text))
@@ -251,6 +271,11 @@ def _borne_out(
         if verdict is not None and verdict.kind != "add" and may_be(verdict.kind, candidate, each):
             return Verdict(verdict.kind, each.id, verdict.why)
     return None
+
+
+def _of_topic(connection: Database, topic: str, now_ms: int) -> list[Neighbour]:
+    near = [(each, 1.0) for each in fact_neighbours.list_of_topic(connection, topic, now_ms)]
+    return fact_neighbours.find_neighbours(connection, near, now_ms)
 
 
 def _neighbour(found: _Found, fact_id: int | None) -> Neighbour | None:

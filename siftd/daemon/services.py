@@ -11,7 +11,7 @@ import structlog
 
 from siftd.consolidate.consolidator import HIDE, TAKE_IN, Consolidator
 from siftd.consolidate.embedding import EmbeddingQueue
-from siftd.consolidate.fact_passes import FactExtraction
+from siftd.consolidate.fact_passes import FactExtraction, FactLearning
 from siftd.consolidate.fact_settling import FactSettling
 from siftd.consolidate.indexing import RawIndexer
 from siftd.consolidate.passes import (
@@ -186,9 +186,16 @@ class Services:
 
     def _fact_passes(self) -> list[Pass]:
         """Return what finds facts by itself."""
-        if not self.settings.facts_extract or self.paths.key == GLOBAL:
+        if self.paths.key == GLOBAL:
             return []
-        return [FactExtraction(self.store, self.fact_proposals, self.clock)]
+        proposals = self.fact_proposals
+        passes: list[Pass] = []
+        if self.settings.facts_extract:
+            passes.append(FactExtraction(self.store, proposals, self.clock))
+        if self.settings.facts_learn:
+            root = self.workspace.root
+            passes.append(FactLearning(self.store, proposals.propose, proposals.withdraw, self.clock, root))
+        return passes
 
     async def _take_in(self) -> None:
         """Take in what was not told over the socket: what couriers spooled, what transcripts tell."""

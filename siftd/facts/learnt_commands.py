@@ -135,7 +135,8 @@ class Choice(NamedTuple):
     sources: tuple[int, ...]
     """The events in which it succeeded, the newest first."""
     sessions: int
-    first_ts: int
+    since_ts: int
+    """Since when it holds: from its first success on, or the first after which no other command succeeded."""
     last_ts: int
 
 
@@ -154,7 +155,8 @@ def choose(runs: Sequence[Ran]) -> Choice | None:
         since = _since_success(theirs)
         if since is not None and not any(run.result == "broken" for run in since):
             fails = len({run.session_id for run in since}) >= _FAILING_SESSIONS
-            chosen.append((*_weighed(theirs, ordered[-1].ts), fails))
+            others = [run.ts for run in ordered if run.result == "ok" and run.does.command != theirs[0].does.command]
+            chosen.append((*_weighed(theirs, ordered[-1].ts, max(others, default=None)), fails))
     chosen.sort(key=lambda each: (each[0], each[1].last_ts), reverse=True)
     for _, choice, fails in chosen:
         if not fails or not any(other.last_ts > choice.last_ts for _, other, _ in chosen):
@@ -162,12 +164,15 @@ def choose(runs: Sequence[Ran]) -> Choice | None:
     return None
 
 
-def _weighed(runs: Sequence[Ran], newest_ts: int) -> tuple[float, Choice]:
+def _weighed(runs: Sequence[Ran], newest_ts: int, others_ts: int | None) -> tuple[float, Choice]:
+    """Return a command's weight, and the choice that it would be: since it alone succeeded, where there are others."""
     succeeded = [run for run in runs if run.result == "ok"]
     latest = {run.session_id: run.ts for run in succeeded}
     weight = sum(0.5 ** ((newest_ts - ts) / _HALF_LIFE_MS) for ts in latest.values())
     sources = tuple(run.event_id for run in reversed(succeeded[-SOURCES_MAX:]))
-    return weight, Choice(succeeded[-1].does, sources, len(latest), succeeded[0].ts, succeeded[-1].ts)
+    alone = [run.ts for run in succeeded if others_ts is None or run.ts > others_ts]
+    since = alone[0] if alone else succeeded[-1].ts
+    return weight, Choice(succeeded[-1].does, sources, len(latest), since, succeeded[-1].ts)
 
 
 def _since_success(runs: Sequence[Ran]) -> list[Ran] | None:
@@ -192,7 +197,7 @@ def candidate_of(choice: Choice) -> Candidate:
         sources=choice.sources,
         said_by="agent",
         topic=found.topic,
-        valid_from=choice.first_ts,
+        valid_from=choice.since_ts,
     )
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from siftd.facts.model import Candidate
+from siftd.facts.model import TEXT_CHARS_MAX, Candidate
 
 FAULTS_MAX = 8
 STEPS_MAX = 24
@@ -24,6 +24,7 @@ _LINE_CHARS_MAX = 400
 _SIGNATURE_CHARS = (15, 160)
 """Shorter says nothing of its own; longer lines end differently."""
 _SHOWN_CHARS_MIN = 8
+_TOLD_CHARS = 60
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _PREFIX = re.compile(r"^\[[\w:.-]{1,40}\] (?!error)", re.IGNORECASE)
 """The task's name that a runner puts before each line."""
@@ -189,37 +190,24 @@ def _command_that_ended(steps: Sequence[Step]) -> End | None:
     return None
 
 
-class Ending(NamedTuple):
-    """A fault that was met and ended, once."""
+def candidate_of(signature: str, end: End, *, failed: int, ts: int, named: Sequence[str]) -> Candidate | None:
+    """Return the fact that an error makes which came back and which a command had ended.
 
-    failed: int
-    session_id: str
-    ts: int
-    command: str
-    end: End
-
-
-def candidate_of(signature: str, endings: Sequence[Ending], sessions: int, named: Sequence[str]) -> Candidate:
-    """Return the fact that an error makes which came back in several sessions and was ended.
-
-    `named` are the commands of the newest ending, in words that are safe to show: what failed, and what ended it.
+    `named` are that command and the one that had failed, the failed one first, in words that are safe to show. None
+    where a change ended it, which is of one day, and where the words that are safe do not tell what was done.
     """
-    newest = max(endings, key=lambda each: (each.ts, each.failed))
-    failed, *ended = named
-    if newest.end.change is not None:
-        text = f"`{failed}` fails with {signature.removeprefix('rule ')}: a change of {newest.end.path} ended it"
-    else:
-        text = f"`{failed}` fails with “{signature[:60]}”: `{ended[-1]}` ended it"
+    if end.change is not None or len(named) < 2 or set(named[1:]) <= {named[0]} or "…" in "".join(named):
+        return None
+    ended = ", then ".join(f"`{each}`" for each in named[1:][-2:])
+    text = f"`{named[0]}` fails with “{signature[:_TOLD_CHARS]}”; {ended} ended that"
     return Candidate(
-        text=text[:200],
+        text=text[:TEXT_CHARS_MAX],
         category="issue",
-        confidence=round(min(0.9, 0.5 + 0.1 * sessions), 2),
-        importance=3,
+        confidence=0.7,
+        importance=2,
         quote="",
-        sources=tuple(
-            dict.fromkeys(event for each in (newest,) for event in (each.failed, each.end.change or each.end.succeeded))
-        ),
+        sources=(failed, end.succeeded),
         said_by="output",
         topic=f"error:{signature[:100]}",
-        valid_from=newest.ts,
+        valid_from=ts,
     )

@@ -23,7 +23,7 @@ _ENDS_MAX = 12
 """Failures alike whose ends are looked for: each is a read of the calls that came after."""
 _ERROR_CHARS = 8_000
 _FAILED = """
-SELECT id, session_id, agent_id, json_extract(payload_json, '$.tool_input.command'),
+SELECT id, ts, session_id, agent_id, json_extract(payload_json, '$.tool_input.command'),
        substr(json_extract(payload_json, '$.error'), 1, ?3)
 FROM events WHERE outcome = 'failed' AND action = 'run' AND session_id <> ?1 AND json_valid(payload_json)
 ORDER BY ts DESC, id DESC LIMIT ?2
@@ -46,6 +46,9 @@ class WayOut(NamedTuple):
 
     failed: int
     """The event of that failure."""
+    ts: int
+    command: str
+    """What had failed then."""
     fault: Fault
     """What it had in common."""
     end: End
@@ -60,7 +63,7 @@ def find_way_out(connection: sqlite3.Connection, session_id: str, command: str, 
     if not faults or not deed[0]:
         return None
     looked_at = 0
-    for event_id, session, agent, theirs, their_error in connection.execute(
+    for event_id, ts, session, agent, theirs, their_error in connection.execute(
         _FAILED, (session_id, LATEST, _ERROR_CHARS)
     ):
         if not isinstance(theirs, str) or not isinstance(their_error, str):
@@ -71,7 +74,7 @@ def find_way_out(connection: sqlite3.Connection, session_id: str, command: str, 
             steps = _steps(connection, event_id, session, agent, deed_of(theirs))
             if end := end_of(fault, steps):
                 is_same = bool(end.ran) and _same(end.ran[-1]) == _same(theirs)
-                return WayOut(event_id, fault, end, is_same)
+                return WayOut(event_id, ts, theirs, fault, end, is_same)
             if looked_at >= _ENDS_MAX:
                 return None
     return None

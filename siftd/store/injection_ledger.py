@@ -34,7 +34,7 @@ AND (?4 IS NULL OR i.id < ?4) ORDER BY i.id DESC LIMIT ?3
 _TOUCHING = """
 SELECT min(e.id) FROM event_facets a
 JOIN event_facets b ON b.facet = a.facet AND b.value = a.value
-JOIN events e ON e.id = b.event_id WHERE a.event_id = ?1 AND e.session_id = ?2 AND e.id > ?3
+JOIN events e ON e.id = b.event_id WHERE a.event_id = ?1 AND a.facet <> 'ran' AND e.session_id = ?2 AND e.id > ?3
 """
 _ASKING = r"""
 SELECT min(id) FROM events WHERE session_id = ?1 AND id > ?2 AND tool LIKE 'mcp\_\_%siftd%' ESCAPE '\'
@@ -42,7 +42,7 @@ AND ltrim(lower(trim(json_extract(payload_json, '$.tool_input.id'))), '#') = ?3
 """
 _FACETS_AFTER = """
 SELECT f.value, min(e.id) FROM events e JOIN event_facets f ON f.event_id = e.id
-WHERE e.session_id = ? AND e.id > ? GROUP BY f.value ORDER BY 2
+WHERE e.session_id = ? AND e.id > ? AND f.facet <> 'ran' GROUP BY f.value ORDER BY 2
 """
 _NAME_CHARS_MIN = 4
 """A file or symbol with a shorter name is in a text by chance."""

@@ -294,11 +294,11 @@ def test_exclude_keeps_a_daemon_from_starting_for_a_workspace(tmp_path: Path) ->
 )
 def test_redact_switches_let_contact_details_through(desk: Callable[..., Desk], key: str, text: str) -> None:
     usual = desk()
-    usual.capture(output=f"write to {text} please")
+    usual.capture("ls", output=f"write to {text} please")
     assert text not in json.dumps(usual.payload(1))
     usual.mem("stop")
     open_minded = desk(**{key.replace(".", "__"): False})
-    open_minded.capture(output=f"write to {text} please")
+    open_minded.capture("ls", output=f"write to {text} please")
     assert text in json.dumps(open_minded.payload(2))
 
 
@@ -393,6 +393,15 @@ def test_facts_archive_days_is_how_long_a_fact_that_nobody_uses_is_found(
     old.ask({"kind": "drain"})
     with closing(sqlite3.connect(old.paths.database)) as connection:
         assert connection.execute("SELECT status FROM facts").fetchone() == (status,)
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_facts_learn_is_whether_facts_are_learnt_from_what_was_done(desk: Callable[..., Desk], is_wanted: bool) -> None:
+    asked = desk(facts__learn=is_wanted)
+    asked.capture("npm test", ts=10**12)
+    asked.ask({"kind": "drain"})
+    with closing(sqlite3.connect(asked.paths.database)) as connection:
+        assert connection.execute("SELECT count(*) FROM facts").fetchone() == (int(is_wanted),)
 
 
 @pytest.mark.parametrize("is_wanted", [True, False])
