@@ -49,12 +49,12 @@ def learn_commands(connection: Database, topics: Sequence[str]) -> tuple[list[Ca
             if failed:
                 sources = tuple(run.event_id for run in failed)
                 withdrawn.append(Withdrawn(topic, sources, "the command cannot be run any more", failed[0].ts))
-        elif not _is_told_above(connection, choice):
+        elif not _is_as_in_the_project(connection, choice):
             found.append(candidate_of(choice))
     return found, withdrawn
 
 
-def _is_told_above(connection: Database, choice: Choice) -> bool:
+def _is_as_in_the_project(connection: Database, choice: Choice) -> bool:
     """Whether a folder's command is the project's own."""
     if not choice.does.where:
         return False
