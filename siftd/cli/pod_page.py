@@ -40,7 +40,8 @@ def _say_fact(place: str, fact: PodFact, *, is_explained: bool) -> None:
     behind = _behind(fact["why"], len(head) + len(text)) if is_explained else ""
     say(f"{paint(head, style)}{paint(text, 'dim') if place == '-' else text}{behind}")
     if is_explained and not behind:
-        say(f"{' ' * len(head)}{paint(one_line(fact['why'], len(head)), 'dim')}")
+        why = f"({fact['why']})"
+        say(f"{' ' * len(head)}{paint(one_line(why, len(head)), 'dim')}")
 
 
 def _behind(why: str, used: int) -> str:
@@ -48,4 +49,4 @@ def _behind(why: str, used: int) -> str:
     if not is_terminal():
         return f"  ({why})"
     columns = os.get_terminal_size(sys.stdout.fileno()).columns or 80
-    return paint(f"  {why}", "dim") if used + 2 + len(why) <= columns else ""
+    return paint(f"  ({why})", "dim") if used + 4 + len(why) <= columns else ""

@@ -154,7 +154,7 @@ def _filled(pod: Pod, facts: list[Fact], asker: Asker, taken: _Taken) -> Filled:
             taken.take(fact, pod)
             filled.slots.append(Slot(len(filled.slots) + 1, fact, why))
     belonging = {fact.id for fact, _ in own}
-    others = (fact for fact in facts if fact.id not in belonging)
+    others = (fact for fact in facts if fact.id not in belonging and fact.state == "holds")
     filled.left_out += [LeftOut(fact, why) for fact in others if (why := why_not_in(pod, fact)) is not None]
     return filled
 

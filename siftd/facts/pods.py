@@ -80,8 +80,8 @@ class Pod:
 
     @property
     def key(self) -> str:
-        """How it is cited."""
-        return f"{self.type}:{self.external_id}" if self.external_id else self.type
+        """How it is cited. Who asks sees one project's: its key tells a person nothing."""
+        return f"{self.type}:{self.external_id}" if self.external_id and self.type != "project" else self.type
 
     def role_of(self, fact: str) -> Role | None:
         return next((each.role for each in self.members if each.fact == fact), None)
@@ -111,11 +111,11 @@ def standing_pods(asker: Asker) -> list[Pod]:
 def with_rows(asker: Asker, rows: Sequence[Pod]) -> list[Pod]:
     """Return the pods of who asks, in the order of filling: those that stand, each with what its row says, and the
     playbooks. A row that is about another session, person or project is not among them."""
-    found = {pod.key: pod for pod in standing_pods(asker)}
+    found = {(pod.type, pod.external_id): pod for pod in standing_pods(asker)}
     for row in rows:
-        if row.key in found or row.type == "playbook":
-            held = found.get(row.key)
-            found[row.key] = row if held is None else _joined(held, row)
+        held = found.get(name := (row.type, row.external_id))
+        if held is not None or row.type == "playbook":
+            found[name] = row if held is None else _joined(held, row)
     order = list(SLOTS)
     return sorted(found.values(), key=lambda pod: (order.index(pod.type), pod.external_id))
 

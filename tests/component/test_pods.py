@@ -64,12 +64,11 @@ async def test_each_pod_is_handed_over_with_its_own_facts(memory: Memory) -> Non
     await remember(memory, "Production is eu-west-1", importance=5)
     await remember(memory, "I like short answers", type="preference")
     await remember(memory, "Builds run in make")
-    key = memory.services.paths.key
     assert await handed(memory) == {
         "directive": ["Never push to main"],
         "vital": ["Production is eu-west-1"],
         "person:anna": ["I like short answers"],
-        f"project:{key}": ["Builds run in make"],
+        "project": ["Builds run in make"],
     }
 
 

@@ -61,7 +61,7 @@ def test_a_pod_fills_as_many_slots_as_it_declares_and_says_so_of_the_next_one(ki
     asker = replace(ASKER, about="do the release", session="s-1" if kind == "session" else "")
     asker = replace(asker, person="anna" if kind == "person" else "")
     blended = blend(rows, facts, asker)
-    key = {"playbook": "playbook:release", "session": "session:s-1", "person": "person:anna", "project": "project:here"}
+    key = {"playbook": "playbook:release", "session": "session:s-1", "person": "person:anna", "project": "project"}
     filled = pod_of(blended, key.get(kind, kind))
     assert len(filled.slots) == slots
     assert [slot.number for slot in filled.slots] == list(range(1, slots + 1))
@@ -95,7 +95,7 @@ def test_facts_stand_whole_within_4800_characters_and_a_shorter_one_takes_the_pl
 def test_a_slot_that_a_pod_does_not_fill_is_not_filled_from_elsewhere() -> None:
     blended = blend([], [fact(number) for number in range(1, 12)], ASKER)
     assert len(blended.facts) == SLOTS["project"]
-    assert [filled.pod.key for filled in blended.pods if filled.slots] == ["project:here"]
+    assert [filled.pod.key for filled in blended.pods if filled.slots] == ["project"]
 
 
 def test_only_importance_five_that_a_person_said_or_confirmed_is_vital_however_many_claim_to_be() -> None:
@@ -167,7 +167,7 @@ def test_an_empty_scope_gives_nothing() -> None:
     nowhere = blend([], [fact(1, project="")], ASKER)
     assert not nowhere.facts
     keys = [filled.pod.key for filled in blend(rows, facts, Asker("here", NOW)).pods]
-    assert keys == ["directive", "vital", "project:here"]
+    assert keys == ["directive", "vital", "project"]
 
 
 def test_no_project_is_handed_anothers_facts_by_any_pod() -> None:
@@ -213,8 +213,8 @@ def test_a_fact_stands_once_in_the_first_pod_that_it_belongs_to() -> None:
 def test_two_that_say_the_same_stand_once_and_two_that_differ_in_a_number_or_a_sign_stand_both() -> None:
     same = [fact(1, text="Use the pnpm workspace."), fact(2, text="use pnpm workspace", importance=2)]
     blended = blend([], same, ASKER)
-    assert ids_in(blended, "project:here") == ["m1"]
-    assert why_not(blended, "project:here", "m2") == "says the same as m1"
+    assert ids_in(blended, "project") == ["m1"]
+    assert why_not(blended, "project", "m2") == "says the same as m1"
     for one, other in (
         ("port 8080 in dev", "port 8081 in prod"),
         ("latency < 5 ms", "latency > 5 ms"),
@@ -244,10 +244,10 @@ def test_an_archived_pod_fills_no_slot_and_a_fact_that_was_left_out_stands_in_no
     for rows in ([Pod("vital", is_archived=True)], [Pod("vital", is_archived=True), Pod("vital")]):
         assert pod_of(blend(rows, [vital(1)], ASKER), "vital").inactive == "archived"
     archived = blend([Pod("vital", is_archived=True)], [vital(1)], ASKER)
-    assert ids_in(archived, "project:here") == ["m1"]
+    assert ids_in(archived, "project") == ["m1"]
     left = blend([Pod("project", "here", members=(Member("m1", "left out"),))], [fact(1), fact(2)], ASKER)
-    assert ids_in(left, "project:here") == ["m2"]
-    assert why_not(left, "project:here", "m1") == "left out by a person"
+    assert ids_in(left, "project") == ["m2"]
+    assert why_not(left, "project", "m1") == "left out by a person"
 
 
 def test_rows_of_both_stores_about_one_pod_are_one_pod() -> None:

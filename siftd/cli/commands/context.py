@@ -24,7 +24,9 @@ def run(context: Context, options: Namespace) -> int:
         say_json(answer)
         return 0
     shown = [pod for pod in answer["pods"] if pod["facts"] or options.explain]
-    for pod in shown:
+    for number, pod in enumerate(shown):
+        if number and options.explain:
+            say()
         say_pod(pod, is_explained=options.explain)
     if not answer["facts"]:
         note("mem: no fact stands here; `mem remember` keeps one")

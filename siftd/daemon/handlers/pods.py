@@ -20,6 +20,7 @@ from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
 from siftd.facts.blending import Blend, Filled
 from siftd.facts.pods import CHARS_MAX, FACTS_MAX, ROLES, SLOTS, Asker, Fact, PodType, slug
+from siftd.facts.pods import Pod as Kept
 from siftd.redact.redactor import Redactor
 from siftd.store import pods
 from siftd.wire import requests
@@ -108,7 +109,7 @@ class PodRequests:
         for number in numbers:
             await self._intents.keep("pod_change", {"pod": pod_id, "fact": number, "role": request.role})
         drop_briefs_that_quote(self._paths)
-        return {"pod": f"{kind}:{external_id}" if external_id else kind, "isNew": is_new, "members": len(numbers)}
+        return {"pod": Kept(kind, external_id).key, "isNew": is_new, "members": len(numbers)}
 
     @answers(requests.ArchivePod)
     async def archive(self, request: requests.ArchivePod) -> requests.ArchivePodAnswer:
@@ -127,7 +128,7 @@ class PodRequests:
         status = "active" if request.undo else "archived"
         await self._intents.keep("pod_change", {"pod": pod_id, "status": status})
         drop_briefs_that_quote(self._paths)
-        return {"pod": f"{kind}:{external_id}" if external_id else kind, "status": status}
+        return {"pod": Kept(kind, external_id).key, "status": status}
 
     async def _names(self, request: requests.CreatePod, asker: Asker) -> tuple[PodType, str, str]:
         """Return a new pod's type, external id and title. Raises RequestInvalid."""
