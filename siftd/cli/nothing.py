@@ -16,6 +16,7 @@ _ANSWERS: dict[str, dict[str, Any]] = {
     "timeline": {"events": [], "clients": []},
     "sessions": {"sessions": [], "nextCursor": None, "clients": []},
     "memories": {"memories": [], "nextCursor": None},
+    "facts": {"facts": [], "ofSessions": 0, "nextCursor": None},
     "conversations": {"conversations": [], "nextCursor": None},
     "injections": {"injections": [], "nextCursor": None},
     "brief": {"text": "", "items": [], "tokens": 0},

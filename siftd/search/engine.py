@@ -24,6 +24,7 @@ from siftd.search.answers_first import depth, looked_at, put_answers_first
 from siftd.search.boosts import lifted, lifts
 from siftd.search.candidate_pool import NEAREST, Pool, with_neighbours
 from siftd.search.facts import FactCollection, FactCollections
+from siftd.search.facts_before import put_facts_before_sources
 from siftd.search.passages import Wanted, opening, passage
 from siftd.search.query import Question
 from siftd.search.retrievers import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
@@ -188,6 +189,7 @@ class SearchEngine:
         hits.sort(key=lambda hit: -hit["score"])
         if group is None:
             put_answers_first(hits, question, wanted)
+        put_facts_before_sources(self._connection, hits)
         return Answer(hits[:k], degraded)
 
     def read_ahead(self) -> bool:

@@ -138,8 +138,8 @@ def read_candidates(answer: str, turn: Turn) -> list[Candidate]:
 def _checked(said: Any, fact: str, quote: str, category: str, entry: dict[str, Any]) -> Candidate | None:
     if said is None or category not in _OWN or not TEXT_CHARS_MIN <= len(fact) <= TEXT_CHARS_MAX:
         return None
-    is_wish_of_another = category in _WISHES and said.said_by != "person"
-    if len(quote) < TEXT_CHARS_MIN or quote not in said.text or is_wish_of_another:
+    is_of_another = category in _WISHES and said.said_by != "person"
+    if len(quote) < TEXT_CHARS_MIN or quote not in said.text or is_of_another:
         return None
     sentence = _sentence_around(said.text, quote)
     if refused_as(without_quotations(sentence)) is not None or unsupported_claims(fact, Source(sentence)):

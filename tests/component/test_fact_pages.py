@@ -175,3 +175,15 @@ async def test_a_cited_file_that_is_gone_is_said_and_one_that_never_was_is_not(t
         assert [each["gone"] for each in (await memory.ask("facts"))["facts"]] == [["src/barn.py"]]
         (tmp_path / "src" / "barn.py").write_text("")
         assert [each["gone"] for each in (await memory.ask("facts"))["facts"]] == [[]]  # nothing was kept of it
+
+
+async def test_a_fact_stands_before_the_summary_that_says_the_same(memory: Memory) -> None:
+    said = "From now on okapis sleep in the east barn, and zebras in the yard."
+    fact = await take(memory, "Okapis sleep in the east barn, and zebras in the yard.", said)
+    await memory.capture(3)
+    await memory.ask("drain")
+    hits = (await memory.ask("search", query="From now on okapis sleep in the east barn", k=10))["hits"]
+    kinds = [hit["kind"] for hit in hits]
+    assert hits[0]["id"] == f"m{fact}"
+    assert "summary" in kinds or "event" in kinds  # what it was taken from is found as well
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)

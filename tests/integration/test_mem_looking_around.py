@@ -83,7 +83,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 @pytest.mark.parametrize(
     "words",
-    ["search foo", "timeline", "sessions", "memories", "conversations", "injections", "brief", "pins", "stats",
+    ["search foo", "timeline", "sessions", "memories", "facts", "conversations", "injections", "brief", "pins", "stats",
      "tail --once", "info", "search foo --all"],
 )  # fmt: skip
 def test_a_look_at_an_empty_folder_starts_nothing_and_makes_nothing(person: Person, words: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -147,3 +148,36 @@ def test_conversations_are_begun_listed_and_shown_as_a_tree(place: Place, mem: M
     status, _, err = mem("conversations", "c-nowhere")
     assert (status, "no such conversation" in err) == (MISUSED, True)
     assert "--start" in mem("conversations", "--follows", root)[2]
+
+
+def test_the_page_of_facts_is_read_corrected_and_explained(place: Place, mem: Mem) -> None:
+    for text, kind in (("Tests run with `make test`", "workflow"), ("Use pnpm, never npm", "preference")):
+        assert mem("remember", text, "--type", kind)[0] == DONE
+    assert mem("remember", "Write short sentences", "--type", "preference", "--global")[0] == DONE
+    old = json.loads(mem("facts", "--json")[1])["facts"][-1]["id"]
+    day = time.strftime("%Y-%m-%d")
+    page = mem("facts")[1].splitlines()
+    assert [line for line in page if not line.startswith(" ")] == ["Preferences", "", "Workflow"]
+    assert any(line.endswith(f"Tests run with `make test`  (agent, {day})") for line in page)
+    assert any("g" in line and "Write short sentences" in line and "waits for your word" in line for line in page)
+    assert "Write short sentences" not in mem("facts", "--project")[1]
+    assert mem("facts", "--category", "workflow")[1].splitlines()[0] == "Workflow"
+    assert mem("facts", "--category", "rumour")[0] == MISUSED
+
+    pnpm = next(each["id"] for each in json.loads(mem("facts", "--json")[1])["facts"] if "pnpm" in each["text"])
+    status, out, _ = mem("correct", pnpm, "Use", "bun, never npm")
+    assert status == DONE
+    new = out.split()[0]
+    assert out == f"{new} holds in the place of {pnpm}\n"
+    assert "pnpm" not in mem("facts")[1]
+    assert "pnpm" not in mem("search", "npm", "--kind", "memory")[1]
+    told = mem("why", pnpm)[1]
+    assert f"superseded by {new}" in told
+    assert "corrected by" in told
+    assert "given 0, used 0, confirmed 0" in told
+
+    assert mem("verify", new, "--outdated")[1] == f"{new} holds no more\n"
+    assert "bun" not in mem("facts")[1]
+    assert mem("verify", new, "--confirmed")[0] == MISUSED  # nobody is at the terminal
+    assert mem("forget", old, "--yes")[0] == DONE
+    assert mem("why", "m99")[0] == MISUSED
