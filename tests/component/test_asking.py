@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from known_kinds import item_of, named
 from opened_memory import opened, rebuilt
-from workbench import DAY_MS, Workbench, nobody, told
+from workbench import DAY_MS, Workbench, nobody, summary_of
 
 from siftd.consolidate.circuit_breaker import Circuit
 from siftd.consolidate.drain import DrainResult
@@ -48,7 +48,7 @@ class Moody:
     def __call__(self, item: Item) -> Verdict:
         self.seen[item.event_id] = self.seen.get(item.event_id, 0) + 1
         if self.random.random() >= 0.3 or self.seen[item.event_id] > 2:
-            return told(item)
+            return summary_of(item)
         mood = self.random.choice(["away", "later", "cannot", "raise"])
         if mood == "raise":
             raise RuntimeError("a library's own idea")
@@ -67,7 +67,7 @@ async def test_an_hour_without_the_backend_skips_nothing_and_the_queue_empties_a
         asked = len(bench.backend.batches)
         assert bench.rows("SELECT DISTINCT status, attempts FROM events") == [("raw", 0)]
         assert asked < 20, "it was left alone for longer and longer"
-        bench.backend.verdict = told
+        bench.backend.verdict = summary_of
         bench.clock.forward(900)
         await drained(bench)
         assert bench.statuses() == dict.fromkeys(ids, "summarized")
@@ -82,7 +82,7 @@ async def test_a_hundred_restarts_in_the_middle_change_nothing(bench: Workbench)
         await bench.drain(batches=1)
         bench.clock.forward(60)
         bench.put_together()
-    bench.backend.verdict = told
+    bench.backend.verdict = summary_of
     await drained(bench)
     assert bench.statuses() == dict.fromkeys(ids, "summarized")
     live = (
@@ -105,7 +105,7 @@ async def test_after_the_configured_wait_the_built_in_backend_stands_in_until_a_
     result = await bench.drain()
     assert (result.processed, result.errors) == (1, 0)
     assert bench.rows("SELECT model, waits_for FROM summaries") == [(NAME, "scripted:1")]
-    bench.backend.verdict = told
+    bench.backend.verdict = summary_of
     bench.clock.forward(900)
     result = await drained(bench)
     assert result.rewritten == 1
@@ -125,7 +125,7 @@ async def test_a_restart_does_not_begin_to_wait_anew(bench: Workbench) -> None:
     bench.put_together()
     await bench.drain()
     assert bench.rows("SELECT model FROM summaries") == [(NAME,)]
-    bench.backend.verdict = told
+    bench.backend.verdict = summary_of
     bench.clock.forward(900)
     await drained(bench)
     assert backend_outage.away_since(bench.store.reader, "scripted:1") is None
@@ -310,11 +310,11 @@ async def test_what_a_remote_backend_was_paid_outlives_the_database(tmp_path: Pa
 
 async def test_what_is_told_anew_stays_behind_what_replaces_it(bench: Workbench) -> None:
     await bench.tell("one", "two")
-    bench.backend.verdict = lambda item: Summary(text=f"poor {told(item).text}", confidence=0.5)
+    bench.backend.verdict = lambda item: Summary(text=f"poor {summary_of(item).text}", confidence=0.5)
     await bench.drain()
     bench.backend.name = "scripted:2"
     bench.put_together()
-    bench.backend.verdict = told
+    bench.backend.verdict = summary_of
     assert await bench.store.write(lambda c: resummary_queue.mark_for_resummary(c, 0, bench.clock.now_ms())) == 2
     assert (await drained(bench)).rewritten == 2
     live = (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from workbench import DAY_MS, NOON_MS, Workbench, told
+from workbench import DAY_MS, NOON_MS, Workbench, summary_of
 
 from siftd.consolidate import drain
 from siftd.consolidate.drain import DrainResult
@@ -97,7 +97,7 @@ async def test_an_event_of_a_session_that_nobody_knows_is_summarised_among_the_o
         "INSERT INTO events (ts, session_id, tool, input_hash, payload_json)"
         """ VALUES (5, 'nobody', 'Bash', 'x', '{"tool_input":{"command":"by hand"}}')"""
     )
-    bench.backend.verdict = lambda item: Cannot(reason="no") if item.event_id == stuck else told(item)
+    bench.backend.verdict = lambda item: Cannot(reason="no") if item.event_id == stuck else summary_of(item)
     await bench.drain()
     assert bench.rows("SELECT text FROM summaries") == [("by hand",)]
 
@@ -157,7 +157,7 @@ async def test_an_open_circuit_is_not_asked_until_its_wait_is_over(bench: Workbe
     await bench.tell("one")
     bench.backend.verdict = lambda item: TryLater(reason="slow down", after_seconds=60)
     await bench.drain()
-    bench.backend.verdict = told
+    bench.backend.verdict = summary_of
     bench.clock.forward(59)
     assert (await bench.drain()).processed == 0
     bench.clock.forward(1)
@@ -204,7 +204,7 @@ async def test_after_three_unusable_answers_the_built_in_text_stands_in_until_so
     assert ((await bench.drain()).errors, len(bench.backend.batches)) == (0, asked), "and nobody is asked for it again"
     assert await bench.store.read(lambda c: resummary_queue.count_fallen_back(c, event_id)) == 1
     await bench.store.write(lambda c: resummary_queue.retry(c, event_id))
-    bench.backend.verdict = told
+    bench.backend.verdict = summary_of
     result = DrainResult()
     await bench.drainer.rewrite(result, goes_on=lambda: True)
     assert result.rewritten == 1
@@ -226,7 +226,7 @@ async def test_what_not_even_the_built_in_backend_can_tell_of_is_skipped_and_ret
     assert bench.rows("SELECT status, attempts, last_error FROM events") == [("skipped", 3, "the reply is no summary")]
     assert (await bench.drain()).errors == 0
     await bench.store.write(lambda c: summaries.retry(c, event_id))
-    bench.backend.verdict = told
+    bench.backend.verdict = summary_of
     assert (await bench.drain()).processed == 1
     assert bench.statuses() == {event_id: "summarized"}
 
@@ -238,7 +238,7 @@ async def test_half_a_batch_failing_keeps_the_other_half(bench: Workbench) -> No
     def verdict(item: Item) -> Verdict:
         if item.event_id in refused:
             return Cannot(reason="no")
-        return TryLater(reason="wait") if item.event_id in later else told(item)
+        return TryLater(reason="wait") if item.event_id in later else summary_of(item)
 
     bench.backend.verdict = verdict
     result = await bench.drain()
@@ -253,7 +253,7 @@ async def test_a_backend_that_breaks_its_contract_costs_the_event_at_which_it_do
     def verdict(item: Item) -> Verdict:
         if item.event_id == ids[1]:
             raise ZeroDivisionError("a secret: hunter2")
-        return told(item)
+        return summary_of(item)
 
     bench.backend.verdict = verdict
     result = await bench.drain()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from opened_memory import opened
-from workbench import DAY_MS, NOON_MS, Workbench, told
+from workbench import DAY_MS, NOON_MS, Workbench, summary_of
 
 from siftd.consolidate.indexing import RawIndexer
 from siftd.errors import RequestInvalid
@@ -378,7 +378,7 @@ async def test_kinds_of_events_are_told_apart(bench: Workbench) -> None:
 
 
 async def test_filters_without_a_query_give_the_latest_newest_first(bench: Workbench) -> None:
-    bench.backend.verdict = lambda item: Summary(text=told(item).text, confidence=item.event_id % 2 * 1.0)
+    bench.backend.verdict = lambda item: Summary(text=summary_of(item).text, confidence=item.event_id % 2 * 1.0)
     ids = [(await bench.tell(f"step {number}", ts=NOON_MS + number))[0] for number in range(8)]
     await bench.settle()
     assert bench.hits("", tool="Bash") == ids[::-1]

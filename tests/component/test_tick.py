@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 from structlog.testing import capture_logs
-from workbench import Workbench, nobody, told
+from workbench import Workbench, nobody, summary_of
 
 from siftd.consolidate.drain import DrainResult
 from siftd.summarise.contract import TryLater
@@ -45,7 +45,7 @@ async def ticking(bench: Workbench) -> AsyncIterator[asyncio.Event]:
 
 async def test_a_drain_reports_what_it_did(bench: Workbench) -> None:
     ids = await bench.tell("one", "two", "three")
-    bench.backend.verdict = lambda item: TryLater(reason="away") if item.event_id == ids[2] else told(item)
+    bench.backend.verdict = lambda item: TryLater(reason="away") if item.event_id == ids[2] else summary_of(item)
     result = await bench.consolidator.drain(None, nobody)
     assert (result.processed, result.errors, result.embedded, result.pending) == (2, 1, 2, 1)
     assert (result.first_error, bench.spooled) == ("away", 1)

@@ -230,7 +230,7 @@ def test_old_stories_of_a_session_that_read_anything_outside_count_as_that() -> 
     connection.close()
 
 
-@pytest.mark.parametrize("table", ["events", "summaries", "memories"])
+@pytest.mark.parametrize("table", ["events", "summaries", "facts"])
 def test_no_row_says_it_of_anybody_else(table: str) -> None:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     migrate(connection, 1)
