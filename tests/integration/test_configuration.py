@@ -352,6 +352,14 @@ def test_recall_brief_tokens_is_the_most_that_a_start_is_given(
     assert brief["tokens"] <= most
 
 
+@pytest.mark.parametrize("person", ["anna", "ben"])
+def test_facts_person_is_whose_own_pod_stands_here(desk: Callable[..., Desk], person: str) -> None:
+    asked = desk(facts__person=person)
+    asked.ask({"kind": "remember", "text": "I like short answers.", "type": "preference", "typed": True})
+    pods = asked.ask({"kind": "context"})["pods"]
+    assert [pod["pod"] for pod in pods if pod["type"] == "person" and pod["facts"]] == [f"person:{person}"]
+
+
 @pytest.mark.parametrize("is_wanted", [True, False])
 def test_recall_failures_is_whether_a_failure_brings_what_got_through(
     desk: Callable[..., Desk], is_wanted: bool

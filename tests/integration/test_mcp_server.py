@@ -24,7 +24,7 @@ FULL = {
     "memory_store", "memory_search", "memory_update", "memory_delete", "memory_supersede", "memory_link",
     "memory_build_context", "memory_similar", "memory_topics", "memory_timeline", "memory_related", "memory_health",
     "memory_conflicts", "memory_set_project", "memory_set_config", "conversation_start", "conversation_tree",
-    "conversation_threads", "conversation_stale",
+    "conversation_threads", "conversation_stale", "list_pods", "get_pod",
 }  # fmt: skip
 CHARS_PER_TOKEN = 4
 

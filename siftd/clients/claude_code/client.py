@@ -8,7 +8,7 @@ from typing import Any
 from siftd.clients.claude_code.facts import CLIENT, PROMPT, input_identity
 from siftd.clients.claude_code.hooks import decode_envelope
 from siftd.clients.client import Head, Moment, Reader, Where
-from siftd.clients.nested_output import nested
+from siftd.clients.nested_output import NestedOutput
 from siftd.clients.support import Support
 from siftd.finding import Finding
 from siftd.install.change import Change
@@ -81,10 +81,11 @@ class Wirer:
         yield from check_agent(where)
 
 
-class ClaudeCode:
+class ClaudeCode(NestedOutput):
     """Anthropic's Claude Code, from version 2.0 on."""
 
     name = CLIENT
+    names = _NAMES
     title = "Claude Code"
     files = Transcripts()
     installer = Wirer()
@@ -105,9 +106,3 @@ class ClaudeCode:
 
     def identify_input(self, tool: str, tool_input: Any) -> str:
         return input_identity(tool, tool_input)
-
-    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
-        return nested(_NAMES[moment], text, notice)
-
-    def name_of(self, moment: Moment) -> str:
-        return _NAMES[moment]

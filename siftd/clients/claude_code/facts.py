@@ -50,11 +50,6 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     transcript: str | None = None
 
 
-def column_text(text: str) -> str:
-    """Text for a column that people read with sqlite3, which ends a text at its first NUL."""
-    return text.replace("\x00", "\ufffd")
-
-
 def tool_event(
     origin: Origin, tool: str, tool_use_id: str | None, tool_input: Any, answer: Payload, outcome: Outcome
 ) -> Event:

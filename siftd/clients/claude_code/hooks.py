@@ -9,13 +9,13 @@ import msgspec
 from siftd.clients.claude_code.facts import (
     CLIENT,
     Origin,
-    column_text,
     prompt_event,
     settle_input,
     stop_event,
     tool_event,
     typed_prompt,
 )
+from siftd.clients.facts import column_text
 from siftd.clients.media import may_hold_media, without_media
 from siftd.clients.tolerant_json import decode_as
 from siftd.errors import EnvelopeRejected

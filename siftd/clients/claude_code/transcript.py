@@ -33,7 +33,6 @@ from siftd.clients.claude_code.facts import (
     CLIENT,
     Origin,
     between,
-    column_text,
     compaction_event,
     prompt_event,
     settle_input,
@@ -43,6 +42,7 @@ from siftd.clients.claude_code.facts import (
     typed_prompt,
 )
 from siftd.clients.client import Decoded, Head, Skipped
+from siftd.clients.facts import column_text
 from siftd.clients.media import may_hold_media, without_media
 from siftd.clients.tolerant_json import decode_as
 from siftd.errors import EnvelopeRejected

@@ -10,7 +10,7 @@ from siftd.clients.client import Head, Installer, Moment, Reader
 from siftd.clients.codex import facts
 from siftd.clients.codex.home import codex_home
 from siftd.clients.codex.hooks import decode_envelope
-from siftd.clients.nested_output import nested
+from siftd.clients.nested_output import NestedOutput
 from siftd.clients.support import Support
 from siftd.model import Event, SessionChange
 
@@ -44,10 +44,11 @@ class Rollouts:
         return {}
 
 
-class Codex:
+class Codex(NestedOutput):
     """OpenAI's Codex CLI and what shares its home: its editor extensions and its app."""
 
     name = facts.CLIENT
+    names = _NAMES
     title = "Codex"
     files = Rollouts()
     support = Support(
@@ -74,9 +75,3 @@ class Codex:
 
     def identify_input(self, tool: str, tool_input: Any) -> str:
         return facts.identify_input(tool, tool_input)
-
-    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
-        return nested(_NAMES[moment], text, notice)
-
-    def name_of(self, moment: Moment) -> str:
-        return _NAMES[moment]

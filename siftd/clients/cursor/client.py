@@ -6,8 +6,9 @@ import functools
 from typing import Any
 
 from siftd.clients.client import Installer, Moment
-from siftd.clients.cursor.facts import CLIENT, PROMPT, input_identity
+from siftd.clients.cursor.facts import CLIENT, PROMPT
 from siftd.clients.cursor.hooks import decode_envelope
+from siftd.clients.facts import canonical
 from siftd.clients.no_files import NoFiles
 from siftd.clients.support import Support
 from siftd.model import Event, SessionChange
@@ -44,7 +45,7 @@ class Cursor:
         return decode_envelope(raw, ts=ts)
 
     def identify_input(self, tool: str, tool_input: Any) -> str:  # noqa: ARG002 - the input alone
-        return input_identity(tool_input)
+        return canonical(tool_input)
 
     def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:  # noqa: ARG002 - it shows no line
         return {"additional_context": text} if text and moment != "prompt" else {}

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from siftd.clients.cursor.tools import cursor_tool
+from siftd.clients.facts import canonical
 from siftd.model import Event, Outcome
 
 CLIENT = "cursor"
@@ -32,19 +33,6 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     from_transcript: bool = False
 
 
-_canonical = msgspec.json.Encoder(order="deterministic")
-
-
-def column_text(text: str) -> str:
-    """Text for a column that people read with sqlite3, which ends a text at its first NUL."""
-    return text.replace("\x00", "\ufffd")
-
-
-def input_identity(tool_input: Any) -> str:
-    """A canonical text of an input."""
-    return _canonical.encode(tool_input).decode()
-
-
 def call_event(
     origin: Origin, tool: str, tool_input: Any, answer: Payload, outcome: Outcome | None, call_id: str | None = None
 ) -> Event:
@@ -57,7 +45,7 @@ def call_event(
         tool=tool,
         action=known.action,
         payload={"tool_input": tool_input, **answer},
-        identity=("tool", tool, input_identity(tool_input)),
+        identity=("tool", tool, canonical(tool_input)),
         delivery=("tool", call_id) if call_id else (),
         outcome=outcome,
         said_by=known.said_by,

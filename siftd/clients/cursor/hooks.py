@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from siftd.clients.cursor import facts
-from siftd.clients.cursor.facts import CLIENT, Origin, column_text
+from siftd.clients.cursor.facts import CLIENT, Origin
+from siftd.clients.facts import column_text
 from siftd.clients.failed import as_error
 from siftd.clients.media import may_hold_media, without_media
 from siftd.clients.tolerant_json import decode_as

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from siftd.clients.client import Head, Installer, Moment, Reader
 from siftd.clients.droid.facts import CLIENT, PROMPT
 from siftd.clients.droid.hooks import decode_envelope
-from siftd.clients.facts import canonical
-from siftd.clients.nested_output import nested
+from siftd.clients.nested_output import NestedOutput
 from siftd.clients.support import Support
 from siftd.model import Event, SessionChange
 
@@ -44,10 +42,11 @@ class Sessions:
         return {}
 
 
-class Droid:
+class Droid(NestedOutput):
     """Factory's droid, from version 0.215 on."""
 
     name = CLIENT
+    names = _NAMES
     title = "droid"
     files = Sessions()
     support = Support(
@@ -71,12 +70,3 @@ class Droid:
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
         return decode_envelope(raw, ts=ts)
-
-    def identify_input(self, tool: str, tool_input: Any) -> str:  # noqa: ARG002 - the input alone
-        return canonical(tool_input)
-
-    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
-        return nested(_NAMES[moment], text, notice)
-
-    def name_of(self, moment: Moment) -> str:
-        return _NAMES[moment]

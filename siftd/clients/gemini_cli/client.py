@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from siftd.clients.client import Head, Installer, Moment, Reader
-from siftd.clients.facts import canonical
 from siftd.clients.gemini_cli.facts import CLIENT, PROMPT
 from siftd.clients.gemini_cli.hooks import decode_envelope
-from siftd.clients.nested_output import nested
+from siftd.clients.nested_output import NestedOutput
 from siftd.clients.support import Support
 from siftd.model import Event, SessionChange
 
@@ -46,10 +44,11 @@ class Sessions:
         return {}
 
 
-class GeminiCli:
+class GeminiCli(NestedOutput):
     """Google's Gemini CLI, from version 0.61 on."""
 
     name = CLIENT
+    names = _NAMES
     title = "Gemini CLI"
     files = Sessions()
     support = Support(
@@ -73,12 +72,3 @@ class GeminiCli:
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
         return decode_envelope(raw, ts=ts)
-
-    def identify_input(self, tool: str, tool_input: Any) -> str:  # noqa: ARG002 - the input alone
-        return canonical(tool_input)
-
-    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
-        return nested(_NAMES[moment], text, notice)
-
-    def name_of(self, moment: Moment) -> str:
-        return _NAMES[moment]

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from siftd.clients.facts import column_text
 from siftd.clients.media import without_media
 from siftd.clients.opencode.tools import known_tool, standard_name
 from siftd.clients.own import ids_alone, is_own_call
@@ -165,11 +166,6 @@ def typed(parts: Any) -> str:
 def canonical_text(value: Any) -> str:
     """Return a text that is the same for equal values."""
     return msgspec.json.encode(value, order="deterministic").decode()
-
-
-def column_text(text: str) -> str:
-    """Text for a column that people read with sqlite3, which ends a text at its first NUL."""
-    return text.replace("\x00", "\ufffd")
 
 
 def _answer(tool: str, state: Payload, facts: Payload) -> tuple[Payload, Outcome]:

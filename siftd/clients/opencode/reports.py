@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
+from siftd.clients.facts import column_text
 from siftd.clients.opencode.facts import (
     CLIENT,
     Origin,
-    column_text,
     compaction_event,
     end_event,
     prompt_event,

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from siftd.clients.client import Decoded, Skipped
+from siftd.clients.facts import column_text
 from siftd.clients.opencode.facts import (
     Origin,
-    column_text,
     compaction_event,
     end_event,
     prompt_event,

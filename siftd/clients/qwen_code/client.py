@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from siftd.clients.client import Head, Installer, Moment, Reader
-from siftd.clients.facts import canonical
-from siftd.clients.nested_output import nested
+from siftd.clients.nested_output import NestedOutput
 from siftd.clients.qwen_code.facts import CLIENT, PROMPT
 from siftd.clients.qwen_code.hooks import decode_envelope
 from siftd.clients.support import Support
@@ -46,10 +44,11 @@ class Chats:
         return {} if head.agent_id or not head.session_id else spawned_agents(path, head.session_id)
 
 
-class QwenCode:
+class QwenCode(NestedOutput):
     """Qwen Code, from version 0.24 on."""
 
     name = CLIENT
+    names = _NAMES
     title = "Qwen Code"
     files = Chats()
     support = Support(
@@ -73,12 +72,3 @@ class QwenCode:
 
     def decode(self, raw: bytes, *, ts: int) -> Event | SessionChange:
         return decode_envelope(raw, ts=ts)
-
-    def identify_input(self, tool: str, tool_input: Any) -> str:  # noqa: ARG002 - the input alone
-        return canonical(tool_input)
-
-    def printed(self, moment: Moment, text: str, notice: str) -> dict[str, Any]:
-        return nested(_NAMES[moment], text, notice)
-
-    def name_of(self, moment: Moment) -> str:
-        return _NAMES[moment]
