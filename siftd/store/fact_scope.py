@@ -12,6 +12,7 @@ from typing import Any
 
 from siftd.filters import Filters
 from siftd.store.scope import glob_escaped
+from siftd.store.type_repair import read_moment
 
 OWNER = "memory"
 """What a hit that is a fact is called where people and agents ask for it."""
@@ -33,10 +34,10 @@ _BEGUN = """
 (m.valid_from IS NULL OR m.valid_from <= ?) AND (m.valid_to IS NULL OR m.valid_to > ? OR m.status <> 'active')
 """
 """What holds, and what was replaced; what has merely expired is neither."""
-COLUMNS = """
-m.id, m.ts, m.updated_ts, m.category AS type, m.text, m.tags, m.project, m.importance, m.confidence, m.valid_from,
-m.valid_to, m.session_id, m.source, m.pinned, m.uid, m.said_by, m.waits, m.status, m.superseded_by, m.scope, m.origin,
-m.topic, m.quote, m.client
+COLUMNS = f"""
+m.id, m.ts, m.updated_ts, m.category AS type, m.text, m.tags, m.project, m.importance, m.confidence,
+{read_moment("m.valid_from")} AS valid_from, {read_moment("m.valid_to")} AS valid_to, m.session_id, m.source, m.pinned,
+m.uid, m.said_by, m.waits, m.status, m.superseded_by, m.scope, m.origin, m.topic, m.quote, m.client
 """
 SHOWN = f"SELECT {COLUMNS} FROM facts m"  # noqa: S608 - constants only
 SHOWN_READ = f"""

@@ -147,7 +147,7 @@ def test_a_hung_daemon_costs_one_wait_and_no_event(place: Place) -> None:
     assert all(run.is_silent for run in later)
     place.wait_for_couriers()
     assert place.dropped() == 0
-    assert len(place.spool_files()) == 19
+    assert len(place.spool_files()) >= 19  # a courier too busy to say that it took a frame: both keep it
 
     os.kill(daemon.pid, signal.SIGCONT)
     place.ask("drain")
