@@ -125,6 +125,8 @@ def _environment(home: Path, api_url: str) -> dict[str, str]:
         "ANTHROPIC_API_KEY": "none-needed-on-loopback",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
+        # Else its first request goes out while an MCP server is still starting, without that server's tools.
+        "MCP_CONNECTION_NONBLOCKING": "false",
         "HTTP_PROXY": CLOSED_PORT,
         "HTTPS_PROXY": CLOSED_PORT,
         "NO_PROXY": "127.0.0.1,localhost",
