@@ -147,8 +147,14 @@ class ContextInjector:
             if each[:1] in ids.KINDS and ids.is_id(each)
         ]
         if shown:
-            events = await self._store.read(lambda c: [injection_ledger.find_event_of(c, each) for each in shown])
-            printed = [Injection(each, event, {"section": "kept"}) for each, event in zip(shown, events, strict=True)]
+
+            def read(connection: Database) -> list[Injection]:
+                has = injection_ledger.session_state(connection, captured.session_id).told  # by an answer just too late
+                new = [each for each in shown if each not in has]
+                find = partial(injection_ledger.find_event_of, connection)
+                return [Injection(each, find(each), {"section": "kept"}) for each in new]
+
+            printed = await self._store.read(read)
             await self._note(captured.session_id, client_named(captured.client).name_of("start"), printed)
 
     async def warm(self) -> None:

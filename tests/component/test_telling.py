@@ -297,6 +297,15 @@ async def test_what_a_hook_printed_without_a_daemon_is_not_given_again(memory: M
     assert await told(memory, prompt("which postgres is in production?")) == ""
 
 
+async def test_what_an_answer_and_the_kept_brief_both_gave_is_noted_once(memory: Memory) -> None:
+    """The hook stopped waiting in the moment in which the daemon answered."""
+    kept = (await memory.ask("remember", text=POSTGRES, pin=True, typed=True))["id"]
+    assert kept in await told(memory, start())
+    await memory.services.injector.note_printed(message(memory, start(), told=kept))
+    noted = (await memory.ask("injections"))["injections"]
+    assert [each["piece"] for each in noted] == [kept]
+
+
 async def test_a_hook_that_gave_up_was_given_nothing(memory: Memory) -> None:
     await memory.ask("remember", text=POSTGRES)
     asked = prompt("which postgres is in production?")
