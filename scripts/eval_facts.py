@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from bench_stand import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "support"))
 
-from fact_labels import HALVES, LABELS, counted_of, labelled
+from fact_labels import HALVES, counted_of, labelled
 from opened_memory import opened
 
 from siftd.embed.embedder import Blend384
@@ -65,9 +64,16 @@ def main() -> None:
 
 async def _given_later() -> None:
     """Print how many facts are given at a later prompt on the same matter, and how many other prompts are given one."""
-    rows = [json.loads(line) for line in (LABELS / "later.jsonl").read_text(encoding="utf-8").splitlines()]
+    for half in HALVES:
+        rows = labelled("later", half)
+        given = await _given_of(rows)
+        asked = Counter("other prompts" if row["fact"] is None else "the same matter" for row in rows)
+        shares = ", ".join(f"{what} {given[what]} of {asked[what]}" for what in asked)
+        print(f"\ngiven at a later prompt, {half}: {shares}")
+
+
+async def _given_of(rows: Sequence[dict[str, Any]]) -> Mapping[str, int]:
     given = {"the same matter": 0, "other prompts": 0}
-    asked = Counter("other prompts" if row["fact"] is None else "the same matter" for row in rows)
     with tempfile.TemporaryDirectory(prefix="siftd-facts-") as folder:
         async with opened(Path(folder)) as memory:
             ids = {}
@@ -80,7 +86,7 @@ async def _given_later() -> None:
                     given["other prompts"] += bool(got)
                 else:
                     given["the same matter"] += ids[row["fact"]] in got
-    print("\ngiven at a later prompt: " + ", ".join(f"{what} {given[what]} of {asked[what]}" for what in given))
+    return given
 
 
 def _verdicts(rows: Sequence[dict[str, Any]], half: str, floor: float, *, shows: bool) -> None:

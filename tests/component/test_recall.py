@@ -199,3 +199,15 @@ async def test_a_wrong_request_is_refused(memory: Memory, fields: dict[str, Any]
 
     with pytest.raises(RequestInvalid):
         await memory.ask("recall", **fields)
+
+
+async def test_what_a_person_stated_comes_back_where_the_prompt_is_about_more_than_that(tmp_path: Path) -> None:
+    stated = "Don't push migrations through by executing them directly on the server"
+    about = "the migration did not run on the server, run it there"
+    for number, typed in enumerate((True, False)):  # typed by a person; noted by an agent
+        async with opened(tmp_path / str(number)) as memory:
+            await memory.ask("remember", text=stated, type="preference", typed=typed)
+            given = await memory.ask("recall", prompt=about)
+            assert [item["id"] for item in given["items"]] == (["m1"] if typed else [])
+            other = await memory.ask("recall", prompt="why does the server answer with status 502")
+            assert other["items"] == []
