@@ -198,8 +198,9 @@ def candidate_of(signature: str, end: End, *, failed: int, ts: int, named: Seque
     """
     if end.change is not None or len(named) < 2 or set(named[1:]) <= {named[0]} or "…" in "".join(named):
         return None
-    ended = ", then ".join(f"`{each}`" for each in named[1:][-2:])
-    text = f"`{named[0]}` fails with “{signature[:_TOLD_CHARS]}”; {ended} ended that"
+    failing, *ending = _without_its_number(named)
+    ended = ", then ".join(f"`{each}`" for each in ending[-2:])
+    text = f"`{failing}` fails with “{signature[:_TOLD_CHARS]}”; {ended} ended that"
     return Candidate(
         text=text[:TEXT_CHARS_MAX],
         category="issue",
@@ -211,3 +212,10 @@ def candidate_of(signature: str, end: End, *, failed: int, ts: int, named: Seque
         topic=f"error:{signature[:100]}",
         valid_from=ts,
     )
+
+
+def _without_its_number(commands: Sequence[str]) -> list[str]:
+    """Return commands with "N" for a number that all of them are given: which pull request it was is of one day."""
+    words = [each.split(" ") for each in commands]
+    numbers = {word for word in words[0] if word.isdecimal()}.intersection(*words[1:])
+    return [" ".join("N" if word in numbers else word for word in each) for each in words]

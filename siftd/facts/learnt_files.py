@@ -13,14 +13,16 @@ from typing import NamedTuple
 from siftd.facts.model import TEXT_CHARS_MAX, Candidate
 
 SET_FILES_MAX = 12
-SUPPORT_MIN = 3
-"""Sets in which two files were changed together."""
+DAYS_MIN = 3
+"""On which two files were changed together. What one feature touched for a day, in however many sessions, is done with
+when the feature is: of nine such pairs on a recorded page its maintainer would have signed none."""
 CONFIDENCE_MIN = 0.6
 """Of the sets that hold either of them."""
 PAIRS_MAX = 40
 TEST_PAIRS_MIN = 3
 TEST_SHARE_MIN = 0.7
 _SOURCES_MAX = 8
+_DAY_MS = 86_400_000
 _PATH_CHARS_MAX = 90
 _TEST_FOLDERS = frozenset(("test", "tests", "spec", "specs", "__tests__"))
 
@@ -51,8 +53,8 @@ def together(sets: Sequence[ChangeSet]) -> list[Candidate]:
         either = alone[one] + alone[other] - len(theirs)
         confidence = len(theirs) / either
         text = f"{one} and {other} are changed together"
-        sessions = {each.session_id for each in theirs}
-        if len(theirs) < SUPPORT_MIN or confidence < CONFIDENCE_MIN or len(sessions) < 2 or len(text) > TEXT_CHARS_MAX:
+        days = {each.ts // _DAY_MS for each in theirs}
+        if len(days) < DAYS_MIN or confidence < CONFIDENCE_MIN or len(text) > TEXT_CHARS_MAX:
             continue
         if is_test_of(other, one) or is_test_of(one, other):
             continue  # that is told once for a folder

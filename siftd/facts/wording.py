@@ -41,9 +41,13 @@ _OF_THE_PERSON = (
     (re.compile(r"^ich bevorzuge\b", re.I), "Die Person bevorzugt"),
     (re.compile(r"^ich möchte\b", re.I), "Die Person möchte"),
     (re.compile(r"^ich mag\b", re.I), "Die Person mag"),
+    (re.compile(r"^let'?s not\b", re.I), "We decided not to"),
+    (re.compile(r"^let'?s\b", re.I), "We decided to"),
     (re.compile(r"^my\b", re.I), "The person's"),
 )
 _UNWRITTEN = re.compile(r"\b(do|does|ca|wo|is|are|must|should)nt\b", re.IGNORECASE)
+_ITS = re.compile(r"\bits (?=better\b|best\b)", re.IGNORECASE)
+_OPINION = re.compile(r", i (?:think|feel|guess) (?:that )?(?=we\b|it|the\b)", re.IGNORECASE)
 _MY = re.compile(r"\bmy\b", re.IGNORECASE)
 _BLANKS = re.compile(r"\s+")
 
@@ -70,6 +74,7 @@ def as_statement(clause: str, *, is_prompt: bool) -> str:
                 break
     if text.startswith("(") and text.rstrip(".! ").endswith(")"):
         text = text.strip("(). ")
+    text = _ITS.sub("it's ", _OPINION.sub(", ", text))
     text = _UNWRITTEN.sub(lambda found: f"{found[1]}n't", text)
     text = text.rstrip(" .!:;,…。)") if text.count("(") < text.count(")") else text.rstrip(" .!:;,…。")
     if not text:

@@ -136,12 +136,20 @@ async def test_a_persons_word_on_a_command_stands(memory: Memory) -> None:
 
 async def test_files_that_are_changed_together_are_learnt(memory: Memory) -> None:
     for number, session in enumerate("abc"):
-        at = number * 100
+        at = (number - 3) * DAY
         await edited(memory, "schema/tables.sql", session=session, at=at + 1)
         await edited(memory, "docs/tables.md", session=session, at=at + 2)
         await ran(memory, "git commit -m x", session=session, at=at + 3)
         await edited(memory, f"src/only{number}.py", session=session, at=at + 4)
     assert await learnt(memory) == ["docs/tables.md and schema/tables.sql are changed together"]
+
+
+async def test_what_a_feature_touched_in_a_day_is_not_changed_together_for_ever(memory: Memory) -> None:
+    for number, session in enumerate("abcde"):
+        at = -(number % 2) * DAY + number * 100
+        await edited(memory, "schema/tables.sql", session=session, at=at + 1)
+        await edited(memory, "docs/tables.md", session=session, at=at + 2)
+    assert await learnt(memory) == []
 
 
 async def test_a_mass_edit_says_nothing(memory: Memory) -> None:
@@ -165,7 +173,7 @@ async def test_an_error_that_came_back_is_learnt_with_the_command_that_ended_it(
     assert await learnt(memory) == []
     await ran(memory, "gh pr diff 2 --stat", error, at=3, session="b")
     assert await learnt(memory, "text", "said_by") == [
-        ("`gh pr diff 1 --stat` fails with “unknown flag: --stat”; `gh pr diff 1 --name-only` ended that", "output")
+        ("`gh pr diff N --stat` fails with “unknown flag: --stat”; `gh pr diff N --name-only` ended that", "output")
     ]
     assert await memory.rows("SELECT event_id FROM fact_sources ORDER BY 1") == [(failed,), (ended,)]
 
