@@ -202,6 +202,10 @@ class Committer:
         know yet."""
         return self._opt_outs.off_since(session_id)
 
+    def sessions_off(self) -> list[tuple[str, int]]:
+        """Return each session of which nothing is kept, with since when; the newest first."""
+        return self._opt_outs.open_sessions()
+
     def off_until_now(self, session_id: str) -> opt_outs.Span | None:
         """Return the time that was off if what is off ends now; None where nothing is."""
         return self._opt_outs.off_until(session_id, self._clock.now_ms(), uptime_ms(self._clock))

@@ -20,6 +20,9 @@ from siftd.workspace.identity import path_as_text
 if TYPE_CHECKING:
     from siftd.daemon.services import Services
 
+PAUSED_SESSIONS_MAX = 20
+"""That are listed, the newest. Arbitrary."""
+
 
 async def info(services: Services) -> InfoAnswer:
     """Return the state of everything."""
@@ -64,6 +67,10 @@ async def info(services: Services) -> InfoAnswer:
         "backends": services.backends.states(),
         "tokens": tokens,
         "pausedSince": storage.committer.off_since(),
+        "pausedSessions": [
+            {"sessionId": session, "since": since}
+            for session, since in storage.committer.sessions_off()[:PAUSED_SESSIONS_MAX]
+        ],
         "log": {
             "segments": len(files),
             "bytes": sum(file.stat().st_size for file in files),

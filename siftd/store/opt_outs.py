@@ -62,6 +62,11 @@ class OptOuts:
         """Return since when nothing of a session, or nothing at all, is kept; None while it is."""
         return min((since for since, until in self._spans.get(session_id, ()) if until is None), default=None)
 
+    def open_sessions(self) -> list[tuple[str, int]]:
+        """Return each session of which nothing is kept, with since when; the newest first."""
+        since = {each: self.off_since(each) for each in self._spans if each != EVERY_SESSION}
+        return sorted(((each, ts) for each, ts in since.items() if ts is not None), key=lambda one: (-one[1], one[0]))
+
     def off_until(self, session_id: str, now_ms: int, uptime_ms: int) -> Span | None:
         """Return what was off if it ends now; None where nothing is.
 

@@ -36,6 +36,8 @@ class KnownBackend(msgspec.Struct, frozen=True):
 KNOWN = ("extractive", "auto", "ollama", "anthropic", "openai", "command", "sampling")
 FindSampler: TypeAlias = "Callable[[], Sampler | None]"
 """Returns what asks the model of an attached client, while one offers it."""
+_NEARLY = 0.75
+"""How alike a name must be to be taken for a slip of the keys: of `nope`, openai is none. A guess sends words away."""
 _NEEDS_MODEL = ("ollama", "openai")
 
 
@@ -54,7 +56,7 @@ def check_backend(spec: str, *, base_url: str | None = None, command: Sequence[s
     if kind == "command" and not command:
         raise ConfigInvalid("memory.backend: command needs the program to run", hint="set memory.command")
     if kind not in KNOWN:
-        near = difflib.get_close_matches(kind, KNOWN, 1)
+        near = difflib.get_close_matches(kind, KNOWN, 1, _NEARLY)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(KNOWN)}"
         raise ConfigInvalid(f"memory.backend: no backend is called {kind!r}", hint=hint)
 

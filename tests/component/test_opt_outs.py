@@ -56,7 +56,9 @@ async def test_only_a_session_that_is_known_is_paused_by_any_beginning_of_its_id
         assert (await memory.ask("pause", session="no", known=True))["session"] == "nope"
         await try_capture(memory, "nope", NOW + 1)
         assert await told(memory) == []
+        assert (await memory.ask("info"))["pausedSessions"] == [{"sessionId": "nope", "since": NOW}]
         assert (await memory.ask("resume", session="nop", known=True))["since"] is not None
+        assert (await memory.ask("info"))["pausedSessions"] == []
         await try_capture(memory, "nope", NOW + 60 * SECOND)
         assert len((await memory.ask("timeline", session="nop"))["events"]) == 1
         with pytest.raises(RequestInvalid):

@@ -393,7 +393,11 @@ def test_the_fast_path_imports_nothing_heavy(mem: Mem, paths: WorkspacePaths) ->
         assert done.stderr.split() == [], arguments
 
 
-def test_a_reader_that_has_seen_enough_is_no_failure_of_ours(mem: Mem, paths: WorkspacePaths) -> None:
+@pytest.mark.parametrize("unbuffered", [None, "1"], ids=["as a person has it", "unbuffered"])
+def test_a_reader_that_has_seen_enough_is_no_failure_of_ours(unbuffered: str | None) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    if unbuffered is not None:
+        environment["PYTHONUNBUFFERED"] = unbuffered
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
@@ -402,6 +406,7 @@ def test_a_reader_that_has_seen_enough_is_no_failure_of_ours(mem: Mem, paths: Wo
         stderr=subprocess.PIPE,
         text=True,
         check=False,
+        env=environment,
     )
     os.close(writer)
     assert done.stderr == ""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 RECENT_MS = 86_400_000
 """What happened earlier than this is history."""
+SESSION_CHARS = 8
+"""Of a session's id, as everywhere that one is listed."""
 SLOW_LATELY_MS = 600_000
 AT_REST = ("ready", "stopped")
 
@@ -53,6 +55,10 @@ def _paused(state: State) -> Iterator[Finding]:
     if state.get("pausedSince") is not None:
         message = f"nothing is captured since it was paused ({format_time(state['pausedSince'])})"
         yield Finding("capture", "problem", message, "run `mem resume`")
+    for each in state.get("pausedSessions", ()):
+        session = each["sessionId"][:SESSION_CHARS]
+        message = f"nothing of session {session} is captured (since {format_time(each['since'])})"
+        yield Finding("capture", "note", message, f"`mem resume --session {session}` ends that")
 
 
 def _captures(state: State) -> Iterator[Finding]:

@@ -270,7 +270,7 @@ class FactRequests:
 
         found = await self._store.read(read)
         if request.id is not None and not found:
-            raise RequestInvalid("there is no such conversation", hint="`conversation_threads` lists them")
+            raise RequestInvalid("there is no such conversation", hint="ask without an id for a list of them")
         if request.id is not None or request.stale_days is not None:
             return {"conversations": found, "nextCursor": None}
         shown, rest = cursors.page(found, limit, lambda each: (max(each["lastTs"], each["rememberedTs"]), each["id"]))

@@ -158,6 +158,13 @@ class Recovery(TypedDict):
     rescued: RescuedRows | None
 
 
+class PausedSession(TypedDict):
+    """A session of which nothing is captured, by `pause` or by a word in a prompt."""
+
+    sessionId: str
+    since: int
+
+
 class InfoAnswer(TypedDict):
     """The state of everything. What is not required is told by a running daemon alone."""
 
@@ -171,6 +178,7 @@ class InfoAnswer(TypedDict):
     backends: list[NamedBackend]
     tokens: NotRequired[Tokens]
     pausedSince: NotRequired[int | None]
+    pausedSessions: NotRequired[list[PausedSession]]
     log: LogState
     captures: dict[str, int]
     spool: Files
