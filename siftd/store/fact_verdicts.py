@@ -23,6 +23,7 @@ import sqlite3
 from typing import Any, Literal, get_args
 
 from siftd.log.record import Record
+from siftd.store import pods
 from siftd.store.answers import as_rows
 from siftd.store.fact_sources import cite
 from siftd.wire.requests.memories import FactVerdict
@@ -71,6 +72,7 @@ def apply(connection: sqlite3.Connection, payload: dict[str, Any], record: Recor
         connection.execute(_END, (fact_id, _ENDS[what], payload.get("by"), ts))
         if _ENDS[what] == "superseded":
             connection.execute(_LINK, (payload.get("by"), fact_id, ts))
+            pods.inherit(connection, payload.get("by"), fact_id)
     elif what == "merge":
         connection.execute(_MERGE, (fact_id, payload.get("confidence"), ts))
     elif what == "confirm":

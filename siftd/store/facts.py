@@ -14,7 +14,7 @@ import sqlite3
 from typing import Any, TypedDict
 
 from siftd.log.record import Record
-from siftd.store import fact_verdicts
+from siftd.store import fact_verdicts, pods
 from siftd.store.answers import as_rows
 from siftd.store.fact_scope import LIVE, LIVE_FOR_OTHERS, SHOWN, VALID
 from siftd.store.fact_sources import cite, list_sources
@@ -105,6 +105,7 @@ def link(connection: sqlite3.Connection, from_id: int, to_id: int, relation: str
         (from_id, to_id, relation, ts),
     )
     if relation == "supersedes":
+        pods.inherit(connection, from_id, to_id)
         settle_superseded(connection, from_id)
 
 

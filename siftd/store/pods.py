@@ -28,6 +28,10 @@ WHERE p.id = ?1 AND f.id = ?2
 ON CONFLICT (pod_id, fact_id) DO UPDATE SET role = excluded.role, position = excluded.position
 WHERE role <> excluded.role
 """
+_INHERIT = """
+INSERT OR IGNORE INTO pod_members (pod_id, fact_id, role, position)
+SELECT x.pod_id, f.id, x.role, x.position FROM pod_members x, facts f WHERE x.fact_id = ?2 AND f.id = ?1
+"""
 _PODS = "SELECT id, type, external_id, title, status FROM pods ORDER BY type, external_id"
 _MEMBERS = "SELECT pod_id, fact_id, role FROM pod_members ORDER BY pod_id, position, fact_id"
 _HOLDS = f"NOT m.waits AND {LIVE_FOR_OTHERS} AND (m.valid_to IS NULL OR m.valid_to > :now)"
@@ -68,6 +72,14 @@ def change(connection: sqlite3.Connection, payload: dict[str, Any], record: Reco
         connection.execute("UPDATE pods SET status = ? WHERE id = ?", (payload["status"], payload["pod"]))
     if payload.get("role") in ROLES:
         connection.execute(_MEMBER, (payload["pod"], payload["fact"], payload["role"], record.seq))
+
+
+def inherit(connection: sqlite3.Connection, newer: int | None, older: int) -> None:
+    """Make what takes a fact's place a member of the same pods: a corrected step stays one, what is private private.
+
+    The older one stays a member: it is history, and as private as it was.
+    """
+    connection.execute(_INHERIT, (newer, older))
 
 
 def has_tables(connection: sqlite3.Connection) -> bool:

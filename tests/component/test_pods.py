@@ -209,6 +209,28 @@ async def test_what_is_private_to_a_person_comes_with_nobody_elses_import(tmp_pa
         assert (await handed(memory, about="hot fix"))["playbook:hot-fix"] == ["Tag the commit", "make publish"]
 
 
+async def test_what_takes_a_members_place_has_its_place_in_the_pod_and_is_as_private(tmp_path: Path) -> None:
+    file = str(tmp_path / "all.jsonl")
+    async with opened(tmp_path / "a", facts_person="anna") as memory:
+        await fill(memory)
+        first, _, mine, _ = (row[0] for row in await memory.rows("SELECT id FROM facts ORDER BY id"))
+        await memory.ask("correct", id=f"m{first}", text="Tag the commit and sign it", typed=True)
+        await memory.ask("supersede", id=f"m{mine}", text="I like long answers", type="preference", typed=True)
+        stands = await handed(memory, about="hot fix")
+        assert stands["playbook:hot-fix"] == ["Tag the commit and sign it", "make publish"]
+        assert stands["person:anna"] == ["I like long answers"]
+        await memory.ask("export", path=file)
+    await rebuilt(tmp_path / "a")
+    async with opened(tmp_path / "a", facts_person="anna") as memory:
+        assert await handed(memory, about="hot fix") == stands
+    async with opened(tmp_path / "a", facts_person="ben") as memory:
+        page = json.dumps([await memory.ask("context", explain=True), await memory.ask("pods")])
+        assert "answers" not in page
+    async with opened(tmp_path / "b", facts_person="ben") as memory:
+        await memory.ask("import", path=file)
+        assert await memory.rows("SELECT 1 FROM facts WHERE text LIKE '%answers%'") == []
+
+
 # Erasing
 
 
