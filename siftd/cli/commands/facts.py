@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os.path
+import os
+import sys
 from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
-from siftd.cli.output import clean, count, format_day, note, one_line, paint, say, say_json
+from siftd.cli.output import clean, count, format_day, is_terminal, note, one_line, paint, say, say_json
 from siftd.wire import asking
 from siftd.wire.global_routing import LETTER
 from siftd.workspace.paths import GLOBAL
@@ -35,6 +36,10 @@ _HEADINGS = {
 """How the page names categories, in its order."""
 
 
+_ID_WIDTH = 6
+_INDENT = " " * (_ID_WIDTH + 3)
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--as-of", metavar="WHEN", help="what held then: a date, 2d (ago)")
     parser.add_argument("--category", help="only of this one: preference, decision, convention, workflow, ...")
@@ -61,7 +66,7 @@ def run(context: Context, options: Namespace) -> int:
         say(("\n" if number else "") + paint(heading, "bold"))
         for each in found:
             if each["type"] == category:
-                say(_line(each))
+                _say_fact(each)
     if of_sessions:
         note(f"mem: {count(of_sessions, 'fact')} more of single sessions; --all lists them")
     elif not found:
@@ -89,7 +94,22 @@ def _groups(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return known + [(name, clean(name).capitalize()) for name in sorted(there - _HEADINGS.keys())]
 
 
-def _line(fact: dict[str, Any]) -> str:
+def _say_fact(fact: dict[str, Any]) -> None:
+    """Print a fact whole, with whose word it is and since when: in one line, at a terminal in as many as it needs."""
+    name = f"{fact['id']:<{_ID_WIDTH}}"
+    text = f"{one_line(fact['text'], used=-10_000)}  ({', '.join(_notes(fact))})"
+    lines = [text]
+    if is_terminal():
+        from textwrap import wrap
+
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns or 80
+        lines = wrap(text, max(columns - len(_INDENT), 20), break_on_hyphens=False)
+    say(f"  {paint(name, 'cyan')} {lines[0]}")
+    for line in lines[1:]:
+        say(f"{_INDENT}{line}")
+
+
+def _notes(fact: dict[str, Any]) -> list[str]:
     by = clean(fact["client"] or fact["saidBy"]) if fact["saidBy"] == "agent" else clean(fact["saidBy"])
     if fact["origin"] == "learnt":
         by = "seen"
@@ -102,5 +122,4 @@ def _line(fact: dict[str, Any]) -> str:
         notes.append("waits for your word")
     if fact["gone"]:
         notes.append(f"cited file is gone: {clean(fact['gone'][0])}")
-    name = f"{fact['id']:<5}"
-    return f"  {paint(name, 'cyan')} {one_line(fact['text'], used=-10_000)}  ({', '.join(notes)})"
+    return notes

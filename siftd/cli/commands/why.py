@@ -34,6 +34,9 @@ _SAID = {
     "rewrite": "worded anew",
 }
 
+_SESSION_CHARS = 8
+"""Of a session's id: as many as tell one from another, and `mem session` takes them."""
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="as cited: s7, m3, e12")
@@ -67,12 +70,14 @@ def _say_story(story: FactStoryAnswer, letter: str) -> None:
     until = "" if fact["validTo"] is None else f" until {format_time(fact['validTo'])}"
     sure = "" if fact["confidence"] is None else f", confidence {fact['confidence']:.2f}"
     place = "" if fact["supersededBy"] is None else f" by {letter}{fact['supersededBy']}"
-    say(f"{clean(fact['status'])}{place}, from {format_time(fact['validFrom'] or fact['ts'])}{until}{sure}")
+    what = f"{clean(fact['type'])}, importance {fact['importance']}"
+    say(f"{clean(fact['status'])}{place}, {what}, from {format_time(fact['validFrom'] or fact['ts'])}{until}{sure}")
     if fact["quote"] is not None:
         say(f"  said: {one_line(fact['quote'], 8)}")
     for each in story["sources"]:
-        by = f"{clean(each['saidBy'])}, session {clean(each['sessionId'])}"
-        say(f"  e{each['id']}  {format_time(each['ts'])}  {by}: {one_line(each['text'], 60)}")
+        by = f"{clean(each['saidBy'])}, session {clean(each['sessionId'][:_SESSION_CHARS])}"
+        head = f"  e{each['id']}  {format_time(each['ts'])}  {by}: "
+        say(f"{head}{one_line(each['text'], len(head))}")
     if fact["origin"] == "kept":
         say(f"  kept on purpose by {clean(fact['source'] or fact['saidBy'])} at {format_time(fact['ts'])}")
     for verdict in fact["history"]:
