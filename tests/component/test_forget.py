@@ -81,6 +81,7 @@ async def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
         assert await ids(memory) == [1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",
     [

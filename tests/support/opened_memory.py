@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from described import expect_described
+from empty_store import place_empty_store
 
 from siftd.config import Settings
 from siftd.daemon.handlers.router import Handlers
@@ -107,6 +108,7 @@ async def opened(folder: Path, clock: Hands | None = None, key: str = "", **valu
     workspace = Workspace(str(folder), key or find_workspace(str(folder)).key)
     paths = Home(str(folder / "home")).for_workspace(workspace.key)
     ensure_workspace(paths)
+    place_empty_store(paths, hands.now_ms())
     settings = Settings.of({name.replace("_", "."): value for name, value in values.items()})
     storage = Storage(workspace, paths, LoadedSettings(settings), hands)
     services = Services(storage, bool)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from empty_store import place_empty_store
+
 from siftd.capture.intake import Intake
 from siftd.clock import SystemClock
 from siftd.config import Settings
@@ -48,6 +50,7 @@ class OpenedStore:
 
     async def __aenter__(self) -> OpenedStore:
         ensure_workspace(self.paths)
+        place_empty_store(self.paths, 1)
         self.intake = Intake(self.paths, Settings.of(self.values))
         connection = open_writer(self.paths.database)
         migrate(connection, 1)

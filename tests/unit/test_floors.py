@@ -43,7 +43,7 @@ MAY = {
 
 def test_nothing_but_a_clients_own_room_knows_the_names_of_its_tools_and_hooks() -> None:
     found: dict[str, set[str]] = {}
-    for module in sorted((REPOSITORY / "siftd").rglob("*.py")):
+    for module in _modules_with(re.compile(rf"\b(?:{'|'.join(HOOKS | TOOLS)})\b")):
         if module.is_relative_to(CLIENTS):
             continue
         for text in _texts(module):
@@ -54,9 +54,19 @@ def test_nothing_but_a_clients_own_room_knows_the_names_of_its_tools_and_hooks()
     assert {path: names - MAY.get(path, set()) for path, names in found.items() if names - MAY.get(path, set())} == {}
 
 
+def _modules_with(word: re.Pattern[str]) -> list[Path]:
+    """Return the package's modules that hold such a word at all: to parse all of them takes seconds."""
+    return sorted(module for module in (REPOSITORY / "siftd").rglob("*.py") if word.search(_read(module)))
+
+
+@functools.cache
+def _read(module: Path) -> str:
+    return module.read_text(encoding="utf-8")
+
+
 @functools.cache
 def _parsed(module: Path) -> ast.Module:
-    return ast.parse(module.read_text(encoding="utf-8"))
+    return ast.parse(_read(module))
 
 
 def _texts(module: Path) -> Iterator[str]:
@@ -71,6 +81,7 @@ def _texts(module: Path) -> Iterator[str]:
 
 
 SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE \w+ SET|DELETE FROM|PRAGMA|BEGIN|COMMIT|ROLLBACK|VACUUM|CREATE TABLE)\b")
+"""How a statement begins."""
 
 
 def test_sql_stands_in_the_store_alone() -> None:
@@ -82,7 +93,7 @@ def test_sql_stands_in_the_store_alone() -> None:
     }
     found = {
         str(module.relative_to(REPOSITORY))
-        for module in (REPOSITORY / "siftd").rglob("*.py")
+        for module in _modules_with(SQL)
         if not module.is_relative_to(REPOSITORY / "siftd" / "store") and not module.is_relative_to(rules)
         if any(SQL.match(text) for text in _texts(module))
     }
@@ -94,7 +105,7 @@ def test_nobody_outside_of_the_store_knows_what_the_database_is() -> None:
     reads_databases_of_others = {"siftd/foreign_database.py", "siftd/clients/opencode/sessions.py"}
     found = {
         str(module.relative_to(REPOSITORY))
-        for module in (REPOSITORY / "siftd").rglob("*.py")
+        for module in _modules_with(re.compile("sqlite3"))
         if not module.is_relative_to(REPOSITORY / "siftd" / "store")
         if "sqlite3" in _imported(module)
     }
@@ -103,7 +114,7 @@ def test_nobody_outside_of_the_store_knows_what_the_database_is() -> None:
 
 def _imported(module: Path) -> set[str]:
     """Return the modules that a module imports by their names, inside of functions too."""
-    nodes = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
+    nodes = list(ast.walk(_parsed(module)))
     return {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names} | {
         str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)
     }
