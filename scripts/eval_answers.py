@@ -47,7 +47,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="siftd-eval-") as scratch:
             dataset = load((chosen.folder / name).resolve(), Path(scratch))
             for number, scope in enumerate(dataset.documents):
-                with _daemon(_home(Path(scratch), number), DEFAULT) as (bench, ask):
+                with _daemon(_home(Path(scratch), number), DEFAULT, {}) as (bench, ask):
                     dataset.fill(scope, ask)
                     for each in questions:
                         if (each["set"], each["scope"]) == (name, number):

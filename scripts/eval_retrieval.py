@@ -16,7 +16,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,9 @@ def main() -> None:
     parser.add_argument("datasets", nargs="+", type=Path, help="folders of data sets")
     parser.add_argument("--embedder", action="append", help="embedders to compare (default: what is installed)")
     parser.add_argument("--ablate", action="store_true", help="also without each signal")
+    parser.add_argument(
+        "--without-facts", action="store_true", help="take no facts from words and learn none from deeds"
+    )
     parser.add_argument("--rows", type=Path, help="write one line of JSON a question and variant here")
     chosen = parser.parse_args()
     machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
@@ -67,7 +70,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="siftd-eval-") as scratch:
             dataset = load(folder.resolve(), Path(scratch))
             print(f"\n## {dataset.name}: {len(dataset.queries)} questions\n\n{dataset.definition}.\n")
-            mine = list(evaluate(dataset, Path(scratch), chosen.embedder or [DEFAULT], ablate=chosen.ablate))
+            settings = {"facts.extract": False, "facts.learn": False} if chosen.without_facts else {}
+            mine = list(evaluate(dataset, Path(scratch), chosen.embedder or [DEFAULT], settings, ablate=chosen.ablate))
             print(table(row for row in mine if "MRR" in row))
             print_recall([row for row in mine if "recalled" in row])
             rows += [row | {"dataset": dataset.name} for row in mine]
@@ -75,13 +79,15 @@ def main() -> None:
         chosen.rows.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def evaluate(dataset: DataSet, scratch: Path, embedders: Sequence[str], *, ablate: bool) -> Iterator[Row]:
-    """Yield a row for each question and variant."""
+def evaluate(
+    dataset: DataSet, scratch: Path, embedders: Sequence[str], settings: Mapping[str, Any], *, ablate: bool
+) -> Iterator[Row]:
+    """Yield a row for each question and variant, of daemons that run with `settings`."""
     prompts: dict[str, list[str]] = {}
     homes = {scope: _home(scratch, number) for number, scope in enumerate(dataset.documents)}
     for number, embedder in enumerate(embedders):
         for scope, folder in homes.items():
-            with _daemon(folder, embedder) as (bench, question):
+            with _daemon(folder, embedder, settings) as (bench, question):
                 if number == 0:
                     dataset.fill(scope, question)
                     yield from _baselines(dataset, scope, Baselines(bench.database, dataset.unit))
@@ -94,7 +100,7 @@ def evaluate(dataset: DataSet, scratch: Path, embedders: Sequence[str], *, ablat
                     yield from _asked(dataset, scope, name, _searching(dataset, scope, question, weights, group))
     if dataset.unit == "session" and len(homes) > 1:
         for scope, folder in homes.items():
-            with _daemon(folder, embedders[0]) as (bench, question):
+            with _daemon(folder, embedders[0], settings) as (bench, question):
                 yield from _recalled(dataset, scope, prompts, question, _session_of(bench.database))
 
 
@@ -219,10 +225,10 @@ def _home(scratch: Path, number: int) -> Path:
 
 
 @contextmanager
-def _daemon(folder: Path, embedder: str) -> Iterator[tuple[Bench, Ask]]:
+def _daemon(folder: Path, embedder: str, settings: Mapping[str, Any]) -> Iterator[tuple[Bench, Ask]]:
     """Run a daemon on a home below `folder`, made at the first time."""
-    settings = {"memory.consolidator.tickMs": 86_400_000, "memory.embedder": embedder}
-    bench = Bench(folder, ["-m", "siftd", "run"], **settings)
+    own = {"memory.consolidator.tickMs": 86_400_000, "memory.embedder": embedder}
+    bench = Bench(folder, ["-m", "siftd", "run"], **own, **settings)
     _fix_secret(bench)
     bench.start()
     try:
