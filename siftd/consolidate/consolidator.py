@@ -31,6 +31,8 @@ TAKE_IN = "take in"
 HIDE = "hide"
 """The pass that takes out of what was stored what sessions have redacted since."""
 
+FAILURES_TOLD = 3
+"""Failures in a row from which on a person hears of them: a lock on the database is over sooner."""
 INDEX_PAUSE_SECONDS = 0.25
 """Captures that arrive within this are indexed together; "within a second" is the promise."""
 _BURST = 256
@@ -66,6 +68,7 @@ class Consolidator:
         self._captured = anyio.Event()
         self._captures = 0
         self._is_stopping = False
+        self._failed: dict[str, tuple[int, str]] = {}
 
     def note_capture(self) -> None:
         """Something was captured: its raw words are wanted soon."""
@@ -177,6 +180,7 @@ class Consolidator:
         """Do one pass. What fails costs no other: erasing what was forgotten waits for no summary."""
         try:
             await each.run(work)
+            self._failed.pop(each.name, None)
         except Exception as error:  # noqa: BLE001 - a pass's boundary: its fault must not end capture
             self.note_failure(each.name, error)
 
@@ -184,10 +188,20 @@ class Consolidator:
         """Log that a pass failed. A person's lock on the database is over by the next tick."""
         if isinstance(error, StoreCorrupt):
             self._on_damage()
+        code = error.code if isinstance(error, SiftdError) else type(error).__name__
+        self._failed[name] = (self._failed.get(name, (0, ""))[0] + 1, code)
         if isinstance(error, SiftdError):
-            log.warning("tick_failed", stage=name, error=error.code)
+            log.warning("tick_failed", stage=name, error=code)
         else:
-            log.error("tick_failed", stage=name, error=type(error).__name__)
+            log.error("tick_failed", stage=name, error=code)
+
+    def problems(self) -> list[str]:
+        """Return what fails tick after tick, for a person: nobody else would hear of it."""
+        return [
+            f"the work `{name}` has failed {times} times in a row ({code})"
+            for name, (times, code) in self._failed.items()
+            if times >= FAILURES_TOLD
+        ]
 
     def _for(self, share: float) -> Callable[[], bool]:
         """Return what is true until this share of a tick, from now on, is over."""

@@ -87,7 +87,7 @@ async def info(services: Services) -> InfoAnswer:
         "redactions": redactions,
         "scrub": {"pending": services.scrubber.pending},
         "config": {"problem": storage.loaded.problem or file_problem},
-        "problems": storage.crash_guard.problems(),
+        "problems": [*storage.crash_guard.problems(), *services.consolidator.problems()],
         "recovery": {
             "tornBytes": recovery.torn_bytes,
             "corruptLines": recovery.corrupt_lines,

@@ -13,6 +13,7 @@ from model_server import ScriptedServer, openai_reply, running
 from model_server import said as summary
 from opened_memory import DAY, NOW, Memory, opened
 
+from siftd.consolidate.fact_passes import ASKED_A_ROUND
 from siftd.summarise.contract import Item, TokenBudget, Verdict
 from siftd.summarise.prompt import Prompt
 
@@ -53,6 +54,12 @@ def requests_for(server: ScriptedServer, what: str) -> int:
 
 async def turn(memory: Memory, prompt: str, ts: int = 1, by: str = "person") -> None:
     """Keep a turn that is over, and drain."""
+    await said(memory, prompt, ts, by)
+    await memory.ask("drain")
+
+
+async def said(memory: Memory, prompt: str, ts: int, by: str = "person") -> None:
+    """Keep a turn that is over."""
     asked = await memory.capture(
         ts, sessionId="s", ts=NOW - DAY + ts, tool="UserPromptSubmit", payload={"prompt": prompt}
     )
@@ -61,7 +68,6 @@ async def turn(memory: Memory, prompt: str, ts: int = 1, by: str = "person") -> 
     )
     await memory.by_hand("UPDATE events SET kind = 'prompt', said_by = ? WHERE id = ?", by, asked)
     await memory.by_hand("UPDATE events SET kind = 'turn_end', said_by = 'agent' WHERE id = ?", ended)
-    await memory.ask("drain")
 
 
 async def facts(memory: Memory, status: str = "active") -> list[str]:
@@ -179,3 +185,12 @@ async def test_a_remote_model_is_asked_within_the_daily_cap_alone(tmp_path: Path
         for _ in range(4):
             await drainer.ask_model(Prompt("rules", "message", {}, 10))
         assert backend.asked == times
+
+
+async def test_of_a_long_backlog_a_model_is_asked_about_few_turns(tmp_path: Path) -> None:
+    async with asking(tmp_path, lambda: {"facts": []}) as (memory, server):
+        for number in range(ASKED_A_ROUND + 5):
+            await said(memory, f"Never push release {number} without a review.", ts=10 * number)
+        await memory.ask("drain")
+        assert requests_for(server, "facts") == ASKED_A_ROUND
+        assert len(await facts(memory)) == ASKED_A_ROUND + 5  # the rules read them all

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 from opened_memory import DAY, NOW, Memory, opened, rebuilt
 
+from siftd.consolidate.consolidator import FAILURES_TOLD
 from siftd.consolidate.drain import SESSION_IDLE_MS
 from siftd.consolidate.fact_passes import LOOKED_AT, FactExtraction, Judged
 from siftd.consolidate.passes import Round
@@ -206,3 +207,19 @@ async def test_facts_are_not_taken_where_that_is_switched_off(tmp_path: Path) ->
         await said(memory, "turn_end", "Done.", ts=2)
         await memory.ask("drain")
         assert await facts(memory) == []
+
+
+async def test_what_fails_tick_after_tick_is_told_to_a_person_until_it_succeeds(memory: Memory, kept: Kept) -> None:
+    await said(memory, "prompt", RULE, ts=1)
+    await said(memory, "turn_end", "Noted.", ts=2)
+    kept.fails = True
+    consolidator = memory.services.consolidator
+    consolidator.passes["facts"] = extraction(memory, kept)
+    for failures in range(1, FAILURES_TOLD + 1):
+        assert (await memory.ask("info"))["problems"] == [], failures
+        await consolidator.tick()
+    assert (await memory.ask("info"))["problems"] == ["the work `facts` has failed 3 times in a row (OSError)"]
+    kept.fails = False
+    await consolidator.tick()
+    assert (await memory.ask("info"))["problems"] == []
+    assert kept.texts == [RULE]
