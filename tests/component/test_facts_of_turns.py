@@ -201,6 +201,47 @@ async def test_a_rebuild_brings_the_same_facts_and_a_forgotten_one_stays_forgott
         assert await memory.rows("SELECT id FROM facts") == kept_ids
 
 
+async def test_what_words_replaced_or_ended_is_never_found_again(tmp_path: Path) -> None:
+    """New: added; the same: merged; another value: replaced; the opposite: ended. Then each way that rows come and go."""
+    file = str(tmp_path / "all.jsonl")
+    holds = [RULE, "Our database is Postgres.", "Never squash before merging."]
+    ended = ["Our database is MariaDB.", "Always squash before merging."]
+    words = (RULE, RULE.lower(), ended[0], holds[1], ended[1], holds[2])
+
+    async def expect_only(memory: Memory, *live: str) -> None:
+        await memory.ask("drain")
+        texts = {text for text, status, _ in await facts(memory) if status == "active"}
+        assert texts == set(live)
+        for query in ("which database", "MariaDB", "squash before merging", "push to main"):
+            hits = (await memory.ask("search", query=query, filters={"kind": "memory"}, k=20))["hits"]
+            assert {hit["text"] for hit in hits} <= set(live), query
+        assert {fact["text"] for fact in (await memory.ask("facts", sessions=True))["facts"]} == set(live)
+
+    async with opened(tmp_path / "a") as memory:
+        for number, text in enumerate(words):
+            await said(memory, "prompt", text, ts=10 * number + 1, session=f"s{number}")
+            await said(memory, "turn_end", "Done.", ts=10 * number + 2, session=f"s{number}")
+        await expect_only(memory, *holds)
+        statuses = {text: status for text, status, _ in await facts(memory)}
+        assert [statuses[text] for text in ended] == ["superseded", "contradicted"]
+        merged = "SELECT count(*) FROM fact_sources s JOIN facts f ON f.id = s.fact_id WHERE f.text = ?"
+        assert await memory.rows(merged, RULE) == [(2,)]
+        await memory.ask("export", path=file)
+    await rebuilt(tmp_path / "a")
+    async with opened(tmp_path / "a") as memory:
+        await expect_only(memory, *holds)
+        await memory.ask("scrub")
+        await expect_only(memory, *holds)
+        (newer,) = await memory.rows("SELECT id FROM facts WHERE text = ?", holds[1])
+        await memory.ask("forget", ids=[f"m{newer[0]}"], dryRun=False)
+        await expect_only(memory, RULE, holds[2])
+        await memory.ask("import", path=file, own=True)
+        await expect_only(memory, RULE, holds[2])
+    async with opened(tmp_path / "b") as memory:
+        await memory.ask("import", path=file, own=True)
+        await expect_only(memory, *holds)
+
+
 async def test_facts_are_not_taken_where_that_is_switched_off(tmp_path: Path) -> None:
     async with opened(tmp_path, facts_extract=False) as memory:
         await said(memory, "prompt", RULE, ts=1)
