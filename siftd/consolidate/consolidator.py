@@ -31,7 +31,7 @@ TAKE_IN = "take in"
 HIDE = "hide"
 """The pass that takes out of what was stored what sessions have redacted since."""
 
-FAILURES_TOLD = 3
+FAILURES_REPORTED = 3
 """Failures in a row from which on a person hears of them: a lock on the database is over sooner."""
 INDEX_PAUSE_SECONDS = 0.25
 """Captures that arrive within this are indexed together; "within a second" is the promise."""
@@ -200,7 +200,7 @@ class Consolidator:
         return [
             f"the work `{name}` has failed {times} times in a row ({code})"
             for name, (times, code) in self._failed.items()
-            if times >= FAILURES_TOLD
+            if times >= FAILURES_REPORTED
         ]
 
     def _for(self, share: float) -> Callable[[], bool]:

@@ -49,6 +49,7 @@ _UNWRITTEN = re.compile(r"\b(do|does|ca|wo|is|are|must|should)nt\b", re.IGNORECA
 _ITS = re.compile(r"\bits (?=better\b|best\b)", re.IGNORECASE)
 _OPINION = re.compile(r", i (?:think|feel|guess) (?:that )?(?=we\b|it|the\b)", re.IGNORECASE)
 _MY = re.compile(r"\bmy\b", re.IGNORECASE)
+_EMPHASIS = re.compile(r"(?<![\w`/])[_*](\w{1,30})[_*](?![\w`/])")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -60,7 +61,7 @@ def own_clause(sentence: str) -> str:
 
 def as_statement(clause: str, *, is_prompt: bool) -> str:
     """Return a clause as a statement in the third person, ending with a full stop."""
-    text = _BLANKS.sub(" ", clause.replace("**", "")).strip(" *_-–•")
+    text = _EMPHASIS.sub(r"\1", _BLANKS.sub(" ", clause.replace("**", ""))).strip(" *_-–•")
     for _ in range(3):
         shorter = _PRELUDE.sub("", _CORRECTION.sub("", _LEAD.sub("", text)))
         if shorter == text:

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from opened_memory import DAY, NOW, Memory, opened, rebuilt
 
-from siftd.consolidate.consolidator import FAILURES_TOLD
+from siftd.consolidate.consolidator import FAILURES_REPORTED
 from siftd.consolidate.drain import SESSION_IDLE_MS
 from siftd.consolidate.fact_passes import LOOKED_AT, FactExtraction, Judged
 from siftd.consolidate.passes import Round
@@ -202,7 +202,7 @@ async def test_a_rebuild_brings_the_same_facts_and_a_forgotten_one_stays_forgott
 
 
 async def test_what_words_replaced_or_ended_is_never_found_again(tmp_path: Path) -> None:
-    """New: added; the same: merged; another value: replaced; the opposite: ended. Then each way that rows come and go."""
+    """New: added; the same: merged; another value: replaced; the opposite: ended. Then each way that rows go or come."""
     file = str(tmp_path / "all.jsonl")
     holds = [RULE, "Our database is Postgres.", "Never squash before merging."]
     ended = ["Our database is MariaDB.", "Always squash before merging."]
@@ -256,7 +256,7 @@ async def test_what_fails_tick_after_tick_is_told_to_a_person_until_it_succeeds(
     kept.fails = True
     consolidator = memory.services.consolidator
     consolidator.passes["facts"] = extraction(memory, kept)
-    for failures in range(1, FAILURES_TOLD + 1):
+    for failures in range(1, FAILURES_REPORTED + 1):
         assert (await memory.ask("info"))["problems"] == [], failures
         await consolidator.tick()
     assert (await memory.ask("info"))["problems"] == ["the work `facts` has failed 3 times in a row (OSError)"]

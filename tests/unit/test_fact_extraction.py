@@ -37,7 +37,7 @@ def test_of_labelled_turns_nine_in_ten_that_are_taken_are_right_and_most_are_fou
         ("Wir verwenden hier uv und nicht pip.", "Wir verwenden hier uv und nicht pip.", "architecture"),
         ("A hook has to answer within 250 ms.", "A hook has to answer within 250 ms.", "metric"),
         ("let's use vitest instead of jest here", "We decided to use vitest instead of jest here.", "decision"),
-        ("let's not leave all tests to the very end", "We decided not to leave all tests to the very end.", None),
+        ("let's not leave _all_ tests to the very end", "We decided not to leave all tests to the very end.", None),
         (
             "given the audience, I think its better not to store any email in local storage",
             "Given the audience, it's better not to store any email in local storage.",
