@@ -202,7 +202,7 @@ async def test_a_rebuild_brings_the_same_facts_and_a_forgotten_one_stays_forgott
 
 
 async def test_what_words_replaced_or_ended_is_never_found_again(tmp_path: Path) -> None:
-    """New: added; the same: merged; another value: replaced; the opposite: ended. Then each way that rows go or come."""
+    """New: added; the same: merged; another value: replaced; the opposite: ended. Then each way rows go or come."""
     file = str(tmp_path / "all.jsonl")
     holds = [RULE, "Our database is Postgres.", "Never squash before merging."]
     ended = ["Our database is MariaDB.", "Always squash before merging."]
