@@ -47,7 +47,7 @@ async def import_file(
     A line that cannot be used is counted and passed over. The import ends early when `goes_on()` says so or nothing
     can be kept any more; doing it again takes up the rest.
     """
-    file = await asyncio.to_thread(_open, path)
+    file = await asyncio.to_thread(open_file, path)
     with closing(file):
         total = Path(path).stat().st_size
         importer = Importer(_read_header(file), intake, keep, store, clock, own=own, is_global=is_global)
@@ -69,7 +69,8 @@ async def import_file(
     return result
 
 
-def _open(path: str) -> BinaryIO:
+def open_file(path: str) -> BinaryIO:
+    """Open the file that a person wants to import. Raises RequestInvalid for what is no readable file."""
     if not Path(path).is_absolute() or "\x00" in path:
         raise RequestInvalid("an absolute path is wanted", hint="`mem import FILE` makes it one")
     try:

@@ -72,6 +72,10 @@ class Followed:
         """Write the document anew with these messages and read what is new."""
         document = json.loads(self.path.read_text()) | {"messages": list(messages)}
         self.path.write_text(json.dumps(document))
+        return await self.read_again()
+
+    async def read_again(self) -> int:
+        """Read what is new of the document as it is."""
         self.store.intake.named[str(self.path)] = CLIENT, SESSION
         return await self._transcripts.read()
 
@@ -110,8 +114,7 @@ async def test_a_document_that_is_none_is_passed_by(tmp_path: Path, document: st
     async with OpenedStore(tmp_path / "home") as store:
         followed = Followed(tmp_path / "sessions", store)
         followed.path.write_text(document)
-        store.intake.named[str(followed.path)] = CLIENT, SESSION
-        assert await followed._transcripts.read() == 0
+        assert await followed.read_again() == 0
 
 
 def told(name: str, **fields: Any) -> Event:

@@ -14,6 +14,7 @@ from model_server import said as summary
 from opened_memory import DAY, NOW, Memory, opened
 
 from siftd.consolidate.fact_passes import ASKED_A_ROUND
+from siftd.daemon import backends
 from siftd.summarise.contract import Item, TokenBudget, Verdict
 from siftd.summarise.prompt import Prompt
 
@@ -177,11 +178,13 @@ class Remote:
 
 
 @pytest.mark.parametrize(("cap", "times"), [(0, 0), (100, 2)])
-async def test_a_remote_model_is_asked_within_the_daily_cap_alone(tmp_path: Path, cap: int, times: int) -> None:
+async def test_a_remote_model_is_asked_within_the_daily_cap_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap: int, times: int
+) -> None:
+    backend = Remote()
+    monkeypatch.setattr(backends, "make_backend", lambda *_, **__: backend)
     async with opened(tmp_path, memory_dailyTokenCap=cap) as memory:
-        backend = Remote()
         drainer = memory.services.backends.drainer
-        drainer._backend = drainer._asker.backend = backend  # type: ignore[assignment]
         for _ in range(4):
             await drainer.ask_model(Prompt("rules", "message", {}, 10))
         assert backend.asked == times

@@ -15,7 +15,7 @@ from test_backfill_run import RECORDED, Place, capture_live
 from transcript_files import SessionFile
 
 from siftd.clients.registry import CLIENTS
-from siftd.clock import SystemClock
+from siftd.clock import Clock, SystemClock
 from siftd.daemon.ingest.transcripts import FOLLOWED_MAX, SECONDS_MAX, Transcripts
 from siftd.workspace.identity import find_workspace
 from siftd.workspace.secret import ensure_secret
@@ -31,10 +31,11 @@ class Watched(Place):
         super().__init__(folder, store)
         self.begin()
 
-    def begin(self) -> None:
+    def begin(self, clock: Clock | None = None) -> None:
         """Follow as a daemon does that has just started."""
         secret = ensure_secret(self.store.paths)
-        self.transcripts = Transcripts(self.store.intake, self.store.committer.keep, self.store, SystemClock(), secret)
+        keep = self.store.committer.keep
+        self.transcripts = Transcripts(self.store.intake, keep, self.store, clock or SystemClock(), secret)
 
     async def read(self, *named: SessionFile | Path, session: str = "s1") -> int:
         for each in named:
@@ -190,7 +191,7 @@ class HastyClock(SystemClock):
 
 
 async def test_what_one_reading_has_no_time_for_the_next_begins_with(place: Watched) -> None:
-    place.transcripts._clock = HastyClock()
+    place.begin(HastyClock())
     files = [said(place.session(f"s{number}"), LOOK, number) for number in range(3)]
     for number, file in enumerate(files):
         place.store.intake.named[str(file.path)] = (CLIENTS["claude-code"], f"s{number}")

@@ -14,6 +14,7 @@ from opened_memory import NOW, opened
 from siftd.daemon.ingest.captures import LARGE_BYTES, Captures
 from siftd.daemon.ingest.large_messages import Apart
 from siftd.errors import StoreClosed
+from siftd.wire.requests import Capture
 
 
 class Place:
@@ -26,13 +27,14 @@ class Place:
         self.answer.set_result(json.loads(message))
 
 
-def failing(error: BaseException) -> Callable[[], Any]:
-    def fail() -> Any:
+def failing(error: BaseException) -> Callable[..., Any]:
+    def fail(*_: Any) -> Any:
         raise error
 
     return fail
 
 
+CAPTURE = Capture(session_id="s1", tool="Bash", payload={}, ts=NOW)
 OURS = [OSError(24, "no descriptors"), MemoryError(), ImportError("late"), RuntimeError("no thread")]
 THEIRS = [ValueError(), KeyError("x"), RecursionError()]
 
@@ -40,14 +42,15 @@ THEIRS = [ValueError(), KeyError("x"), RecursionError()]
 @pytest.mark.parametrize("size", [100, LARGE_BYTES + 1])
 @pytest.mark.parametrize(("error", "retry"), [*((each, True) for each in OURS), *((each, False) for each in THEIRS)])
 async def test_a_lack_of_our_own_is_answered_so_that_the_event_is_spooled(
-    tmp_path: Path, error: Exception, retry: bool, size: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, retry: bool, size: int
 ) -> None:
     async with opened(tmp_path) as memory:
         services = memory.services
         apart = Apart(services.paths, services.workspace.root, services.intake)
         captures = Captures(services.intake, apart, services.committer, lambda: NOW, lambda _: None)
         place = Place()
-        captures._take(failing(error), size, place)  # type: ignore[arg-type]
+        monkeypatch.setattr(services.intake, "from_capture", failing(error))
+        captures.take_capture(CAPTURE, size, place)  # type: ignore[arg-type]
         told = await place.answer
         assert (told["ok"], told["retry"]) == (False, retry)
         await asyncio.gather(*captures._background)

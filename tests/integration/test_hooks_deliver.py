@@ -12,6 +12,7 @@ import re
 import runpy
 import shutil
 import signal
+import socket
 import sqlite3
 import threading
 import time
@@ -330,9 +331,10 @@ def test_hooks_agree_with_the_frame_codec_about_the_frame(place: Place) -> None:
     place.start()
     header = {"client": "claude-code", "frameUid": "ab" * 16, "root": str(place.folder), "ts": 1_760_000_000_000}
     raw = json.dumps(tool_call(7)).encode()
-    with place.client() as client:
-        client._connection.sendall(encode_hook(json.dumps(header).encode(), raw))
-        assert b'"ok":true' in client._connection.recv(4096)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(place.paths.socket)
+        connection.sendall(encode_hook(json.dumps(header).encode(), raw))
+        assert b'"ok":true' in connection.recv(4096)
     assert place.hook(tool_call(7)).is_silent
     assert place.rows("SELECT frame_uid FROM events") == [("ab" * 16,)], "the same call by another frame is one row"
 

@@ -152,6 +152,55 @@ def test_what_is_defined_is_named_in_the_fields_terms() -> None:
     assert found == set()
 
 
+PRIVATE = {
+    "tests/component/test_own_faults.py": {"_background": "the count of a refusal is written after its answer"},
+    "tests/component/test_tick.py": {"_SLICE_MAX": "128 summaries a slice, of which no test makes so many"},
+    "tests/component/test_told_both_ways.py": {"_found": "a process finds a session once, and these move it"},
+    "tests/faults/test_deadly_work.py": {"_is_stored": "that a record is looked at twice is what is proved"},
+    "tests/property/test_vector_index.py": {
+        "_first": "sums that no real vectors have",
+        "_rows": "sums that no real vectors have",
+    },
+    "tests/unit/test_qwen_and_kimi_files.py": {"_found": "a process finds a session once, and these move it"},
+    "tests/unit/test_served_embedders.py": {"_client": "an embedder lives as long as its daemon, and is never closed"},
+}
+"""The private names of ours that tests touch, and why no public one would do."""
+PUBLIC = {"_replace", "_asdict", "_fields", "_exit", "_parser", "_constants"}
+"""Documented, or Python's own."""
+
+
+def test_tests_touch_a_private_name_for_a_reason_alone() -> None:
+    found: dict[str, set[str]] = {}
+    for module in (REPOSITORY / "tests").rglob("*.py"):
+        if module.name != "test_patterns.py":  # whose table names every pattern by its place
+            names = _touched(module) - _defined_private(module)
+            if names:
+                found[str(module.relative_to(REPOSITORY))] = names
+    assert found == {path: set(reasons) for path, reasons in PRIVATE.items()}
+    assert sum(map(len, found.values())) <= 10
+
+
+def _touched(module: Path) -> set[str]:
+    """Return the private names that a module asks of something else, or replaces there."""
+    names: set[str] = set()
+    for node in ast.walk(_parsed(module)):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self" | "cls")):
+                pass
+            case ast.Attribute(attr=name) | ast.alias(name=name):
+                names.add(name)
+            case ast.Constant(value=str() as text) if re.fullmatch(r"siftd(\.\w+)*\._[A-Za-z]\w*", text):
+                names.add(text.rpartition(".")[2])
+            case ast.Call(func=ast.Attribute(attr="setattr"), args=[_, ast.Constant(value=str() as text), *_]):
+                names.add(text)
+    return {name for name in names if re.match(r"_[A-Za-z]", name)} - PUBLIC
+
+
+def _defined_private(module: Path) -> set[str]:
+    """Return what a module defines itself, attributes of its classes too."""
+    return {name for name in _defined(module) if name.startswith("_")}
+
+
 def _defined(module: Path) -> Iterator[str]:
     for node in ast.walk(_parsed(module)):
         match node:

@@ -17,7 +17,7 @@ from siftd.clients.claude_code.settings import Target, Wiring
 from siftd.clients.claude_code.wiring import install
 from siftd.clients.registry import CLIENTS
 from siftd.errors import RequestInvalid, SiftdError
-from siftd.exchange.run import _open
+from siftd.exchange.run import open_file
 from siftd.foreign_file import open_regular, read
 from siftd.workspace.home import read_api_key
 from siftd.workspace.identity import find_workspace
@@ -129,7 +129,7 @@ def test_no_trap_among_transcripts_is_read(lay: Trap, tmp_path: Path) -> None:
 def test_an_import_and_a_key_that_a_person_names_are_files(lay: Trap, tmp_path: Path) -> None:
     lay(tmp_path / "it")
     with pytest.raises(RequestInvalid):
-        _open(str(tmp_path / "it"))
+        open_file(str(tmp_path / "it"))
     with pytest.raises(OSError, match=REFUSED):
         read_api_key(str(tmp_path / "it"))
 
