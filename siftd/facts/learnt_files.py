@@ -15,7 +15,7 @@ from siftd.facts.model import TEXT_CHARS_MAX, Candidate
 SET_FILES_MAX = 12
 DAYS_MIN = 3
 """On which two files were changed together. What one feature touched for a day, in however many sessions, is done with
-when the feature is: of nine such pairs on a recorded page its maintainer would have signed none."""
+when the feature is: of eight such pairs on a recorded page its maintainer would have signed none."""
 CONFIDENCE_MIN = 0.6
 """Of the sets that hold either of them."""
 PAIRS_MAX = 40
