@@ -12,7 +12,7 @@ import errno
 import os
 import sqlite3
 import stat
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from urllib.parse import quote
 
@@ -99,3 +99,16 @@ def _confine(connection: sqlite3.Connection, tables: frozenset[str]) -> None:
 def _reason(error: sqlite3.Error) -> str:
     """Return why, in words that quote nothing of the database."""
     return getattr(error, "sqlite_errorname", None) or type(error).__name__
+
+
+def text_of(value: object) -> str:
+    """Return a row's value as text: SQLite keeps anything in any column."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else "" if value is None else str(value)
+
+
+def rows_of(connection: sqlite3.Connection, sql: str) -> Iterator[dict[str, str]]:
+    """Yield what a statement finds, as texts by the names of the columns."""
+    cursor = connection.execute(sql)
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, map(text_of, row), strict=True))

@@ -65,7 +65,7 @@ GROUPS = {
         "backup": "copy the database into a file of your own",
         "backfill": "read earlier sessions, of an agent or of a file, into the memory",
         "export": "write everything into a file, as lines of JSON",
-        "import": "merge an exported file in",
+        "import": "merge an exported file in, or what another memory keeps",
         "workspaces": "every workspace that has a memory here; adopt a moved one",
     },
     "Daemon": {

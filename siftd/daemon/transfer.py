@@ -98,16 +98,16 @@ class Transfer:
         return await asyncio.to_thread(export, self._paths.database, path, self._clock.now_ms(), on_progress)
 
     async def import_file(self, request: Import, on_progress: Callable[[int, int], object]) -> ImportResult:
-        """Merge an exported file in; the consolidator waits, so that no event is summarised before its own is read."""
-        from siftd.exchange.run import import_file
+        """Merge an exported file in, or what another memory keeps.
 
+        The consolidator waits, so that no event is summarised before its own is read.
+        """
         is_global = self._paths.key == GLOBAL
         if is_global and not request.yes:
             raise RequestInvalid("every project would be given what is imported here", hint="say --yes if you mean it")
 
         async with self._consolidator.paused():
-            result = await import_file(
-                request.path,
+            result = await self._importer_of(request)(
                 intake=self._intake,
                 keep=functools.partial(self._committer.keep, way="read"),
                 store=self._store,
@@ -117,6 +117,21 @@ class Transfer:
                 own=request.own,
                 is_global=is_global,
             )
-        self._consolidator.note_capture()
-        await self._embed_facts()
+        if not request.dry_run:
+            self._consolidator.note_capture()
+            await self._embed_facts()
         return result
+
+    def _importer_of(self, request: Import) -> Callable[..., Awaitable[ImportResult]]:
+        """Return what reads the request's file."""
+        if request.source:
+            from siftd.exchange.moving_in import take_in
+            from siftd.other_memories.registry import other_memory
+
+            other = other_memory(request.source)
+            return functools.partial(take_in, other, request.path, is_rehearsal=request.dry_run)
+        from siftd.exchange.run import import_file
+
+        if request.dry_run:
+            raise RequestInvalid("an export has no rehearsal", hint="`--dry-run` goes with `--from`")
+        return functools.partial(import_file, request.path)

@@ -19,11 +19,16 @@ class ImportResult:
     added: dict[str, int] = field(default_factory=_zeros)
     known: dict[str, int] = field(default_factory=_zeros)
     forgotten: int = 0
+    left_behind: dict[str, int] = field(default_factory=dict)
+    """What another memory holds and this one does not take, by the reason."""
     errors: int = 0
     first_error: str | None = None
 
     def count(self, what: str, *, is_new: bool) -> None:
         (self.added if is_new else self.known)[what] += 1
+
+    def leave_behind(self, why: str, many: int = 1) -> None:
+        self.left_behind[why] = self.left_behind.get(why, 0) + many
 
     def note_error(self, line: int, reason: str) -> None:
         self.errors += 1
@@ -35,6 +40,7 @@ class ImportResult:
             "added": self.added,
             "known": self.known,
             "forgotten": self.forgotten,
+            "leftBehind": self.left_behind,
             "errors": self.errors,
             "firstError": self.first_error,
         }

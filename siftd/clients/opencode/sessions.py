@@ -16,7 +16,7 @@ import msgspec
 
 from siftd.clients.client import Head, Reader, StoredSession
 from siftd.clients.opencode.transcript import SessionReader
-from siftd.foreign_database import open_database
+from siftd.foreign_database import open_database, text_of
 
 FILE = "opencode.db"
 TABLES = ("session", "message", "part")
@@ -46,10 +46,10 @@ class Database:
     def sessions(self, path: str) -> Iterator[StoredSession]:
         with open_database(path, TABLES) as database:
             rows = [
-                (_text(key), _text(parent), _text(cwd), updated)
+                (text_of(key), text_of(parent), text_of(cwd), updated)
                 for key, parent, cwd, updated in database.execute(_SESSIONS, (SESSIONS_MAX,))
             ]
-            extents = {_text(key): (count, updated) for key, count, updated in database.execute(_EXTENTS)}
+            extents = {text_of(key): (count, updated) for key, count, updated in database.execute(_EXTENTS)}
         parents = {key: parent for key, parent, _, _ in rows}
         for key, parent, cwd, updated in rows:
             count, changed = extents.get(key, (0, 0))
@@ -65,17 +65,17 @@ class Database:
             root = key
             for _ in range(PARENTS_MAX):
                 above = database.execute(_SESSION, (root,)).fetchone()
-                if above is None or not _text(above[1]):
+                if above is None or not text_of(above[1]):
                     break
-                root = _text(above[1])
+                root = text_of(above[1])
             agent = {"agent_id": key} if root != key else {}
-            yield msgspec.json.encode({"table": "session", "id": root, "directory": _text(found[2]), **agent})
+            yield msgspec.json.encode({"table": "session", "id": root, "directory": text_of(found[2]), **agent})
             for message, created, data in database.execute(_MESSAGES, (key,)):
                 yield _line("message", message, created, data)
                 yield from self._parts(database, message)
 
     def _parts(self, database: sqlite3.Connection, message: Any) -> Iterator[bytes]:
-        for part, created, data in database.execute(_PARTS, (_text(message),)):
+        for part, created, data in database.execute(_PARTS, (text_of(message),)):
             yield _line("part", part, created, data)
 
     def reader(self, session_id: str | None) -> Reader:
@@ -86,7 +86,7 @@ class Database:
 
 
 def _line(table: str, key: Any, created: Any, data: Any) -> bytes:
-    named = {"table": table, "id": _text(key), "time_created": created if isinstance(created, int) else None}
+    named = {"table": table, "id": text_of(key), "time_created": created if isinstance(created, int) else None}
     raw = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
     return msgspec.json.encode({**named, "data": msgspec.Raw(raw)})
 
@@ -97,11 +97,6 @@ def _root(key: str, parents: Mapping[str, str]) -> str:
             break
         key = above
     return key
-
-
-def _text(value: Any) -> str:
-    """Return a text as text; SQLite keeps anything in any column."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else "" if value is None else str(value)
 
 
 def _number(value: Any) -> int:

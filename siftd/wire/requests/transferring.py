@@ -15,11 +15,15 @@ class ExportAnswer(TypedDict):
 
 
 class ImportAnswer(TypedDict):
-    """How many of each kind were added, and were known; what stayed out because it was forgotten here; errors."""
+    """How many of each kind were added, and were known; what stayed out because it was forgotten here; errors.
+
+    `leftBehind` counts, by the reason, what another memory holds and siftd does not take.
+    """
 
     added: dict[str, int]
     known: dict[str, int]
     forgotten: int
+    leftBehind: dict[str, int]
     errors: int
     firstError: str | None
 
@@ -54,10 +58,10 @@ class Export(Request[ExportAnswer], frozen=True, kw_only=True):
 
 
 class Import(Request[ImportAnswer], frozen=True, kw_only=True):
-    """Merge an exported file in. Streams progress; answers `added`, `known`, `forgotten`, `errors`, `firstError`.
+    """Merge an exported file in, or what another memory keeps, named by `source`. Streams progress; answers the counts.
 
-    `own`: a person says that the file is an export of their own, and it is believed who said what. What is for every
-    project takes nothing in without `yes`.
+    With `dry_run`, which goes with a source, nothing changes. `own`: a person says that the file is their own, and it
+    is believed who said what. What is for every project takes nothing in without `yes`.
     """
 
     changes_brief = True
@@ -65,6 +69,8 @@ class Import(Request[ImportAnswer], frozen=True, kw_only=True):
     path: str
     own: bool = False
     yes: bool = False
+    source: str = ""
+    dry_run: bool = False
 
 
 class Backup(Request[BackupAnswer], frozen=True, kw_only=True):
