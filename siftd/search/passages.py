@@ -100,8 +100,26 @@ def passage(payload: Mapping[str, Any], summary: str, wanted: Wanted) -> str | N
     return clip(" ".join(pieces[start : end + 1]), PASSAGE_CHARS)
 
 
+def shortened(said: str, wanted: Wanted, room: int) -> str:
+    """Return of what somebody said the sentences that hold most of a question, with what follows, in `room`
+    characters; all of it where it has room."""
+    if len(said) <= room:
+        return said
+    pieces = sentences(said)
+    held = [wanted.found(piece) for piece in pieces]
+    start, end = _best_window(pieces, held, 0.0, wanted, is_said=True, room=room) or (0, 0)
+    end = _with_what_follows(pieces, start, end, room)
+    return clip(" ".join(pieces[start : end + 1]), room)
+
+
 def _best_window(
-    pieces: Sequence[str], held: Sequence[frozenset[str]], told: float, wanted: Wanted, *, is_said: bool
+    pieces: Sequence[str],
+    held: Sequence[frozenset[str]],
+    told: float,
+    wanted: Wanted,
+    *,
+    is_said: bool,
+    room: int = PASSAGE_CHARS,
 ) -> tuple[int, int] | None:
     """Return from where to where a few pieces hold most of the question, and more than `told`."""
     best = 0.0
@@ -114,7 +132,7 @@ def _best_window(
         length = 0
         for end in range(start, min(start + WINDOW_MAX, len(pieces))):
             length += len(pieces[end]) + 1
-            if (end > start and length > PASSAGE_CHARS) or says_nothing(end):
+            if (end > start and length > room) or says_nothing(end):
                 break
             terms |= held[end]
             weight = wanted.weight(terms)
@@ -137,9 +155,9 @@ def answer_of(summary: str) -> str:
     return summary.rpartition(" → ")[2]
 
 
-def _with_what_follows(pieces: Sequence[str], first: int, last: int) -> int:
+def _with_what_follows(pieces: Sequence[str], first: int, last: int, room: int = PASSAGE_CHARS) -> int:
     """Return up to where a window is widened by what follows, as far as there is room."""
-    room = PASSAGE_CHARS - sum(len(each) + 1 for each in pieces[first : last + 1])
+    room -= sum(len(each) + 1 for each in pieces[first : last + 1])
     while last + 1 < len(pieces) and len(pieces[last + 1]) < room and not is_filler(pieces[last + 1]):
         last += 1
         room -= len(pieces[last]) + 1

@@ -38,6 +38,8 @@ class Words(NamedTuple):
     text: str
     conclusion: str = ""
     """Of the text, what somebody is quoted with who concluded something; empty where only facts are told."""
+    speaker: str = ""
+    """Who said that, and when: "the agent closed with"."""
 
 
 def words_of(connection: Database, hit: Hit) -> Words:
@@ -60,7 +62,7 @@ def words_of(connection: Database, hit: Hit) -> Words:
 
 
 def _quoted(who: str, said: str) -> Words:
-    return Words(f"{who}: «{said}»", said)
+    return Words(f"{who}: «{said}»", said, who)
 
 
 def _sayable(connection: Database, event: RawEvent, hit: Hit, otherwise: str) -> str:
@@ -117,7 +119,7 @@ def _story(connection: Database, event: RawEvent, hit: Hit) -> Words:
     said = closing if isinstance(closing, str) else ""
     if said.strip() and (said := _sayable(connection, event, hit, _clipped(said))):
         closed = _quoted("the agent closed with", harmless(said, CLOSING_CHARS_MAX))
-        return Words("; ".join(filter(None, [*parts, closed.text])), closed.conclusion)
+        return closed._replace(text="; ".join(filter(None, [*parts, closed.text])))
     what = "a session" if is_session else "a turn"
     return Words(_more("; ".join(filter(None, parts)) or what, hit["id"], "how it ended"))
 

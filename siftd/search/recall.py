@@ -17,6 +17,7 @@ from typing import Any
 from siftd.filters import Filters
 from siftd.search.context_block import NOTHING, Block, Given, Piece
 from siftd.search.engine import SearchEngine
+from siftd.search.passages import Wanted, shortened
 from siftd.search.query import Question
 from siftd.search.quoting import Words, on_branch, words_of
 from siftd.search.relevance import Relevance, answered
@@ -35,6 +36,9 @@ TELLING_MIN, CONCLUDED_MIN, MIN_SHARE_SAID = 3, 2, 0.3
 """Words of the prompt, not of those that every project is about, that what is said holds, and its conclusion alone; and
 how much of the prompt. Rare ones may be fewer; of a name of code one is enough. Chosen on two of three replayed chains
 (docs/evaluation.md)."""
+GIVEN_CHARS_MAX = 140
+"""Of a conclusion: the sentences that answer. With what was asked and done then, and all that was said, a block took
+half as much again and was of no more use."""
 _WEIGHTS = {"prompt": 0.0}
 """Who says "I want" to an agent does not ask what they typed before."""
 MIN_SHARE = 0.5
@@ -93,7 +97,8 @@ def recall(
         has_conclusion = has_conclusion or hit["kind"] != "memory"
         why = {"score": hit["score"], "share": round(relevance.share(hit["text"]), 3), **_found_by(hit)}
         label = hit["type"] if hit["kind"] == "memory" else ""
-        text = f"{said.text}{on_branch(hit['branch'], branch)}"
+        given = said.text if hit["kind"] == "memory" else _given(relevance, said)
+        text = f"{given}{on_branch(hit['branch'], branch)}"
         block.add(Piece(hit["id"], hit["ts"], text, hit["eventId"], label, why))
         if len(block) >= PIECES_MAX:
             break
@@ -109,6 +114,11 @@ def _says_it(relevance: Relevance, said: Words) -> bool:
     telling = relevance.telling(said.text)
     is_told = len(telling) >= TELLING_MIN or relevance.weight_of(telling) >= MIN_WEIGHT
     return is_told and len(concluded) >= CONCLUDED_MIN and relevance.share(said.text) >= MIN_SHARE_SAID
+
+
+def _given(relevance: Relevance, said: Words) -> str:
+    """Return of what may be said what answers the prompt; the rest an agent reads where it needs that."""
+    return f"{said.speaker}: «{shortened(said.conclusion, Wanted(relevance.weights), GIVEN_CHARS_MAX)}»"
 
 
 def _concludes(hit: Hit) -> bool:

@@ -88,6 +88,11 @@ class Relevance:
         """Whether the question is about nothing."""
         return not self._weights
 
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """The weight of each term."""
+        return self._weights
+
     def share(self, text: str) -> float:
         """Return how much of the question's weight the text holds, from 0 to 1."""
         return self.weight(text) / self._total if self._total else 0.0

@@ -13,6 +13,7 @@ from opened_memory import DAY, NOW, Memory, opened
 
 from siftd.clients.claude_code.facts import Origin, text_event
 from siftd.search.own_words import command_words, name_of
+from siftd.search.recall import GIVEN_CHARS_MAX
 from siftd.wire.frames import encode_hook
 
 ASKED = "the frobnicator gateway"
@@ -191,8 +192,20 @@ async def test_a_turn_that_read_nothing_is_quoted_with_its_speaker(memory: Memor
     await session.told("UserPromptSubmit", prompt="Shall the frobnicator gateway use Redis or Postgres?")
     await session.told("Stop", last_assistant_message="Postgres for the gateway, since the frobnicator has it.")
     text = await given(memory, "does the frobnicator gateway use Redis or Postgres?")
-    assert "the person asked: «Shall the frobnicator gateway use Redis or Postgres?»" in text
     assert "the agent closed with: «Postgres for the gateway, since the frobnicator has it.»" in text
+    assert "Shall the frobnicator" not in text, "what was asked then is read by who needs it"
+
+
+async def test_of_a_long_conclusion_the_sentence_that_answers_is_given_with_what_has_room(memory: Memory) -> None:
+    answer = "The frobnicator gateway uses Postgres, since Redis loses its queue at a failover."
+    session = Session(memory)
+    await session.told("UserPromptSubmit", prompt="Shall the frobnicator gateway use Redis or Postgres?")
+    closing = f"I compared both of them in the lab. {answer} That was seen twice. {'Nothing else is open there. ' * 9}"
+    await session.told("Stop", last_assistant_message=closing)
+    text = await given(memory, "does the frobnicator gateway use Redis or Postgres?")
+    quoted = text.rpartition("closed with: «")[2].partition("»")[0]
+    assert quoted.startswith(answer)
+    assert len(quoted) <= GIVEN_CHARS_MAX
 
 
 async def test_what_claims_to_be_a_persons_prompt_over_the_socket_is_not_quoted(memory: Memory) -> None:

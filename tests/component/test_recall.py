@@ -121,6 +121,14 @@ async def test_an_address_or_a_single_word_brings_nothing(memory: Memory) -> Non
     assert len(await recalled(memory, "is the flux of the frobnicator cached?")) == 1
 
 
+async def test_a_command_that_is_typed_brings_nothing_not_even_what_it_has_just_had_remembered(memory: Memory) -> None:
+    text = "The flux of the frobnicator is cached twice"
+    await memory.ask("remember", text=text)
+    assert len(await recalled(memory, text)) == 1
+    for command in (f"/mem remember {text}", f"  /mem search {text}", f"/review {text}"):
+        assert await recalled(memory, command) == []
+
+
 async def test_what_may_not_be_quoted_is_not_pointed_at(memory: Memory) -> None:
     """An id and a fact send an agent to look for what it may not need."""
     closing = {"last_assistant_message": "The frobnicator is slow, because its flux is cached twice."}
