@@ -11,17 +11,26 @@ settings.register_profile("siftd", deadline=None)  # no test asserts a time: a b
 settings.load_profile("siftd")
 
 
-FIRST = {"test_linear.py", "test_planted_secrets.py", "test_deadly_work.py", "test_log_life_faults.py"}
+FIRST = {
+    "test_linear.py",
+    "test_planted_secrets.py",
+    "test_deadly_work.py",
+    "test_log_life_faults.py",
+    "test_odd_lives.py",
+    "test_zeroed_pages.py",
+    "test_kill_rounds.py",
+}
 """Files of half a minute and more."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with files that drive real agents, and others that take long: at the end all workers have short ones left.
+    """Begin with files that take long, then those that drive real agents: at the end all workers have short ones left.
 
-    A real agent mostly waits for its processes, so that another worker has the processor meanwhile.
+    Meanwhile `scripts/test` installs the agents' programs. A real agent mostly waits for its processes, so that another
+    worker has the processor.
     """
     real = {item.path for item in items if item.get_closest_marker("real_client")}
-    items.sort(key=lambda item: (item.path not in real, item.path.name not in FIRST))
+    items.sort(key=lambda item: (item.path.name not in FIRST, item.path not in real))
 
 
 def pytest_collection_finish() -> None:

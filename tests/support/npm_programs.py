@@ -1,7 +1,7 @@
 """The real agents' programs, as npm has them: each pinned, installed once into `.node/<name>/` of the checkout.
 
 A line of `PROGRAMS` is all that one needs. A test asks `require_program`; where the registry does not answer it is
-skipped, and says so.
+skipped, and says so. Run as a program, it installs them all beforehand.
 """
 
 from __future__ import annotations
@@ -66,6 +66,13 @@ def require_program(name: str) -> list[str]:
     return command
 
 
+def install_all() -> None:
+    """Install what is missing, one after the other, as long as the registry answers."""
+    for name in PROGRAMS:
+        if not shutil.which("npm") or (not _find(name) and _install(name) != 0):
+            return
+
+
 @functools.cache
 def _install(name: str) -> int:
     """Install a program, once a process: without a registry npm tries for a minute. Workers wait for each other."""
@@ -102,3 +109,7 @@ def _find(name: str) -> list[str] | None:
 def _done_mark(name: str) -> Path:
     """Return the file that says that npm came to its end with this version: a folder may be half written."""
     return NODE_PREFIX / name / f".installed-{PROGRAMS[name].package.rpartition('@')[2]}"
+
+
+if __name__ == "__main__":
+    install_all()
