@@ -17,6 +17,7 @@ from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.indexing import RawIndexer
 from siftd.consolidate.superseding import Superseder
 from siftd.store import event_index, event_views, summaries
+from siftd.store.connection import data_version
 from siftd.store.type_repair import mend_types
 
 log = structlog.get_logger()
@@ -202,7 +203,7 @@ class Superseding:
             log.info("superseded", hidden=hidden)
 
     async def _mend_what_was_edited(self, goes_on: Callable[[], bool]) -> None:
-        version = await self._store.write(summaries.data_version)
+        version = await self._store.write(data_version)
         if version != self._seen_version:
             self._on_edit()
             await self._store.write(mend_types)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from siftd.store import postings, search_reads
 from siftd.store.access import Database
+from siftd.store.connection import data_version
 from siftd.store.scope import Columns
 from siftd.store.search_reads import Supersedes
 
@@ -130,7 +131,7 @@ class Rows:
 
     def superseded(self) -> tuple[Ids, Ids]:
         """Return the summaries that others supersede, and the events that they tell of."""
-        version = search_reads.data_version(self._connection)
+        version = data_version(self._connection)
         if version != self._version:
             self._look_after_superseded()
             self._version = version

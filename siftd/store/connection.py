@@ -63,6 +63,11 @@ def open_reader(path: str) -> Database:
     return connection
 
 
+def data_version(connection: sqlite3.Connection) -> int:
+    """Return a number that changes when another connection has written to the database."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+
 def begin(connection: sqlite3.Connection) -> None:
     """Take the write lock, as long as the connection waits for one."""
     connection.execute("BEGIN IMMEDIATE")

@@ -105,11 +105,6 @@ def superseded_after(connection: sqlite3.Connection, rowid: int) -> list[tuple[i
     return connection.execute(sql, (rowid,)).fetchall()
 
 
-def data_version(connection: sqlite3.Connection) -> int:
-    """Return a number that changes when anybody else has written to the database."""
-    return int(connection.execute("PRAGMA data_version").fetchone()[0])
-
-
 def _size(packed: bytes | None) -> int:
     """Return what FTS5's docsize table says: for each column a big-endian varint of seven bits a byte; 0 for None."""
     if not packed or packed.isascii():

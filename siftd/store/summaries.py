@@ -331,11 +331,6 @@ def supersede(connection: sqlite3.Connection, newer: int, older: int, cosine: fl
     connection.execute("INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, ?, ?)", (newer, older, cosine, now_ms))
 
 
-def data_version(connection: sqlite3.Connection) -> int:
-    """Return a number that changes when another connection has written: a person, since we are the only writer."""
-    return int(connection.execute("PRAGMA data_version").fetchone()[0])
-
-
 def sweep_orphans(connection: sqlite3.Connection) -> None:
     """Delete what a person left behind with foreign keys off."""
     connection.execute("DELETE FROM summaries WHERE event_id NOT IN (SELECT id FROM events)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import stat
 from collections.abc import AsyncIterator
@@ -30,7 +31,8 @@ async def memory(tmp_path: Path) -> AsyncIterator[Memory]:
 
 def message(memory: Memory, envelope: dict[str, Any], **header: Any) -> bytes:
     """Return the message of a hook frame from the workspace's own folder."""
-    head = {"client": "claude-code", "frameUid": f"{abs(hash(str(envelope))):032x}", "ts": NOW}
+    uid = hashlib.blake2b(str(envelope).encode(), digest_size=16).hexdigest()
+    head = {"client": "claude-code", "frameUid": uid, "ts": NOW}
     head |= {"root": memory.services.workspace.root, **header}
     return encode_hook(json.dumps(head).encode(), json.dumps(BASE | envelope).encode())[4:]
 
