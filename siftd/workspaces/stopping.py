@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +25,16 @@ def end_borrowed(paths: WorkspacePaths) -> None:
         _wait_for_end(paths)
 
 
+def stop_until(paths: WorkspacePaths, is_over: Callable[[], bool]) -> None:
+    """End a daemon that runs, for the next one; `is_over` says that it has come meanwhile. Raises DaemonTimedOut."""
+    try:
+        with connect(paths) as client:
+            client.request(Stop(hold=False), timeout=STOP_SECONDS)
+    except DaemonUnreachable:
+        return
+    _wait_for_end(paths, is_over)
+
+
 def stop_and_hold(paths: WorkspacePaths) -> bool:
     """End the workspace's daemon and hold it down; return whether one ran. Raises DaemonTimedOut if it stays."""
     try:
@@ -41,9 +52,9 @@ def stop_and_hold(paths: WorkspacePaths) -> bool:
     return True
 
 
-def _wait_for_end(paths: WorkspacePaths) -> None:
+def _wait_for_end(paths: WorkspacePaths, is_over: Callable[[], bool] = lambda: False) -> None:
     deadline = time.monotonic() + STOP_SECONDS
-    while Path(paths.socket).exists():
+    while Path(paths.socket).exists() and not is_over():
         if time.monotonic() > deadline:
             raise DaemonTimedOut(f"the daemon has not ended within {STOP_SECONDS:g} s", hint="see `mem logs`")
         time.sleep(_POLL_SECONDS)

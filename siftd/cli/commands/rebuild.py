@@ -8,13 +8,9 @@ from pathlib import Path
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import count, say, say_json
-from siftd.errors import DaemonTimedOut, DaemonUnreachable
-from siftd.wire.asking import Info, Stop
+from siftd.wire.asking import Info
 from siftd.workspace.home import ensure_workspace
-
-_POLL_SECONDS = 0.02
-STOP_SECONDS = 10.0
-"""How long a daemon may take to finish what is in flight."""
+from siftd.workspaces.stopping import stop_until
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -26,7 +22,7 @@ def run(context: Context, options: Namespace) -> int:
     asked_ms = time.time_ns() // 10**6
     mark = Path(context.paths.rebuild)
     mark.touch(mode=0o600)  # first: whatever starts the daemon from now on makes it rebuild
-    _stop(context)
+    stop_until(context.paths, is_over=lambda: not mark.exists())  # another one was started, and has rebuilt
     answer = context.ask(Info(), timeout=WORK_SECONDS)
     rescued = answer["recovery"]["rescued"]
     if rescued is not None and rescued["ts"] < asked_ms:
@@ -42,21 +38,3 @@ def run(context: Context, options: Namespace) -> int:
         if rescued is not None and rescued["left"]:
             say(f"{count(rescued['left'], 'event')} there did not pass the check: see {answer['database']}.damaged-*")
     return 0
-
-
-def _stop(context: Context) -> None:
-    client = context.find_running()
-    if client is None:
-        return
-    with client:
-        try:
-            client.request(Stop(hold=False), timeout=STOP_SECONDS)
-        except DaemonUnreachable:
-            return
-    deadline = time.monotonic() + STOP_SECONDS
-    while Path(context.paths.socket).exists() and time.monotonic() < deadline:
-        if not Path(context.paths.rebuild).exists():
-            return  # another one has been started, and has rebuilt
-        time.sleep(_POLL_SECONDS)
-    if Path(context.paths.rebuild).exists() and Path(context.paths.socket).exists():
-        raise DaemonTimedOut(f"the daemon has not ended within {STOP_SECONDS:g} s", hint="see `mem logs`")
