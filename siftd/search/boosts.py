@@ -1,6 +1,6 @@
-"""By what share each thing that is known of a row itself lifts its score, whatever the row holds of the question.
+"""Query-independent boosts of a row's score: recency, confidence, prompt, conclusion.
 
-A score is multiplied by 1 + lift for each. Ages are counted from the newest event: a project that rested for a year is
+A score is multiplied by 1 + boost for each. Ages are counted from the newest event: a project that rested for a year is
 asked about what was last done there, as it was the day after.
 """
 
@@ -17,10 +17,10 @@ from siftd.search.weights import Weights
 _MS_PER_DAY = 86_400_000
 
 
-def lifts(
+def boosts_of(
     age_ms: ArrayLike, confidence: ArrayLike, is_prompt: ArrayLike, concludes: ArrayLike, weights: Weights
 ) -> dict[str, Any]:
-    """Return the lifts by the name of their weight: of one row, or of many at once."""
+    """Return the boosts by the name of their weight: of one row, or of many at once."""
     ages = np.maximum(0, age_ms) / _MS_PER_DAY
     return {
         "recency": weights.recency * 0.5 ** (ages / weights.half_life),
@@ -30,8 +30,8 @@ def lifts(
     }
 
 
-def lifted(score: ArrayLike, lifts: Mapping[str, Any]) -> Any:
-    """Return the score, or scores, with all lifts."""
-    for lift in lifts.values():
-        score = score * (1 + lift)
+def boosted(score: ArrayLike, boosts: Mapping[str, Any]) -> Any:
+    """Return the score, or scores, with all boosts."""
+    for boost in boosts.values():
+        score = score * (1 + boost)
     return score

@@ -21,7 +21,7 @@ from siftd.filters import Filters
 from siftd.ranking_config import Scoring
 from siftd.search import facts as fact_search
 from siftd.search.answers_first import depth, looked_at, put_answers_first
-from siftd.search.boosts import lifted, lifts
+from siftd.search.boosts import boosted, boosts_of
 from siftd.search.candidate_pool import NEAREST, Pool, with_neighbours
 from siftd.search.facts import FactCollection, FactCollections
 from siftd.search.facts_before import put_facts_before_sources
@@ -248,10 +248,10 @@ class SearchEngine:
             own, share = np.zeros(len(starts)), sessions
         crowd = min(1.0, len(pool.sessions) / _MANY_SESSIONS)
         less = weights.diversity * crowd * np.minimum(places, _PLACES_MAX) * own
-        lift = lifts(
+        boost = boosts_of(
             moment - pool.ts[order], pool.confidence[order], pool.is_prompt[order], pool.concludes[order], weights
         )
-        scores = lifted(own + share - less, lift)
+        scores = boosted(own + share - less, boost)
         for at in np.lexsort((-pool.events[order], -scores)).tolist():
             yield _Ranked(int(order[at]), float(scores[at]), float(own[at]), float(share[at]), float(less[at]))
 
@@ -341,7 +341,7 @@ class SearchEngine:
         moment: int,
     ) -> list[Hit]:
         places = np.array([each.ranked.at for each in best], dtype=np.int64)
-        lift = lifts(
+        boost = boosts_of(
             moment - pool.ts[places], pool.confidence[places], pool.is_prompt[places], pool.concludes[places], weights
         )
         wanted = [(each.event_id, each.summary_id) for each in best]
@@ -350,7 +350,7 @@ class SearchEngine:
         for at, (each, event_id, _, asked) in enumerate(best):
             if (row := rows.get(event_id)) is not None:  # else gone since it was ranked
                 parts = {"own": each.own, "session": each.session, "diversity": -each.less}
-                parts |= {name: values[at] for name, values in lift.items()}
+                parts |= {name: values[at] for name, values in boost.items()}
                 hit = _hit(row, each.score, pool.legs_of(each.at) | _rounded(parts))
                 hit["asked"] = None if asked is None else {"id": f"e{asked}", "text": None}
                 shown.append(hit)
@@ -392,11 +392,11 @@ class SearchEngine:
                 parts = {"own": own, "session": weights.session * (own + nearest)}
                 said = 1.0 if row["confidence"] is None else row["confidence"]  # it was said on purpose
                 importance = IMPORTANCE_WEIGHT * (row["importance"] - 3)
-                factors = lifts(moment - row["ts"], said, False, True, weights) | {
+                factors = boosts_of(moment - row["ts"], said, False, True, weights) | {
                     "importance": importance,
                     "purpose": PURPOSE,
                 }
-                score = float(lifted(sum(parts.values()), factors))
+                score = float(boosted(sum(parts.values()), factors))
                 hits.append(_fact_hit(collection, row, score, why | _rounded(parts | factors)))
         best = sorted(hits, key=lambda hit: (-hit["score"], -hit["ts"]))[:k]
         _put_newer_first(best, collection)

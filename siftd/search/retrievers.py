@@ -19,7 +19,7 @@ from siftd.search.lexical import Matches
 from siftd.search.query import Question, quoted, trigrams_match
 from siftd.search.relevance import answered
 from siftd.search.row_cache import Ids, Rows
-from siftd.search.top_k import descending
+from siftd.search.top_k import iter_best
 from siftd.store import postings, search_reads
 from siftd.store.access import Database
 from siftd.store.scope import EVERY_EVENT, Scope
@@ -73,12 +73,12 @@ class Legs:
 
     def words(self) -> Found:
         """Summaries, by their words."""
-        ids, shares = self._best(self._told.ids, self._told.shares, self.summaries_shown, self.few_summaries)
+        ids, shares = self._best(self._matched.ids, self._matched.shares, self.summaries_shown, self.few_summaries)
         return self._summaries(ids, lexical.shortened(shares, self._rows.summaries(ids)["size"]))
 
     def raw(self) -> Found:
         """Events, by the words of what was asked, done and answered."""
-        matches = self._matches("events_fts", "events", self.few, self.events_surely_shown)
+        matches = self._matches("events_fts", "events", self.few, self.events_definitely_visible)
         ids, shares = self._best(matches.ids, matches.shares, self.events_shown, self.few)
         scores = lexical.shortened(shares, self._rows.events(ids)["size"])
         order = np.lexsort((-ids, -scores))
@@ -86,7 +86,7 @@ class Legs:
 
     def trigram(self) -> Found:
         """Summaries that hold, somewhere inside their words, a word that no summary holds whole."""
-        match = trigrams_match([term for term in self._question.terms if quoted(term) in self._told.missing])
+        match = trigrams_match([term for term in self._question.terms if quoted(term) in self._matched.missing])
         if match is None:
             return self._summaries(np.empty(0, dtype=np.int64), np.empty(0))
         found = _array(search_reads.by_trigrams(self._connection, match, TRIGRAMS_MAX))
@@ -112,7 +112,7 @@ class Legs:
 
     def rarity(self) -> dict[str, float]:
         """Return how rare each telling word of the question is among the summaries."""
-        weights = self._told.weights
+        weights = self._matched.weights
         return {term: weights[expression] for term in self._question.terms if (expression := quoted(term)) in weights}
 
     def _few_events(self) -> Ids | None:
@@ -133,7 +133,7 @@ class Legs:
         return self._rows.superseded() if self._scope.hides_superseded else (_NONE, _NONE)
 
     @cached_property
-    def _told(self) -> Matches:
+    def _matched(self) -> Matches:
         return self._matches("summaries_fts", "summaries", self.few_summaries, self.summaries_shown)
 
     def _matches(self, table: str, rows_of: str, few: Ids | None, shown: _Allowed) -> Matches:
@@ -156,7 +156,7 @@ class Legs:
             kept = _contains(few, ids)
             ids, scores = ids[kept], scores[kept]
         found, told, count = [ids[:0]], [scores[:0]], 0
-        for some, theirs in descending(ids, scores):
+        for some, theirs in iter_best(ids, scores):
             may = shown(some)
             found.append(some[may])
             told.append(theirs[may])
@@ -169,25 +169,25 @@ class Legs:
         within = np.ones(len(ids), dtype=np.bool_)
         if not self._scope.is_open:  # else no row need be known
             within = self._are_within(self._rows.summaries(ids)["event"])
-        doubted = within & _contains(self._hidden[0], ids)
+        uncertain = within & _contains(self._hidden[0], ids)
         if self._scope.is_now:
-            return within & ~doubted
-        return self._settled(ids, within, doubted, search_reads.live_summaries)
+            return within & ~uncertain
+        return self._resolve_visibility(ids, within, uncertain, search_reads.live_summaries)
 
     def events_shown(self, ids: Ids) -> NDArray[np.bool_]:
         within = self._are_within(ids)
-        return self._settled(ids, within, within & _contains(self._hidden[1], ids), search_reads.live_events)
+        return self._resolve_visibility(ids, within, within & _contains(self._hidden[1], ids), search_reads.live_events)
 
-    def _settled(
-        self, ids: Ids, shown: NDArray[np.bool_], doubted: NDArray[np.bool_], live: Callable[..., list[int]]
+    def _resolve_visibility(
+        self, ids: Ids, shown: NDArray[np.bool_], uncertain: NDArray[np.bool_], live: Callable[..., list[int]]
     ) -> NDArray[np.bool_]:
-        """Return which rows are shown, the doubted ones as the database says."""
-        if doubted.any():
-            asked = ids[doubted]
-            shown[doubted] = np.isin(asked, live(self._connection, asked.tolist(), self._scope))
+        """Return which rows are shown, the uncertain ones as the database says."""
+        if uncertain.any():
+            asked = ids[uncertain]
+            shown[uncertain] = np.isin(asked, live(self._connection, asked.tolist(), self._scope))
         return shown
 
-    def events_surely_shown(self, ids: Ids) -> NDArray[np.bool_]:
+    def events_definitely_visible(self, ids: Ids) -> NDArray[np.bool_]:
         """Whether events are shown, as far as is known without asking for each."""
         return self._are_within(ids) & ~_contains(self._hidden[1], ids)
 

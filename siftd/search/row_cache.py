@@ -78,7 +78,7 @@ class Rows:
         """By a sort's number."""
         self._version: int | None = None
         self._supersedes = Supersedes(0, 0, None)
-        self._superseded = self._doubted = np.empty(0, dtype=np.int64)
+        self._superseded = self._uncertain = np.empty(0, dtype=np.int64)
         self._events_from: tuple[int, int] | None = (_TOP, _TOP)
         self._summaries_from: int | None = _TOP
         """Where reading ahead goes on; None when it is done."""
@@ -135,7 +135,7 @@ class Rows:
         if version != self._version:
             self._look_after_superseded()
             self._version = version
-        return self._superseded, self._doubted
+        return self._superseded, self._uncertain
 
     def _look_after_superseded(self) -> None:
         """Take in what is new; where anything is gone, read everything."""
@@ -145,10 +145,10 @@ class Rows:
         new = search_reads.superseded_after(self._connection, known.last)
         if now.count != known.count + len(new) or not search_reads.still_holds(self._connection, known):
             new = search_reads.superseded_after(self._connection, 0)
-            self._superseded = self._doubted = np.empty(0, dtype=np.int64)
+            self._superseded = self._uncertain = np.empty(0, dtype=np.int64)
         summaries, events = np.array(new, dtype=np.int64).reshape(-1, 2).T
         self._superseded = np.union1d(self._superseded, summaries)
-        self._doubted = np.union1d(self._doubted, events)
+        self._uncertain = np.union1d(self._uncertain, events)
         self._supersedes = now
 
     def _events_before(self, ts: int, event_id: int) -> list[tuple[Any, ...]]:

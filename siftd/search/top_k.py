@@ -13,7 +13,7 @@ _GROWTH = 4
 _Score = TypeVar("_Score", np.float32, np.float64)
 
 
-def descending(ids: NDArray[np.int64], scores: NDArray[_Score]) -> Iterator[tuple[NDArray[np.int64], NDArray[_Score]]]:
+def iter_best(ids: NDArray[np.int64], scores: NDArray[_Score]) -> Iterator[tuple[NDArray[np.int64], NDArray[_Score]]]:
     """Yield ids with their scores, window after window, each several times larger; of equals the highest id first.
 
     A window ends between two scores, never among equals: else a larger one would put others in its place.

@@ -16,7 +16,7 @@ import numpy as np
 
 from siftd.search.bitsliced_scan import Bits, doubled
 from siftd.search.id_rows import NOWHERE, Places
-from siftd.search.top_k import descending
+from siftd.search.top_k import iter_best
 from siftd.store import search_reads
 from siftd.store.access import Database
 
@@ -133,7 +133,7 @@ class VectorIndex:
         With `among` only those of these that have a vector.
         """
         for rows in self._looked_at(vector, among):
-            for ids, cosines in descending(self._ids[rows], self._cosines(rows, vector)):
+            for ids, cosines in iter_best(self._ids[rows], self._cosines(rows, vector)):
                 yield ids, cosines.astype(np.float64)
 
     def nearest(self, vector: NDArray[np.float32]) -> Iterator[tuple[int, float]]:

@@ -116,4 +116,4 @@ def test_what_a_search_is_shown_is_what_sql_shows(asked: dict[str, Any], few: in
         looked_at = ids if may is None else np.intersect1d(ids, may)
         expected = [row[0] for row in STORE.execute(sql, scope.whole.values)]
         assert looked_at[shown(looked_at)].tolist() == expected
-    assert not (legs.events_surely_shown(IDS) & ~legs.events_shown(IDS)).any()
+    assert not (legs.events_definitely_visible(IDS) & ~legs.events_shown(IDS)).any()
