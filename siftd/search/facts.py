@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from siftd.search.query import Question, any_of, quoted, trigrams_match
 from siftd.search.relevance import Relevance, answered
-from siftd.search.vectors import is_orthogonal, usual_of_few
 from siftd.store import fact_candidates, postings
 from siftd.store.access import Database, DatabaseError
 from siftd.store.fact_scope import FactScope
@@ -67,6 +66,8 @@ class FactVectors:
     def nearest(self, connection: Database, scope: FactScope, embedder: str, vector: NDArray[np.float32]) -> Leg:
         """Return the memories within the scope whose vector is near `vector`, with their cosines."""
         import numpy as np
+
+        from siftd.search.vectors import is_orthogonal, usual_of_few  # numpy too: 20 MB that a daemon at rest lacks
 
         version = (*fact_candidates.version(connection), embedder)
         if self._ids is None or self._matrix is None or version != self._version:

@@ -41,6 +41,15 @@ def test_a_workspace_without_a_folder_is_not_at_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_daemon_that_is_not_asked_anything_holds_nothing_that_searches() -> None:
+    """A brief is kept at each start: it searches nothing."""
+    modules = "siftd.daemon.services, siftd.daemon.handlers.router, siftd.search.brief"
+    code = f"import sys, {modules}; print('numpy' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["False"]
+
+
+@pytest.mark.slow
 def test_a_daemon_says_hello_before_it_reads_the_table_of_rules() -> None:
     """Five hundred rows take as long to read as all else that is ours."""
     names = "'siftd.redact.redactor' in sys.modules, 'siftd.redact.rules' in sys.modules"
