@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from fact_labels import labelled
 from opened_memory import DAY, NOW, Memory, opened
 
 from siftd.clients.claude_code.facts import typed_prompt
@@ -219,3 +220,22 @@ async def test_what_a_person_stated_comes_back_where_the_prompt_is_about_more_th
             assert [item["id"] for item in given["items"]] == (["m1"] if typed else [])
             other = await memory.ask("recall", prompt="why does the server answer with status 502")
             assert other["items"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("half", "given_min"), [("development", 17), ("check", 14)])
+async def test_of_labelled_statements_many_are_given_on_their_matter_and_none_on_another(
+    memory: Memory, half: str, given_min: int
+) -> None:
+    rows = labelled("later", half)
+    stated = [row["fact"] for row in rows if row["fact"] is not None]
+    ids = {text: (await memory.ask("remember", text=text, type="preference", typed=True))["id"] for text in stated}
+    given = 0
+    for number, row in enumerate(rows):
+        answer = await memory.ask("recall", prompt=row["prompt"], sessionId=f"later-{number}")
+        found = [item["id"] for item in answer["items"]]
+        if row["fact"] is None:
+            assert found == [], row["prompt"]
+        else:
+            given += ids[row["fact"]] in found
+    assert given >= given_min
