@@ -152,7 +152,7 @@ def _wrapped(text: str, width: int, most: int) -> list[str]:
     lines = textwrap.wrap(clean(text), width, break_on_hyphens=False) or [""]
     if len(lines) > most:
         lines = lines[:most]
-        lines[-1] = f"{lines[-1][: width - 1]}…"
+        lines[-1] = f"{lines[-1][: width - 1].rstrip('…')}…"
     return lines
 
 

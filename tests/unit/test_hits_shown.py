@@ -65,6 +65,9 @@ def test_a_long_hit_is_cut_to_four_lines_unless_all_is_wanted(lines: list[str]) 
     assert len([line for line in lines if "word" in line]) == shown.LINES_MAX
     assert any(line.endswith("…") for line in lines)
     lines.clear()
+    shown.say_hits([SAID | {"passage": "worded…  " * 300}], "", is_full=False)
+    assert not any("……" in line for line in lines), "what was cut already is not cut twice"
+    lines.clear()
     shown.say_hits([long], "", is_full=True)
     assert sum(line.count("word") for line in lines) == 300
 
