@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.cli.output import clean, count, note, say, say_json
+from siftd.cli.person import says_yes
 from siftd.errors import RequestInvalid
 from siftd.wire.asking import Forget
 
@@ -81,9 +82,7 @@ def _is_confirmed(found: ForgetAnswer) -> bool:
     if not sys.stdin.isatty():
         return False
     note(f"this forgets {_summary(found)}, for good")
-    sys.stderr.write("go on? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return says_yes("go on?")
 
 
 def _say(answer: ForgetAnswer, options: Namespace, what: str) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from siftd.cli.commands.install import say_changes, say_refused
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, note
+from siftd.cli.person import says_yes
 from siftd.clients.installable import INSTALLABLE, names_asked_for
 from siftd.clients.registry import DEFAULT
 from siftd.errors import RequestInvalid, SiftdError
@@ -112,10 +113,4 @@ def purge(home: Home) -> None:
 def _is_confirmed(home: Home, workspaces: int) -> bool:
     if not sys.stdin.isatty():
         raise RequestInvalid("--purge removes every memory for good", hint="add --yes to say so")
-    print(
-        f"Remove the memories of {workspaces} workspaces under {clean(home.folder)} for good? [y/N] ",
-        end="",
-        file=sys.stderr,
-        flush=True,
-    )
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return says_yes(f"Remove the memories of {workspaces} workspaces under {clean(home.folder)} for good?")
