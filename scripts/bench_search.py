@@ -22,7 +22,7 @@ from siftd.embed.blend384 import DIM, NAME, embed, embed_question
 from siftd.filters import Filters
 from siftd.search import vectors
 from siftd.search.query import Question
-from siftd.search.retrievers import Legs
+from siftd.search.retrievers import Retrievers
 from siftd.search.row_cache import Rows
 from siftd.search.vectors import VectorIndex
 from siftd.store import fulltext
@@ -166,7 +166,7 @@ def index_figures(database: Path) -> Iterator[dict[str, Any]]:
 def _embedded(connection: Database, query: str) -> NDArray[np.float32]:
     """Return a question's vector as a search makes it: its words weigh by how rare they are."""
     question = Question.of(query)
-    rarity = Legs(connection, Rows(connection), question, Scope.of(Filters())).rarity()
+    rarity = Retrievers(connection, Rows(connection), question, Scope.of(Filters())).rarity()
     return embed_question(question.text, rarity)
 
 

@@ -1,7 +1,7 @@
 """How well and how fast siftd finds again, on data sets of one's own, through the socket of a throw-away home.
 
 Each scope of a set (a repository, a chat) becomes a workspace with a daemon. Every question is asked over the socket,
-with each of the legs alone and with all; `--ablate` leaves out one signal at a time. Baselines over the same raw texts
+with each of the retrievers alone and with all; `--ablate` leaves out one signal at a time. Baselines over the same raw texts
 stand beside. Nothing but a temporary folder is written, and the rows of single questions to `--rows`.
 """
 

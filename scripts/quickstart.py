@@ -86,11 +86,13 @@ def show(mem: Any, environment: dict[str, str]) -> None:
     took = (time.perf_counter() - started) * 1000
     print(f'\n3. found      "{QUESTION}" in {took:.0f} ms, the process included\n')
     for hit in hits:
-        legs = ", ".join(f"{leg} no. {why['rank']}" for leg, why in hit["why"].items() if isinstance(why, dict))
+        retrievers = ", ".join(
+            f"{retriever} no. {why['rank']}" for retriever, why in hit["why"].items() if isinstance(why, dict)
+        )
         answer, _ = parts_of(hit)
         for number, told_line in enumerate(textwrap.wrap(answer, WIDTH - 8, max_lines=3, placeholder=" …")):
             print("        " if number else f"   {hit['id']:<4} ", told_line, sep="")
-        print(f"        proof: e{hit['eventId']} ({hit['tool']}); found by {legs}")
+        print(f"        proof: e{hit['eventId']} ({hit['tool']}); found by {retrievers}")
 
     print(f"""
 4. yours      Let Claude Code remember (`mem uninstall` undoes it to the byte):

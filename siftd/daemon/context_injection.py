@@ -149,8 +149,8 @@ class ContextInjector:
         if shown:
 
             def read(connection: Database) -> list[Injection]:
-                has = injection_ledger.session_state(connection, captured.session_id).told  # by an answer just too late
-                new = [each for each in shown if each not in has]
+                answered = injection_ledger.session_state(connection, captured.session_id).given  # just too late
+                new = [each for each in shown if each not in answered]
                 find = partial(injection_ledger.find_event_of, connection)
                 return [Injection(each, find(each), {"section": "kept"}) for each in new]
 
@@ -203,7 +203,7 @@ class ContextInjector:
         def read(connection: Database) -> Given:
             state = injection_ledger.session_state(connection, session) if is_injected and session else None
             if state is not None:
-                state = replace(state, told=state.told | shown)
+                state = replace(state, given=state.given | shown)
             engine = self._searching.engine(connection)
             return recall(
                 engine,

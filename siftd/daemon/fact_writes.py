@@ -108,7 +108,7 @@ class FactWrites:
         similar = [each for each, cosine in near if cosine >= SIMILAR_COSINE and each != known]
         return known, similar[:SIMILAR_MAX]
 
-    def near(self, connection: Database, text: str, now_ms: int) -> fact_search.Leg:
+    def near(self, connection: Database, text: str, now_ms: int) -> fact_search.Ranking:
         """Return the live memories nearest to a text, with their cosines; none while they cannot be compared."""
         scope = FactScope.of(Filters(), now_ms)
         assert scope is not None

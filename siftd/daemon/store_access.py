@@ -125,7 +125,7 @@ class SharedReader:
             with suppress(StoreError, DatabaseError):
                 self._connection = open_reader(self._database)
                 # Until its own daemon has brought it up to date nothing tells what a person let stand.
-                if not facts.tells_what_waits(self._connection):
+                if not facts.shows_waiting(self._connection):
                     self.close()
                     return None
             self._file = file

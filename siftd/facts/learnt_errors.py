@@ -24,11 +24,11 @@ _LINE_CHARS_MAX = 400
 _SIGNATURE_CHARS = (15, 160)
 """Shorter says nothing of its own; longer lines end differently."""
 _SHOWN_CHARS_MIN = 8
-_TOLD_CHARS = 60
+_SIGNATURE_CHARS_MAX = 60
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _PREFIX = re.compile(r"^\[[\w:.-]{1,40}\] (?!error)", re.IGNORECASE)
 """The task's name that a runner puts before each line."""
-_TELLS_OF_AN_ERROR = re.compile(
+_NAMES_AN_ERROR = re.compile(
     r"error|fail|fatal|cannot|can't|could not|no such|denied|undefined|unexpected|panic|exception|invalid|missing"
     r"|refused|unable|does not|not found|not allowed|not supported|conflict|unknown",
     re.IGNORECASE,
@@ -131,16 +131,16 @@ def _rule(line: str, following: str) -> Fault | None:
         match = pattern.fullmatch(line.rstrip())
         if match is None or match["rule"].lower() in _NO_RULES:
             continue
-        told = match.groupdict()
-        head = (told.get("head") or "").lower()
+        reported = match.groupdict()
+        head = (reported.get("head") or "").lower()
         name = f"{match['rule'].lower()} {head}".strip()
-        return Fault(f"rule {name}", True, told.get("path") or "", following[:_LINE_CHARS_MAX])
+        return Fault(f"rule {name}", True, reported.get("path") or "", following[:_LINE_CHARS_MAX])
     return None
 
 
 def _signature(line: str) -> str:
     line = line[:_LINE_CHARS_MAX].strip()
-    if not _TELLS_OF_AN_ERROR.search(line) or _SAYS_NO_MORE.fullmatch(line):
+    if not _NAMES_AN_ERROR.search(line) or _SAYS_NO_MORE.fullmatch(line):
         return ""
     known = " ".join(_NUMBER.sub("0", _PATH.sub("/", line)).split()).lower()
     low, high = _SIGNATURE_CHARS
@@ -171,10 +171,10 @@ def _change_for(fault: Fault, changes: Sequence[Step]) -> Step | None:
     return chosen[0] if chosen else None
 
 
-def _is_of(path: str, told: str) -> bool:
+def _is_of(path: str, reported: str) -> bool:
     """Whether a change's file is the one that a tool told of, which may be told from the root or in whole."""
-    told = told.removeprefix("./")
-    return bool(told) and (path == told or path.endswith(f"/{told}") or told.endswith(f"/{path}"))
+    reported = reported.removeprefix("./")
+    return bool(reported) and (path == reported or path.endswith(f"/{reported}") or reported.endswith(f"/{path}"))
 
 
 def _command_that_ended(steps: Sequence[Step]) -> End | None:
@@ -200,7 +200,7 @@ def candidate_of(signature: str, end: End, *, failed: int, ts: int, named: Seque
         return None
     failing, *ending = _without_its_number(named)
     ended = ", then ".join(f"`{each}`" for each in ending[-2:])
-    text = f"`{failing}` fails with “{signature[:_TOLD_CHARS]}”; {ended} ended that"
+    text = f"`{failing}` fails with “{signature[:_SIGNATURE_CHARS_MAX]}”; {ended} ended that"
     return Candidate(
         text=text[:TEXT_CHARS_MAX],
         category="issue",

@@ -93,7 +93,7 @@ _ALIKE = {
     "six": "6",
     "ten": "10",
 }
-_KEPT_WHOLE = frozenset(["windows", "https", "redis", "kubernetes", "postgres", "news", "always"])
+_NEVER_STEMMED = frozenset(["windows", "https", "redis", "kubernetes", "postgres", "news", "always"])
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -156,7 +156,7 @@ def stem(word: str) -> str:
     """Cut a plural's or a verb's -s and a participle's -ed, of plain words alone."""
     if word in _ALIKE:
         return _ALIKE[word]
-    if word in _KEPT_WHOLE or word in _LIGHT or not word.isalpha() or len(word) < 4:
+    if word in _NEVER_STEMMED or word in _LIGHT or not word.isalpha() or len(word) < 4:
         return word
     if word.endswith("ies"):
         return word[:-3] + "y"

@@ -52,7 +52,7 @@ def judge(candidate: Candidate, known: Sequence[Known]) -> Verdict:
     found: list[Verdict] = []
     nearest = sorted(known, key=lambda each: (each.topic is None or each.topic != candidate.topic, -each.cosine))
     for each in nearest[:NEIGHBOURS_MAX]:
-        verdict = _beside(candidate, each)
+        verdict = _compare(candidate, each)
         if verdict is None:
             continue
         if verdict.kind == "merge":
@@ -81,7 +81,7 @@ def may_be(kind: VerdictKind, candidate: Candidate, known: Known) -> bool:
 _NAME = re.compile(r"(?<=[^.!?] )[A-Z]\w{0,60}|`[^`]{1,80}`|\w{1,60}[./_]\w{1,60}")
 
 
-def _beside(candidate: Candidate, known: Known) -> Verdict | None:
+def _compare(candidate: Candidate, known: Known) -> Verdict | None:
     """Return what a candidate does to one known fact; None: they are two."""
     same_topic = candidate.topic is not None and candidate.topic == known.topic
     if candidate.text.strip() == known.text.strip():

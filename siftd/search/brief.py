@@ -56,26 +56,26 @@ def brief(
     stores += [] if everywhere is None else [Store(EVERYWHERE, asker.shared, everywhere)]
     handed = {filled.pod.type: filled for filled in blended(stores, asker).pods}
     others = None if state.compacted_ts else session_id
-    told = line_of_work(connection, briefs.list_endings(connection, others, ENDINGS_MAX), now_ms, branch)
+    endings = line_of_work(connection, briefs.list_endings(connection, others, ENDINGS_MAX), now_ms, branch)
     sections = (
         ("Pinned by the person, for every session", _standing(handed["directive"])),
         ("Vital, said by the person", _standing(handed["vital"])),
-        ("The last sessions on this line of work", _endings(connection, told, branch, names_clients)),
-        ("Fails again", _failures(connection, now_ms, others, {each.session_id for each in told})),
+        ("The last sessions on this line of work", _endings(connection, endings, branch, names_clients)),
+        ("Fails again", _failures(connection, now_ms, others, {each.session_id for each in endings})),
     )
     given: set[str] = set()
     crowded = sum(len(handed[kind].crowded_out) for kind in ("directive", "vital"))
     for heading, pieces in sections:
         block.head(heading)
         for piece in pieces:
-            if not {piece.id, f"e{piece.event_id}"} & (state.told | given):
+            if not {piece.id, f"e{piece.event_id}"} & (state.given | given):
                 given.add(f"e{piece.event_id}" if piece.event_id else piece.id)
                 if not block.add(piece) and piece.why["section"] in ("directive", "vital"):
                     crowded += 1
-    if crowded and not state.told:
+    if crowded and not state.given:
         block.note(f"{crowded} more pinned or vital than stand here: `mem context --explain`")
     waiting = sum(facts.count_waiting(each.connection, now_ms) for each in stores)
-    if waiting and not state.told:
+    if waiting and not state.given:
         block.note(f"{waiting} more wait{'s' * (waiting == 1)} for the person to accept: `mem pins`")
     return block.close()
 
@@ -87,9 +87,9 @@ def _standing(filled: Filled) -> Iterator[Piece]:
         yield Piece(slot.fact.id, slot.fact.said_ts, text, label=slot.fact.category, why=why)
 
 
-def _endings(connection: Database, told: list[Ending], branch: str | None, names_clients: bool) -> Iterator[Piece]:
+def _endings(connection: Database, endings: list[Ending], branch: str | None, names_clients: bool) -> Iterator[Piece]:
     """Yield what sessions did and left open; of another branch than `branch` it is said."""
-    for ending in told:
+    for ending in endings:
         upto = summaries.last_event(connection, ending.session_id)
         done = deeds(connection, ending.session_id, 0, upto, ending.cwd)
         by = f"{ending.client}, " if names_clients and ending.client else ""

@@ -1,9 +1,9 @@
-"""The pool of one search: every event that a leg found, what each leg says of it, and what its session says.
+"""The pool of one search: every event that a retriever found, what each says of it, and what its session says.
 
 Who remembers a piece of work remembers several sides of it: what was asked, what was run, what was changed, how it was
-told at the end. A session is therefore as good as the best of each such kind in each leg, added up, and its nearest
-vector once more; and as work goes on from one session into the next, a session gets a share of what one shortly before
-or after has.
+told at the end. A session is therefore as good as the best of each such kind in each retriever, added up, and its
+nearest vector once more; and as work goes on from one session into the next, a session gets a share of what one shortly
+before or after has.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _NONE: Ids = np.empty(0, dtype=np.int64)
 
 
 class Pool:
-    """What the legs found, by event and by session, as columns."""
+    """What the retrievers found, by event and by session, as columns."""
 
-    def __init__(self, rows: Rows, legs: Mapping[str, Found], weights: Weights) -> None:
-        self._legs = legs
-        events = np.concatenate([_NONE, *(each.events for each in legs.values())])
+    def __init__(self, rows: Rows, retrievers: Mapping[str, Found], weights: Weights) -> None:
+        self._retrievers = retrievers
+        events = np.concatenate([_NONE, *(each.events for each in retrievers.values())])
         is_there = rows.events(events)["session"] > 0  # else gone since its index was asked
-        leg_of, place = _numbered([len(each.events) for each in legs.values()])
-        leg_of, place = leg_of[is_there], place[is_there]
+        retriever_of, place = _numbered([len(each.events) for each in retrievers.values()])
+        retriever_of, place = retriever_of[is_there], place[is_there]
         self.events, at = np.unique(events[is_there], return_inverse=True)
         facts = rows.events(self.events)
         self.ts: Ids = facts["ts"]
@@ -48,34 +48,34 @@ class Pool:
         self.is_prompt: NDArray[np.bool_] = kinds == PROMPT
         self.concludes: NDArray[np.bool_] = rows.concludes(facts["sort"])
         self.is_text: NDArray[np.bool_] = kinds == TEXT
-        self._places = np.full((len(legs), len(self.events)), -1)
-        self._places[leg_of, at] = place
-        weighed = [weights.of(leg) * each.scores for leg, each in legs.items()]
+        self._places = np.full((len(retrievers), len(self.events)), -1)
+        self._places[retriever_of, at] = place
+        weighed = [weights.of(retriever) * each.scores for retriever, each in retrievers.items()]
         answers = np.concatenate([np.empty(0), *weighed])[is_there]
         self.own: _Scores = np.bincount(at, answers, len(self.events)).astype(np.float64, copy=False)
-        """What an event answers by itself: its legs' answers, each with its weight, added up."""
+        """What an event answers by itself: its retrievers' answers, each with its weight, added up."""
         self.summaries: Ids = np.zeros_like(self.events)
-        """What is shown of it: the summary that the first leg found, 0 for the event itself."""
-        summaries = np.concatenate([_NONE, *(each.summaries for each in legs.values())])[is_there]
-        told = np.flatnonzero(summaries)[::-1]
-        self.summaries[at[told]] = summaries[told]  # the first leg is the last that is written
+        """What is shown of it: the summary that the first retriever found, 0 for the event itself."""
+        summaries = np.concatenate([_NONE, *(each.summaries for each in retrievers.values())])[is_there]
+        summarised = np.flatnonzero(summaries)[::-1]
+        self.summaries[at[summarised]] = summaries[summarised]  # the first retriever is the last that is written
         self.sessions, self.session_of = np.unique(facts["session"], return_inverse=True)
         """The sessions' numbers, and by event the place of its session there."""
-        sides = np.zeros((len(legs), len(self.sessions), KINDS))
-        np.maximum.at(sides, (leg_of, self.session_of[at], kinds[at]), answers)
+        sides = np.zeros((len(retrievers), len(self.sessions), KINDS))
+        np.maximum.at(sides, (retriever_of, self.session_of[at], kinds[at]), answers)
         self.session_scores: _Scores = sides.sum(axis=2).sum(axis=0)
-        if "vector" in legs:
-            self.session_scores += NEAREST * sides[list(legs).index("vector")].max(axis=1)
+        if "vector" in retrievers:
+            self.session_scores += NEAREST * sides[list(retrievers).index("vector")].max(axis=1)
         self.confidence: _Scores = np.full(len(self.events), 0.5)
         has_summary = self.summaries > 0
         self.confidence[has_summary] = rows.summaries(self.summaries[has_summary])["confidence"]
 
-    def legs_of(self, at: int) -> dict[str, dict[str, Any]]:
-        """Return by leg how the event in this place was found: its rank, from 1, and how much it answers."""
+    def found_by(self, at: int) -> dict[str, dict[str, Any]]:
+        """Return by retriever how the event in this place was found: its rank, from 1, and how much it answers."""
         found = {}
-        for (leg, each), place in zip(self._legs.items(), self._places[:, at].tolist(), strict=True):
+        for (retriever, each), place in zip(self._retrievers.items(), self._places[:, at].tolist(), strict=True):
             if place >= 0:
-                found[leg] = {"rank": place + 1, "score": round(float(each.scores[place]), 4)}
+                found[retriever] = {"rank": place + 1, "score": round(float(each.scores[place]), 4)}
         return found
 
 

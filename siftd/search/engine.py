@@ -1,8 +1,8 @@
-"""Answering a query: what each leg finds, added up by event and by session, each hit with its arithmetic.
+"""Answering a query: what each retriever finds, added up by event and by session, each hit with its arithmetic.
 
-Every leg scores from 0 to about 1, how much of the question a row answers, so that scores are added with a weight
+Every retriever scores from 0 to about 1, how much of the question a row answers, so that scores are added with a weight
 each (Bruch, Gai, Ingber 2023, found such a sum better than ranks alone). To what an event answers by itself comes a
-share of what its session does. A leg that is missing is said in `degraded`, never silently left out.
+share of what its session does. A retriever that is missing is said in `degraded`, never silently left out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from siftd.search.facts import FactCollection, FactCollections
 from siftd.search.facts_before import put_facts_before_sources
 from siftd.search.passages import Wanted, opening, passage
 from siftd.search.query import Question
-from siftd.search.retrievers import DEPTH, DEPTH_OF_SESSIONS, Found, Legs
+from siftd.search.retrievers import DEPTH, DEPTH_OF_SESSIONS, Found, Retrievers
 from siftd.search.row_cache import Rows
 from siftd.search.unsummarised import summarise_now
 from siftd.search.vectors import is_built_in
@@ -164,8 +164,10 @@ class SearchEngine:
                 conclusion=weighed.conclusion if question.asks_what_came_of_it else 0.0,
                 words=weighed.words * (WORDS_OF_STORIES if question.asks_what_came_of_it else 1.0),
             )
-        legs = Legs(self._connection, self._rows, question, scope, DEPTH if group is None else DEPTH_OF_SESSIONS)
-        found, vector, degraded = self._ask(question, legs, weighed)
+        retrievers = Retrievers(
+            self._connection, self._rows, question, scope, DEPTH if group is None else DEPTH_OF_SESSIONS
+        )
+        found, vector, degraded = self._ask(question, retrievers, weighed)
         if vector is not None:
             weighed = replace(weighed, vector=weighed.vector * self._index().weight)
         pool = Pool(self._rows, found, weighed)
@@ -173,15 +175,15 @@ class SearchEngine:
         ranked = self._ranked(pool, weighed, group, moment)
         best = self._answers(pool, ranked, max(k, depth(question)), filters, group, asking)
         hits = self._hits(pool, best, weighed, filters, moment)
-        wanted = Wanted(legs.rarity())
+        wanted = Wanted(retrievers.rarity())
         self._add_passages(looked_at(hits, question), wanted, is_closed=question.is_closed)
         if fact_collections and vector is not None and is_built_in(self._index().embedder):
             vector = self._embed_question(question.text, None)  # of memories nobody knows which words are rare
         for collection in fact_collections:
             assert fact_scope is not None
             try:
-                kept = collection.legs(question if weighed.words else None, fact_scope, vector, self._index)
-                hits += self._fact_hits(collection, kept, weighed, k, moment)
+                rankings = collection.retrieve(question if weighed.words else None, fact_scope, vector, self._index)
+                hits += self._fact_hits(collection, rankings, weighed, k, moment)
             except DatabaseError:
                 if collection.connection is self._connection:
                     raise
@@ -210,15 +212,15 @@ class SearchEngine:
         return self._weights.changed(others).scaled(Scoring.of(own, self._scoring(label)))
 
     def _ask(
-        self, question: Question, legs: Legs, weights: Weights
+        self, question: Question, retrievers: Retrievers, weights: Weights
     ) -> tuple[dict[str, Found], Vector | None, str | None]:
-        """Ask every leg that has a weight; return what they found, the question's vector, why a leg is missing."""
-        lexical = (("words", legs.words), ("raw", legs.raw), ("trigram", legs.trigram))
-        found = {leg: ask() for leg, ask in lexical if weights.of(leg)}
+        """Ask every retriever that has a weight; return what they found, the question's vector, why one is missing."""
+        lexical = (("words", retrievers.words), ("raw", retrievers.raw), ("trigram", retrievers.trigram))
+        found = {retriever: ask() for retriever, ask in lexical if weights.of(retriever)}
         if not weights.vector or not question.has_content_words:
             return found, None, None
         try:
-            vector = self._embed_question(question.text, legs.rarity())
+            vector = self._embed_question(question.text, retrievers.rarity())
             index = self._index()  # after the question: until a model has answered once, nobody knows its dimension
         except DatabaseError:
             raise
@@ -228,7 +230,7 @@ class SearchEngine:
             return found, None, f"without vectors: the embedder failed ({type(error).__name__})"
         index.refresh(self._connection, seconds=_READING_SECONDS)
         if len(index):
-            found["vector"] = legs.vector(index, vector)
+            found["vector"] = retrievers.vector(index, vector)
         if not len(index) and search_reads.has_summaries(self._connection):
             return found, vector, "without vectors: the summaries wait for theirs"
         if not index.is_whole:
@@ -292,9 +294,9 @@ class SearchEngine:
             assert fact_scope is not None
             found = collection.latest(fact_scope, k)
             for rank, (fact_id, _) in enumerate(found, start=1):
-                if (told := fact_candidates.find_hit(collection.connection, fact_id)) is not None:
-                    why = {"recent": {"rank": rank, "score": float(told["ts"])}}
-                    hits.append(_fact_hit(collection, told, 1 / rank, why))
+                if (fact := fact_candidates.find_hit(collection.connection, fact_id)) is not None:
+                    why = {"recent": {"rank": rank, "score": float(fact["ts"])}}
+                    hits.append(_fact_hit(collection, fact, 1 / rank, why))
         return Answer(sorted(hits, key=lambda hit: -hit["ts"])[:k], None)
 
     def _answers(
@@ -351,7 +353,7 @@ class SearchEngine:
             if (row := rows.get(event_id)) is not None:  # else gone since it was ranked
                 parts = {"own": each.own, "session": each.session, "diversity": -each.less}
                 parts |= {name: values[at] for name, values in boost.items()}
-                hit = _hit(row, each.score, pool.legs_of(each.at) | _rounded(parts))
+                hit = _hit(row, each.score, pool.found_by(each.at) | _rounded(parts))
                 hit["asked"] = None if asked is None else {"id": f"e{asked}", "text": None}
                 shown.append(hit)
         return shown
@@ -376,17 +378,22 @@ class SearchEngine:
         return rows
 
     def _fact_hits(
-        self, collection: FactCollection, legs: dict[str, fact_search.Leg], weights: Weights, k: int, moment: int
+        self,
+        collection: FactCollection,
+        retrievers: dict[str, fact_search.Ranking],
+        weights: Weights,
+        k: int,
+        moment: int,
     ) -> list[Hit]:
         """Return the best memories: a memory is its own session, and its words are its summary's and its event's."""
         found: dict[int, dict[str, Any]] = {}
-        for leg, rows in legs.items():
+        for retriever, rows in retrievers.items():
             for rank, (fact_id, score) in enumerate(rows, start=1):
-                found.setdefault(fact_id, {})[leg] = {"rank": rank, "score": round(score, 4)}
+                found.setdefault(fact_id, {})[retriever] = {"rank": rank, "score": round(score, 4)}
         by_leg = {"words": weights.words + weights.raw, "vector": weights.vector, "trigram": weights.trigram}
         hits = []
         for fact_id, why in found.items():
-            own = sum(by_leg[leg] * each["score"] for leg, each in why.items())
+            own = sum(by_leg[retriever] * each["score"] for retriever, each in why.items())
             if own > 0 and (row := fact_candidates.find_hit(collection.connection, fact_id)) is not None:
                 nearest = NEAREST * weights.vector * why.get("vector", {}).get("score", 0.0)
                 parts = {"own": own, "session": weights.session * (own + nearest)}

@@ -1,4 +1,4 @@
-"""Searching facts: the same legs as for summaries, scored by how much of the question each one answers."""
+"""Searching facts: the same retrievers as for summaries, scored by how much of the question each one answers."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _TRIGRAM_SHARE = 0.3
 OWN, EVERYWHERE = "m", "g"
 """How a fact of this project is cited, and one for every project."""
 
-Leg = list[tuple[int, float]]
+Ranking = list[tuple[int, float]]
 """(fact id, how far it was found), best first."""
 
 
-def lexical_legs(connection: Database, question: Question, scope: FactScope) -> dict[str, Leg]:
+def lexical_rankings(connection: Database, question: Question, scope: FactScope) -> dict[str, Ranking]:
     """Return the memories that hold words of the question, or words that contain them."""
     words: dict[int, float] = {}
     parts: dict[int, float] = {}
@@ -63,7 +63,7 @@ class FactVectors:
         self._ids: NDArray[np.int64] | None = None
         self._matrix: NDArray[np.float32] | None = None
 
-    def nearest(self, connection: Database, scope: FactScope, embedder: str, vector: NDArray[np.float32]) -> Leg:
+    def nearest(self, connection: Database, scope: FactScope, embedder: str, vector: NDArray[np.float32]) -> Ranking:
         """Return the memories within the scope whose vector is near `vector`, with their cosines."""
         import numpy as np
 
@@ -101,7 +101,7 @@ class FactVectors:
         ]
 
 
-def _best_first(scores: dict[int, float]) -> Leg:
+def _best_first(scores: dict[int, float]) -> Ranking:
     return sorted(scores.items(), key=lambda item: (-item[1], -item[0]))
 
 
@@ -117,7 +117,7 @@ class FactCollection:
         """Return the pairs of these facts that are about the same."""
         return self._vectors.alike(ids)
 
-    def latest(self, scope: FactScope, limit: int) -> Leg:
+    def latest(self, scope: FactScope, limit: int) -> Ranking:
         """Return the latest facts."""
         return [(each, 1.0) for each in fact_candidates.latest(self.connection, self._seen(scope), limit)]
 
@@ -125,16 +125,16 @@ class FactCollection:
         """Return what of the scope this project may see: of those for every project, what a person let stand."""
         return scope.accepted if self.letter == EVERYWHERE else scope
 
-    def legs(
+    def retrieve(
         self, question: Question | None, scope: FactScope, vector: Vector | None, index: Callable[[], VectorIndex]
-    ) -> dict[str, Leg]:
-        """Return what each leg finds: by the question's words, where these are asked for, and by its vector."""
+    ) -> dict[str, Ranking]:
+        """Return what each retriever finds: by the question's words, where these are asked for, and by its vector."""
         scope = self._seen(scope)
-        legs = {} if question is None else lexical_legs(self.connection, question, scope)
+        retrievers = {} if question is None else lexical_rankings(self.connection, question, scope)
         if vector is not None:
             nearest = self._vectors.nearest(self.connection, scope, index().embedder, vector)
-            legs["vector"] = [(fact_id, answered(cosine)) for fact_id, cosine in nearest]
-        return legs
+            retrievers["vector"] = [(fact_id, answered(cosine)) for fact_id, cosine in nearest]
+        return retrievers
 
 
 class FactCollections:

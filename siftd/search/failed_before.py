@@ -25,7 +25,7 @@ def failed_before(
         return NOTHING
     shown = found.end.change or found.end.succeeded
     cited = f"e{shown}"
-    event = None if cited in state.told else summaries.find_event(connection, shown)
+    event = None if cited in state.given else summaries.find_event(connection, shown)
     if event is None:
         return NOTHING
     block = Block(min(max_tokens, MAX_TOKENS))

@@ -97,20 +97,20 @@ def find(
         frequency = _frequency(ids, FIRST_POSTINGS, rows)
         weight = math.log(1 + (max(rows, frequency) - frequency + 0.5) / (frequency + 0.5))
         terms.append(_Term(expression, ids, frequency, weight))
-    told = _without_common(terms, rows)
+    counted = _without_common(terms, rows)
     budget = POSTINGS_BUDGET
-    for at, term in enumerate(told):
+    for at, term in enumerate(counted):
         if term.is_whole:
             continue
-        rarer = told[:at]
-        if rarer and (budget <= 0 or is_enough(_certain(rarer, sum(each.weight for each in told[at:])))):
+        rarer = counted[:at]
+        if rarer and (budget <= 0 or is_enough(_certain(rarer, sum(each.weight for each in counted[at:])))):
             held = " OR ".join(each.expression for each in rarer)
             term.ids = read(f"({held}) AND {term.expression}", POSTINGS_BUDGET)
         else:
             rest = read(term.expression, budget, int(term.ids[-1]) - 1)
             term.ids = np.concatenate([term.ids, rest])
             budget -= len(rest)
-    return _added_up(terms, told)
+    return _added_up(terms, counted)
 
 
 def _certain(terms: Sequence[_Term], left: float) -> _Ids:
@@ -121,14 +121,14 @@ def _certain(terms: Sequence[_Term], left: float) -> _Ids:
 
 def _without_common(terms: Sequence[_Term], rows: int) -> list[_Term]:
     """Return the terms that are worth their postings, rarest first."""
-    told = sorted(terms, key=lambda term: term.frequency)
+    counted = sorted(terms, key=lambda term: term.frequency)
     spare = COMMON_WEIGHT * sum(term.weight for term in terms)
-    while told and not told[-1].is_whole and told[-1].frequency >= COMMON_SHARE * rows:
-        spare -= told[-1].weight
+    while counted and not counted[-1].is_whole and counted[-1].frequency >= COMMON_SHARE * rows:
+        spare -= counted[-1].weight
         if spare < 0:
             break
-        told.pop()
-    return told
+        counted.pop()
+    return counted
 
 
 def shortened(shares: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -152,10 +152,10 @@ def _frequency(ids: _Ids, limit: int, rows: int) -> int:
     return max(len(ids), min(rows, round(len(ids) * rows / span)))
 
 
-def _added_up(terms: Sequence[_Term], told: Sequence[_Term]) -> Matches:
+def _added_up(terms: Sequence[_Term], counted: Sequence[_Term]) -> Matches:
     weights = {term.expression: term.weight for term in terms}
     missing = frozenset(term.expression for term in terms if not len(term.ids))
-    ids, sums = _sums(told)
+    ids, sums = _sums(counted)
     return Matches(ids, sums / sum(weights.values()), weights, missing)
 
 

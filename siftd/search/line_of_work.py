@@ -18,7 +18,7 @@ from siftd.store import summaries, turn_summaries
 from siftd.store.access import Database
 from siftd.store.briefs import Ending
 
-TOLD_MAX = 2
+SHOWN_MAX = 2
 TRUNKS = frozenset(("main", "master", "trunk", "develop", "dev"))
 MOMENT_MS = 60 * 60_000
 """How long ago a session on another branch may have ended that is still told of. Arbitrary."""
@@ -40,7 +40,7 @@ def line_of_work(connection: Database, endings: Sequence[Ending], now_ms: int, b
     names = {each.session_id: _changed(connection, each.session_id) for each in endings}
     active = [each for each in endings if names[each.session_id] or _has_run(connection, each.session_id)]
     if branch is None:
-        return active[:TOLD_MAX]
+        return active[:SHOWN_MAX]
     recent = [each for each in active if now_ms - each.ts < MOMENT_MS][:1]
     if branch in TRUNKS:
         goes_on = [each for each in active[:1] if each.branch in (branch, None)]
@@ -53,7 +53,7 @@ def line_of_work(connection: Database, endings: Sequence[Ending], now_ms: int, b
     scored = [(sum(1 / known[word] for word in theirs[each.session_id] & words), each) for each in active]
     related = [(score, each) for score, each in scored if score > 0]
     if related:
-        best = sorted(related, key=lambda found: (-found[0], -found[1].ts))[:TOLD_MAX]
+        best = sorted(related, key=lambda found: (-found[0], -found[1].ts))[:SHOWN_MAX]
         return sorted((each for _, each in best), key=lambda each: -each.ts)
     return recent
 
@@ -71,8 +71,8 @@ def _has_run(connection: Database, session_id: str) -> bool:
 
 def _words(name: str) -> set[str]:
     """Return the telling words of a branch's name: behind whose branch it is, and which kind."""
-    told = name.rpartition("/")[2] if "/" in name else name
-    return {word for word in _WORD.findall(told.casefold()) if len(word) >= _WORD_CHARS_MIN and word not in _KINDS}
+    tail = name.rpartition("/")[2] if "/" in name else name
+    return {word for word in _WORD.findall(tail.casefold()) if len(word) >= _WORD_CHARS_MIN and word not in _KINDS}
 
 
 def _file_words(paths: Sequence[str]) -> set[str]:

@@ -55,18 +55,20 @@ def command_words(command: str, *, with_folder: bool = False) -> str:
     """
     words: list[str] = []
     plain = 0
-    told = shell.bare(command)
+    shown = shell.bare(command)
     if with_folder and (entered := _ENTERED.match(command)):
-        told = f"{entered[0]}{told}"
-    for token in _TOKEN.findall(visible(told))[: 4 * _WORDS_MAX]:
+        shown = f"{entered[0]}{shown}"
+    for token in _TOKEN.findall(visible(shown))[: 4 * _WORDS_MAX]:
         if token.startswith("#") or len(words) >= _WORDS_MAX:
             words.append("…")
             break
         is_plain = token.isalpha()
         plain += is_plain
         bare = token.rstrip(";")
-        is_told = bare in _OPERATORS or (_HARMLESS_WORD.fullmatch(bare) and (not is_plain or plain <= _PLAIN_WORDS_MAX))
-        word = bare[:_WORD_CHARS_MAX] + token[len(bare) :][:1] if is_told else "…"
+        is_shown = bare in _OPERATORS or (
+            _HARMLESS_WORD.fullmatch(bare) and (not is_plain or plain <= _PLAIN_WORDS_MAX)
+        )
+        word = bare[:_WORD_CHARS_MAX] + token[len(bare) :][:1] if is_shown else "…"
         if word != "…" or words[-1:] != ["…"]:
             words.append(word)
     text = " ".join(words)
@@ -81,6 +83,6 @@ def fact_of(event: RawEvent) -> str:
 def changed_files(names: Sequence[tuple[str, str]], cwd: str | None) -> str:
     """Return the files, of (action, path), that a story changed, the last ones first."""
     changed = [name_of(path, cwd) for action, path in reversed(names) if action == "edit"]
-    told = list(dict.fromkeys(changed))
-    more = f" and {len(told) - _NAMES_MAX} more" if len(told) > _NAMES_MAX else ""
-    return f"changed {', '.join(told[:_NAMES_MAX])}{more}" if told else ""
+    shown = list(dict.fromkeys(changed))
+    more = f" and {len(shown) - _NAMES_MAX} more" if len(shown) > _NAMES_MAX else ""
+    return f"changed {', '.join(shown[:_NAMES_MAX])}{more}" if shown else ""

@@ -84,14 +84,14 @@ def passage(payload: Mapping[str, Any], summary: str, wanted: Wanted) -> str | N
     is compared: it does not answer by repeating the question.
     """
     is_said = not _SAID.isdisjoint(payload)
-    told = wanted.weight(wanted.found(answer_of(summary))) + (0 if is_said else _LINES_LESS * wanted.total)
-    if told >= wanted.total and not is_said:
+    answered = wanted.weight(wanted.found(answer_of(summary))) + (0 if is_said else _LINES_LESS * wanted.total)
+    if answered >= wanted.total and not is_said:
         return None
     pieces = list(_pieces(payload))
     held = [wanted.found(piece) for piece in pieces]
-    chosen = _best_window(pieces, held, told, wanted, is_said=is_said)
+    chosen = _best_window(pieces, held, answered, wanted, is_said=is_said)
     if chosen is None and is_said:
-        at = next((at for at, terms in enumerate(held) if terms and wanted.weight(terms) >= told), None)
+        at = next((at for at, terms in enumerate(held) if terms and wanted.weight(terms) >= answered), None)
         chosen = None if at is None or is_filler(pieces[at]) else (at, at)
     if chosen is None:
         return None
@@ -115,7 +115,7 @@ def shortened(said: str, wanted: Wanted, room: int) -> str:
 def _best_window(
     pieces: Sequence[str],
     held: Sequence[frozenset[str]],
-    told: float,
+    answered: float,
     wanted: Wanted,
     *,
     is_said: bool,
@@ -136,7 +136,7 @@ def _best_window(
                 break
             terms |= held[end]
             weight = wanted.weight(terms)
-            if weight > told:
+            if weight > answered:
                 weight += _fit(pieces[start : end + 1], length) * wanted.total
                 if weight > best:
                     best, chosen = weight, (start, end)

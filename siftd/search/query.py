@@ -104,7 +104,7 @@ class Question:
         phrases = [words for found in _PHRASE.findall(self.text) if len(words := split_words(found)) > 1]
         starts = [start.strip("_").casefold() for start in _PREFIX.findall(self.text)]
         return [
-            *map(quoted, telling(self.terms)),
+            *map(quoted, informative(self.terms)),
             *(quoted(" ".join(words)) for words in phrases[:_PHRASES_MAX]),
             *(f"{quoted(start)}*" for start in starts[:_PHRASES_MAX] if start),
         ]
@@ -112,10 +112,10 @@ class Question:
 
 def any_of(terms: Sequence[str]) -> str | None:
     """Return the expression for rows that hold any of the telling terms; None when there is none."""
-    return " OR ".join(map(quoted, telling(terms))) or None
+    return " OR ".join(map(quoted, informative(terms))) or None
 
 
-def telling(terms: Sequence[str]) -> Sequence[str]:
+def informative(terms: Sequence[str]) -> Sequence[str]:
     """Return `terms` without the words that every question has, or all of them when it has no others."""
     return [term for term in terms if term not in _STOP_WORDS] or terms
 

@@ -32,7 +32,7 @@ PIECES_MAX = 3
 PROMPT_CHARS_MAX = 8_000
 _LINK = re.compile(r"\bhttps?://\S{1,2000}")
 """An address is made of words that its whole site shares."""
-TELLING_MIN, CONCLUDED_MIN, MIN_SHARE_SAID = 3, 2, 0.3
+INFORMATIVE_MIN, CONCLUDED_MIN, MIN_SHARE_SAID = 3, 2, 0.3
 """Words of the prompt, not of those that every project is about, that what is said holds, and its conclusion alone; and
 how much of the prompt. Rare ones may be fewer; of a name of code one is enough. Chosen on two of three replayed chains
 (docs/evaluation.md)."""
@@ -53,7 +53,7 @@ so: a share of a prompt that is about nothing ("run the tests again") is no evid
 
 Chosen on 109 real sessions of two repositories: of 100 prompts typed in the other one 3 brought something back, of the
 questions about the sessions 85 %. A lower floor (0.45, 0.25, 0.3, 1.0) gave 95 % and 9."""
-MIN_SHARE_OF_WISH, MIN_WEIGHT_OF_WISH = 0.3, 1.0
+MIN_SHARE_OF_RULE, MIN_WEIGHT_OF_RULE = 0.3, 1.0
 """How much a prompt says of what a person stated, where the two are near, and how rare the words are at least: "the
 migration did not run on the server, run it there" is about "never run migrations by hand", and about more. Chosen on
 the development half of `tests/data/facts/later.jsonl`."""
@@ -81,13 +81,13 @@ def recall(
     if relevance.is_empty:
         return NOTHING
     block = Block(max_tokens)
-    told = state.told if state else frozenset()
+    already = state.given if state else frozenset()
     fresh_since = state.compacted_ts if state else 0
     has_conclusion = False  # one is enough: of 4 second ones in two chains one was of use
     for hit in engine.search(prompt, CANDIDATES, Filters(), weights=_WEIGHTS).hits:
         is_fresh = session_id is not None and hit["sessionId"] == session_id and hit["ts"] >= fresh_since
-        is_told = bool(told & {hit["id"], f"e{hit['eventId']}"})
-        if is_fresh or is_told or not _concludes(hit):
+        is_given = bool(already & {hit["id"], f"e{hit['eventId']}"})
+        if is_fresh or is_given or not _concludes(hit):
             continue
         if not _is_relevant(relevance, hit) and not _is_wished_for(connection, relevance, hit, prompt):
             continue
@@ -108,12 +108,12 @@ def recall(
 def _says_it(relevance: Relevance, said: Words) -> bool:
     """Whether what may be said of a hit concludes something that bears on the prompt: an id and a fact send an agent to
     look for what it may not need."""
-    concluded = relevance.telling(said.conclusion)
+    concluded = relevance.informative(said.conclusion)
     if any(not term.isalpha() for term in concluded):  # a name of code
         return relevance.share(said.text) >= MIN_SHARE_SAID
-    telling = relevance.telling(said.text)
-    is_told = len(telling) >= TELLING_MIN or relevance.weight_of(telling) >= MIN_WEIGHT
-    return is_told and len(concluded) >= CONCLUDED_MIN and relevance.share(said.text) >= MIN_SHARE_SAID
+    informative = relevance.informative(said.text)
+    says_enough = len(informative) >= INFORMATIVE_MIN or relevance.weight_of(informative) >= MIN_WEIGHT
+    return says_enough and len(concluded) >= CONCLUDED_MIN and relevance.share(said.text) >= MIN_SHARE_SAID
 
 
 def _given(relevance: Relevance, said: Words) -> str:
@@ -138,9 +138,9 @@ def _is_wished_for(connection: Database, relevance: Relevance, hit: Hit, prompt:
     """Whether a prompt is about what a person stated for all time: it need not be about that alone."""
     if hit["kind"] != "memory" or hit["saidBy"] != "person" or _by_vector(hit) < answered(NEAR_COSINE):
         return False
-    if relevance.weight_of(relevance.telling(hit["text"])) < MIN_WEIGHT_OF_WISH:
+    if relevance.weight_of(relevance.informative(hit["text"])) < MIN_WEIGHT_OF_RULE:
         return False
-    return Relevance.of(connection, Question.of(hit["text"])).share(prompt) >= MIN_SHARE_OF_WISH
+    return Relevance.of(connection, Question.of(hit["text"])).share(prompt) >= MIN_SHARE_OF_RULE
 
 
 def _answers(relevance: Relevance, hit: Hit, text: str) -> bool:
@@ -156,5 +156,9 @@ def _by_vector(hit: Hit) -> float:
 
 
 def _found_by(hit: Hit) -> dict[str, Any]:
-    """Return by which legs, and how high, the hit was found."""
-    return {leg: found["rank"] for leg, found in hit["why"].items() if isinstance(found, dict) and "rank" in found}
+    """Return by which retrievers, and how high, the hit was found."""
+    return {
+        retriever: found["rank"]
+        for retriever, found in hit["why"].items()
+        if isinstance(found, dict) and "rank" in found
+    }

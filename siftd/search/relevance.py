@@ -78,7 +78,7 @@ class Relevance:
         expressions = list(map(quoted, terms))
         tables = ("summaries_fts", "facts_fts")
         each = [postings.count(connection, table, expressions, _COUNTED_MAX) for table in tables]
-        counts = {term: told + kept for term, told, kept in zip(terms, *each, strict=True)}
+        counts = {term: in_events + in_facts for term, in_events, in_facts in zip(terms, *each, strict=True)}
         unit = math.log(1 + size / 2)
         weights = {term: math.log(1 + size / (1 + counts[term])) / unit for term in terms}
         return cls({term: weight * (_LITTLE if term in _SAYS_LITTLE else 1.0) for term, weight in weights.items()})
@@ -105,7 +105,7 @@ class Relevance:
         """Return the weight of some of the question's terms."""
         return sum(self._weights[term] for term in terms)
 
-    def telling(self, text: str) -> list[str]:
+    def informative(self, text: str) -> list[str]:
         """Return the terms that the text holds and that not every project is about."""
         return [term for term in self._matched(text) if term not in _SAYS_LITTLE]
 

@@ -1,7 +1,7 @@
-"""The legs of one search: each asks one index and gives what it may show, best first, with scores from 0 to about 1.
+"""The retrievers of one search: each asks one index for what it may show, best first, scored from 0 to about 1.
 
-Whatever is hidden or filtered out is gone before the leg is cut to its depth. Where a filter leaves few rows they are
-known before the index is asked, else the index's best are looked at, as many as it takes.
+Whatever is hidden or filtered out is gone before the retriever is cut to its depth. Where a filter leaves few rows they
+are known before the index is asked, else the index's best are looked at, as many as it takes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FEW = 4_000
 """Rows that a filter leaves, up to which they are looked at before an index is."""
 DEPTH = 128
-"""Rows of a leg that are ranked."""
+"""Rows of a retriever that are ranked."""
 DEPTH_OF_SESSIONS = 1_500
 """The same where sessions are ranked, each by several of its rows: with 256 R@10 is 0.01 less."""
 TRIGRAM_DEPTH = 60
@@ -48,15 +48,15 @@ _Allowed = Callable[[Ids], NDArray[np.bool_]]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a leg found: each event once, best first, with the summary that was found (0: the event itself)."""
+    """What a retriever found: each event once, best first, with the summary that was found (0: the event itself)."""
 
     events: Ids
     summaries: Ids
     scores: _Scores
 
 
-class Legs:
-    """The legs for one question within one scope."""
+class Retrievers:
+    """The retrievers for one question within one scope."""
 
     def __init__(self, connection: Database, rows: Rows, question: Question, scope: Scope, depth: int = DEPTH) -> None:
         self._connection = connection
@@ -151,19 +151,19 @@ class Legs:
         return lexical.find(self._connection, table, rows, expressions, is_enough=is_enough)
 
     def _best(self, ids: Ids, scores: _Scores, shown: _Allowed, few: Ids | None) -> tuple[Ids, _Scores]:
-        """Return the best rows that may be shown, at most as many as the leg is deep."""
+        """Return the best rows that may be shown, at most as many as the retriever is deep."""
         if few is not None:
-            kept = _contains(few, ids)
-            ids, scores = ids[kept], scores[kept]
-        found, told, count = [ids[:0]], [scores[:0]], 0
+            inside = _contains(few, ids)
+            ids, scores = ids[inside], scores[inside]
+        found, scored, count = [ids[:0]], [scores[:0]], 0
         for some, theirs in iter_best(ids, scores):
             may = shown(some)
             found.append(some[may])
-            told.append(theirs[may])
+            scored.append(theirs[may])
             count += len(found[-1])
             if count >= self._depth:
                 break
-        return np.concatenate(found)[: self._depth], np.concatenate(told)[: self._depth]
+        return np.concatenate(found)[: self._depth], np.concatenate(scored)[: self._depth]
 
     def summaries_shown(self, ids: Ids) -> NDArray[np.bool_]:
         within = np.ones(len(ids), dtype=np.bool_)
@@ -199,8 +199,8 @@ class Legs:
         if self._listed is not None:
             within &= _contains(self._listed, events)
         if self._scope.has_summary is not None:
-            told = search_reads.summarised_events(self._connection, events.tolist())
-            within &= np.isin(events, told) == self._scope.has_summary
+            scored = search_reads.summarised_events(self._connection, events.tolist())
+            within &= np.isin(events, scored) == self._scope.has_summary
         return within
 
     def _summaries(self, ids: Ids, scores: _Scores) -> Found:

@@ -1,8 +1,8 @@
 """What ranking has to know of a row beside its score, as arrays by id, and which rows are hidden.
 
 An event's session, sort and time and a summary's event change by a person's hand only, and then these arrays are made
-anew (`Searching.forget`). A row is read when a leg first finds it, at 0.01 ms, or ahead, newest first, at a fourth of
-that; and kept. What is hidden does change: it is looked after whenever anything was written.
+anew (`Searching.forget`). A row is read when a retriever first finds it, at 0.01 ms, or ahead, newest first, at a
+fourth of that; and kept. What is hidden does change: it is looked after whenever anything was written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from siftd.store.scope import Columns
 from siftd.store.search_reads import Supersedes
 
 Ids = NDArray[np.int64]
-KEPT = 2**18
+ROWS_MAX = 2**18
 """Rows of one kind that are kept, each in the place that its id's last digits say: about 8 MB."""
 PIECE = 1_024
 """Rows that are read ahead at once: what a search that comes meanwhile waits for, some 5 ms."""
@@ -82,8 +82,8 @@ class Rows:
         self._events_from: tuple[int, int] | None = (_TOP, _TOP)
         self._summaries_from: int | None = _TOP
         """Where reading ahead goes on; None when it is done."""
-        self._events = _Kept(("session", np.int32), ("sort", np.int32), ("ts", np.int64), ("size", np.float64))
-        self._summaries = _Kept(("event", np.int64), ("confidence", np.float64), ("size", np.float64))
+        self._events = _Columns(("session", np.int32), ("sort", np.int32), ("ts", np.int64), ("size", np.float64))
+        self._summaries = _Columns(("event", np.int64), ("confidence", np.float64), ("size", np.float64))
 
     def events(self, ids: Ids) -> dict[str, NDArray[Any]]:
         """Return `session` and `sort` (numbers), `ts` and `size` (words) of events."""
@@ -117,11 +117,11 @@ class Rows:
     def read_ahead(self) -> bool:
         """Read the next piece of what searches may ask for; return whether more is left."""
         if self._events_from is not None:
-            floor = postings.last_id(self._connection, "events") - KEPT
+            floor = postings.last_id(self._connection, "events") - ROWS_MAX
             last = self._events.keep_ahead(self._events_before(*self._events_from), floor)
             self._events_from = None if last is None else (int(last[3]), int(last[0]))
         elif self._summaries_from is not None:
-            floor = postings.last_id(self._connection, "summaries") - KEPT
+            floor = postings.last_id(self._connection, "summaries") - ROWS_MAX
             last = self._summaries.keep_ahead(self._summaries_before(self._summaries_from), floor)
             self._summaries_from = None if last is None else int(last[0])
         return self._summaries_from is not None
@@ -173,15 +173,15 @@ class Rows:
         return [(row[0], self._numbers[row[1]], self._sort_numbers[row[2:5]], *row[5:]) for row in found]
 
 
-class _Kept:
+class _Columns:
     """Columns of rows by id, filled ahead or when an id is asked for. A row that is gone is all zeros.
 
     One of the columns is `size`: a row without, gone or not in full text yet, is not kept.
     """
 
     def __init__(self, *columns: tuple[str, Any]) -> None:
-        self._ids = np.full(KEPT, _NOBODY)
-        self._columns = {name: np.zeros(KEPT, dtype=kind) for name, kind in columns}
+        self._ids = np.full(ROWS_MAX, _NOBODY)
+        self._columns = {name: np.zeros(ROWS_MAX, dtype=kind) for name, kind in columns}
         self._ahead = 0
 
     def keep_ahead(self, piece: Sequence[tuple[Any, ...]], floor: int) -> tuple[Any, ...] | None:
@@ -190,15 +190,15 @@ class _Kept:
         rows = [row for row in piece if row[0] > floor]
         if rows:
             ids, *values = zip(*rows, strict=True)
-            places = np.array(ids, dtype=np.int64) % KEPT
+            places = np.array(ids, dtype=np.int64) % ROWS_MAX
             self._ids[places] = ids
             for column, given in zip(self._columns.values(), values, strict=True):
                 column[places] = given
         self._ahead += len(piece)
-        return piece[-1] if len(piece) == PIECE and self._ahead < KEPT else None
+        return piece[-1] if len(piece) == PIECE and self._ahead < ROWS_MAX else None
 
     def take(self, ids: Ids, read: Callable[[list[int]], list[tuple[Any, ...]]]) -> dict[str, NDArray[Any]]:
-        places = ids % KEPT
+        places = ids % ROWS_MAX
         taken = {name: column[places] for name, column in self._columns.items()}
         new = np.flatnonzero(self._ids[places] != ids)
         if len(new):

@@ -76,12 +76,12 @@ def list_said(
 
     What was said often comes first, then the newest.
     """
-    kept = {_key(text) for text in facts.list_live_texts(connection, now_ms)}
+    known = {_key(text) for text in facts.list_live_texts(connection, now_ms)}
     found: dict[str, Said] = {}
     for row in typed.list_typed(connection, since_event, said_by, REFUSED, limit):  # oldest first
         for text in sentences(_typed(row.kind, row.payload_json)):
             key = _key(text)
-            if key in kept:
+            if key in known:
                 continue
             times = found[key].times + 1 if key in found else 1
             found[key] = Said(row.event_id, row.ts, row.session_id, text, times)

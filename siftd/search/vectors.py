@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 COARSE_FROM = 20_000
 """Rows from which on the first pass is faster than the product over all: about the size of the processor's cache."""
-_KEPT = 10
+_SHARE_FACTOR = 10
 """Times the root of their number: rows that the first pass leaves. Of 100,000 made-up summaries the ten nearest to a
 question are among them in 99.3 of 100 cases (with 6: 98.6, with 16: 99.7)."""
 _GATHERED = 256
@@ -152,7 +152,7 @@ class VectorIndex:
         elif count <= COARSE_FROM:
             yield slice(0, count)
         else:
-            yield from self._bits.nearest(vector, count, int(_KEPT * count**0.5))
+            yield from self._bits.nearest(vector, count, int(_SHARE_FACTOR * count**0.5))
 
     def _cosines(self, rows: NDArray[np.int64] | slice, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         if isinstance(rows, slice):

@@ -6,7 +6,7 @@ import sqlite3
 
 from siftd.config import MS_PER_DAY
 
-KEPT_MS = 90 * MS_PER_DAY
+LIFETIME_MS = 90 * MS_PER_DAY
 """A file that was not read for so long is read from its beginning, which only takes time."""
 
 
@@ -22,4 +22,4 @@ def put(connection: sqlite3.Connection, file: str, offset: int, seen: str, now_m
         " ON CONFLICT (file) DO UPDATE SET offset = excluded.offset, seen = excluded.seen, ts = excluded.ts",
         (file, offset, seen, now_ms),
     )
-    connection.execute("DELETE FROM transcript_cursors WHERE ts < ?", (now_ms - KEPT_MS,))
+    connection.execute("DELETE FROM transcript_cursors WHERE ts < ?", (now_ms - LIFETIME_MS,))

@@ -39,13 +39,13 @@ _BY_SPAN = """
 INSERT OR IGNORE INTO erased
 SELECT id FROM events WHERE ts BETWEEN ?1 AND ?2 AND id < ?3 AND (?4 IS NULL OR session_id = ?4)
 """
-_TOLD_BY = f"""
+_SUMMARISED_BY = f"""
 SELECT DISTINCT src_id FROM provenance_edges
 WHERE src_kind = 'event' AND dst_kind = 'event' AND dst_id IN ({_GONE}) AND src_id NOT IN ({_GONE})
 UNION SELECT s.event_id FROM provenance_edges p JOIN summaries s ON s.id = p.src_id
 WHERE p.src_kind = 'summary' AND p.dst_kind = 'event' AND p.dst_id IN ({_GONE}) AND s.event_id NOT IN ({_GONE})
 """  # noqa: S608 - constants only
-_TOLD = f"""
+_SUMMARY_COUNTS = f"""
 SELECT count(*), count(*) FILTER (WHERE status = 'summarized' AND NOT EXISTS (
     SELECT 1 FROM summaries s WHERE s.event_id = e.id)) FROM events e WHERE id IN ({_GONE})
 """  # noqa: S608 - constants only
@@ -148,7 +148,7 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones, reach: Re
         spans += [(*span, each) for each in sessions for span in tombstones.spans_of(each)]
         connection.executemany(_BY_SPAN, spans)
         _note_texts(connection)
-        for (event_id,) in connection.execute(_TOLD_BY).fetchall():
+        for (event_id,) in connection.execute(_SUMMARISED_BY).fetchall():
             summarise_again(connection, event_id)
         touched = [
             row[0]
@@ -262,7 +262,7 @@ def holders(database: str) -> list[str]:
 def _are_all_there(connection: sqlite3.Connection, reach: Reach) -> bool:
     """Whether every event that was named is there, and so are the summaries of those that have one: nobody has deleted
     any by hand, whose texts nothing else leads to."""
-    with_summary, without_summary = connection.execute(_TOLD).fetchone()
+    with_summary, without_summary = connection.execute(_SUMMARY_COUNTS).fetchone()
     return bool(without_summary == 0 and with_summary >= reach.events)
 
 

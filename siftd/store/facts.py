@@ -145,7 +145,7 @@ def count_waiting(connection: sqlite3.Connection, now_ms: int) -> int:
     return int(connection.execute(_COUNT_WAITING, (now_ms, now_ms)).fetchone()[0])
 
 
-def tells_what_waits(connection: sqlite3.Connection) -> bool:
+def shows_waiting(connection: sqlite3.Connection) -> bool:
     """Whether the database says which facts wait: that of another daemon may be of an older siftd."""
     return any(row[1] == "waits" for row in connection.execute("PRAGMA table_info(facts)"))
 

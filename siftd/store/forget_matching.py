@@ -56,10 +56,10 @@ _as_recorded = attrgetter(*_AS_STORED)
 _EVENTS = f"SELECT id, kind, {', '.join(_AS_STORED)}, payload_json FROM events"  # noqa: S608 - names of our own
 _BY_IDS = f"{_EVENTS} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"  # noqa: S608 - constants only
 _BY_SESSION = f"{_EVENTS} WHERE session_id = ? ORDER BY id"
-_TELLING = (*_STOPS, "assistant_text", "compaction")
+_SUMMARISING = (*_STOPS, "assistant_text", "compaction")
 """What an agent says of its work, which may be of what is forgotten."""
 _CLOSING = f"""{_EVENTS} WHERE session_id IN (SELECT value FROM json_each(?))
-AND (kind IN {_TELLING} OR spawned_agent_id IS NOT NULL) ORDER BY id
+AND (kind IN {_SUMMARISING} OR spawned_agent_id IS NOT NULL) ORDER BY id
 """  # noqa: S608 - constants only
 _SUMMARIES_OF = "SELECT event_id, text FROM summaries WHERE event_id IN (SELECT value FROM json_each(?))"
 _SUMMARIES = "SELECT event_id, text FROM summaries"
@@ -264,7 +264,7 @@ class _Matching:
             self._turns.add((event.session_id, event.prompt_id))
             if event.agent_id:
                 self._agents.add((event.session_id, event.agent_id))
-        elif event.kind in _TELLING or event.spawned_agent_id:
+        elif event.kind in _SUMMARISING or event.spawned_agent_id:
             self._closing.append(event)
 
     def _is_wanted(self, event: EventRow, payload_json: str) -> bool:

@@ -30,13 +30,13 @@ class Holders(NamedTuple):
 
     session_id: str
     events: list[int]
-    told: list[int]
+    summarised: list[int]
     """Events of which a summary holds it."""
     texts: dict[str, list[int]]
     """Rows of other tables, by table."""
 
     def __bool__(self) -> bool:
-        return bool(self.events or self.told or self.texts)
+        return bool(self.events or self.summarised or self.texts)
 
 
 def find_holders(connection: sqlite3.Connection, sought: Sought) -> list[Holders]:
@@ -54,7 +54,7 @@ def _holders(connection: sqlite3.Connection, session_id: str, sought: Sought, co
         holders.events.extend(row[0] for row in rows if known.find_suspects(_texts(row[3])))
     for event_id, text in connection.execute(_SUMMARIES, (session_id,)):
         if known.find_suspects([text]):
-            holders.told.append(event_id)
+            holders.summarised.append(event_id)
     for table in _TABLES:
         names = [name for name in columns.get(table, []) if name != "session_id"]
         texts_of_session = connection.execute(
@@ -78,7 +78,7 @@ def hide_rows(connection: sqlite3.Connection, admission: Admission, found: Itera
             chosen = [row for row in rows if row[0] in wanted]
             scrub_events(connection, admission, chosen, scrubbed, dry_run=False)
         with transaction(connection):
-            for event_id in holders.told:
+            for event_id in holders.summarised:
                 summarise_again(connection, event_id)
         for table, numbers in holders.texts.items():
             names = [name for name in columns[table] if name != "session_id"]

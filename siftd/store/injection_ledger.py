@@ -17,7 +17,7 @@ from siftd.store.answers import as_rows
 from siftd.wire.requests import finding
 
 _STATE = "SELECT coalesce(compacted_ts, 0) FROM sessions WHERE session_id = ?"
-_TOLD = "SELECT piece, 'e' || event_id FROM injections WHERE session_id = ? AND ts >= ?"
+_GIVEN = "SELECT piece, 'e' || event_id FROM injections WHERE session_id = ? AND ts >= ?"
 _INSERT = """
 INSERT INTO injections (ts, session_id, hook, piece, event_id, fact_id, after_id, why)
 VALUES (?, ?, ?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM events), ?)
@@ -53,7 +53,7 @@ class SessionState:
     """What a session still has before it: nothing that was told or done before its context was compacted."""
 
     compacted_ts: int
-    told: frozenset[str]
+    given: frozenset[str]
     """The ids of what it was given, those of the events behind summaries too: a summary may be written anew."""
 
 
@@ -69,7 +69,7 @@ class Injection:
 def session_state(connection: sqlite3.Connection, session_id: str) -> SessionState:
     row = connection.execute(_STATE, (session_id,)).fetchone()
     compacted_ts = int(row[0]) if row else 0
-    rows = connection.execute(_TOLD, (session_id, compacted_ts)).fetchall()
+    rows = connection.execute(_GIVEN, (session_id, compacted_ts)).fetchall()
     return SessionState(compacted_ts, frozenset(each for row in rows for each in row if each))
 
 

@@ -18,7 +18,7 @@ from siftd.store.tombstones import summarise_again
 
 _FIND = "SELECT payload_json FROM events WHERE id = ? AND uid IS ? AND outcome = 'ok'"
 _CORRECT = "UPDATE events SET outcome = ?, payload_json = ?, input_hash = ?, tokens_est = ? WHERE id = ?"
-_TOLD_BY = """
+_SUMMARISED_BY = """
 SELECT DISTINCT s.event_id FROM provenance_edges p JOIN summaries s ON s.id = p.src_id
 WHERE p.src_kind = 'summary' AND p.dst_kind = 'event' AND p.dst_id = ? AND p.edge = 'derives_from'
 """
@@ -37,20 +37,20 @@ def correct(connection: sqlite3.Connection, payload: dict[str, Any], _: Record) 
     if row is None:
         return
     new = corrected(str(row[0]).encode(), payload)
-    told_by = connection.execute(_TOLD_BY, (event_id,)).fetchall()
+    summarised_by = connection.execute(_SUMMARISED_BY, (event_id,)).fetchall()
     connection.execute(_CORRECT, (outcome, new.decode(), payload_hash(new), estimate_tokens(new), event_id))
-    for told in {event_id, *(row[0] for row in told_by)}:
-        summarise_again(connection, told)
+    for each in {event_id, *(row[0] for row in summarised_by)}:
+        summarise_again(connection, each)
 
 
-def corrected(payload_json: bytes, told: dict[str, Any]) -> bytes:
+def corrected(payload_json: bytes, correction: dict[str, Any]) -> bytes:
     """Return the payload of an event whose outcome is corrected; itself where it holds no text of what was printed."""
     payload = find_object(payload_json.decode()) or {}
     output = payload.get("tool_response")
-    if told["outcome"] != "failed" or not isinstance(output, str):
+    if correction["outcome"] != "failed" or not isinstance(output, str):
         return payload_json
     left = {name: value for name, value in payload.items() if name != "tool_response"}
-    return encode_canonical(left | {"error": as_error(output, told.get("exit"))})
+    return encode_canonical(left | {"error": as_error(output, correction.get("exit"))})
 
 
 def payload_hash(payload_json: bytes) -> str:

@@ -25,7 +25,7 @@ FAULTS_MAX = 10_000
 """So many unreadable places are looked around; a file that has more is no database any more."""
 _DERIVED = ("status", "attempts", "last_error")
 """Of an event: whether it is summarised is for the consolidator to say."""
-_KEPT_WHOLE = ("tombstones", "forgets")
+_COPIED_WHOLE = ("tombstones", "forgets")
 _REST = (
     "conversations",
     "fact_links",
@@ -128,7 +128,7 @@ class _Rescue:
 
     def run(self) -> None:
         if sqlite_checks.is_whole(self._old):  # a damaged tombstone could forget anything
-            for table in _KEPT_WHOLE:
+            for table in _COPIED_WHOLE:
                 self._copy(table)
             number_spans(self._connection)  # it may be of an earlier siftd
             self._tombstones.reload()

@@ -28,7 +28,7 @@ _REWRITE_EVENT = """
 UPDATE events SET session_id = ?, tool = ?, payload_json = ?, input_hash = ?, tokens_est = ?,
     prompt_id = ?, agent_id = ?, spawned_agent_id = ? WHERE id = ?
 """
-_TOLD_BY = """
+_SUMMARISED_BY = """
 SELECT ?1 UNION SELECT src_id FROM provenance_edges
 WHERE src_kind = 'event' AND dst_kind = 'event' AND dst_id = ?1
 UNION SELECT s.event_id FROM provenance_edges p JOIN summaries s ON s.id = p.src_id
@@ -166,7 +166,9 @@ def scrub_events(
             before = [session_id, tool, payload_json, *ids]
             scrubbed.note("events", " ".join(filter(None, before)), " ".join(filter(None, (*new[:3], *new.ids))))
     to_resummarise = {
-        summary_of for *_, event_id in changed for (summary_of,) in connection.execute(_TOLD_BY, (event_id,)).fetchall()
+        summary_of
+        for *_, event_id in changed
+        for (summary_of,) in connection.execute(_SUMMARISED_BY, (event_id,)).fetchall()
     }
     if changed and not dry_run:
         with transaction(connection):

@@ -24,7 +24,7 @@ from siftd.store.events import applied_seq
 from siftd.store.migrate import check_complete
 from siftd.workspace.home import ensure_folder
 
-KEPT = 2
+SNAPSHOTS_MAX = 2
 """Snapshots that are kept at most: the newest, and the one before should that be damaged."""
 
 
@@ -88,7 +88,7 @@ def make_snapshot(database: str, folder: str) -> Snapshot:
     seq = copy_database(database, fresh)
     snapshot = Snapshot(fresh.rename(Path(folder) / f"{seq}-{digest(fresh)}.sqlite"), seq)
     sync_folder(folder)
-    for each in list_snapshots(folder)[KEPT:]:
+    for each in list_snapshots(folder)[SNAPSHOTS_MAX:]:
         each.path.unlink(missing_ok=True)
     return snapshot
 

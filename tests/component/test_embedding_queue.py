@@ -207,4 +207,4 @@ async def test_a_text_changed_by_hand_is_embedded_anew_and_found_by_its_new_word
     assert vec == embed(["painted the bikeShed"])[0].tobytes()
     found = bench.search("bike shed").hits[0]
     assert (found["eventId"], found["text"]) == (event_id, "painted the bikeShed")
-    assert "words" not in {leg for hit in bench.search("parseInvoice").hits for leg in hit["why"]}
+    assert "words" not in {retriever for hit in bench.search("parseInvoice").hits for retriever in hit["why"]}

@@ -41,11 +41,11 @@ async def told_of(bench: Workbench, *texts: str, **fields: Any) -> list[int]:
     return ids
 
 
-def legs(bench: Workbench, query: str, event_id: int, **filters: Any) -> set[str]:
-    """Return the legs that found an event."""
+def retrievers(bench: Workbench, query: str, event_id: int, **filters: Any) -> set[str]:
+    """Return the retrievers that found an event."""
     for hit in bench.search(query, 50, **filters).hits:
         if hit["eventId"] == event_id:
-            return {leg for leg, found in hit["why"].items() if isinstance(found, dict)}
+            return {retriever for retriever, found in hit["why"].items() if isinstance(found, dict)}
     return set()
 
 
@@ -127,18 +127,18 @@ async def test_words_are_found_however_they_are_written(bench: Workbench, text: 
     noise = ["painted the fence", "made some tea", "升级", "walked the dog"]
     ids = await told_of(bench, text, *noise)
     assert bench.hits(query)[0] == ids[0]
-    assert "words" in legs(bench, query, ids[0])
+    assert "words" in retrievers(bench, query, ids[0])
 
 
 async def test_a_piece_of_a_word_is_found_by_its_trigrams(bench: Workbench) -> None:
     ids = await told_of(bench, "restarted kubernetes", "painted the fence")
-    assert "trigram" in legs(bench, "bernet", ids[0])
+    assert "trigram" in retrievers(bench, "bernet", ids[0])
     assert bench.hits("bernet")[0] == ids[0]
 
 
 async def test_other_words_for_the_same_are_near(bench: Workbench) -> None:
     ids = await told_of(bench, "authentication of the users is stricter", "painted the fence")
-    assert "vector" in legs(bench, "authenticating a user", ids[0])
+    assert "vector" in retrievers(bench, "authenticating a user", ids[0])
 
 
 async def test_accents_are_taken_off_for_raw_events_too(bench: Workbench) -> None:
@@ -158,7 +158,7 @@ async def test_a_raw_event_is_found_before_it_has_a_summary(bench: Workbench) ->
 async def test_a_summary_and_its_raw_event_are_one_hit(bench: Workbench) -> None:
     (event_id,) = await told_of(bench, "make okapi")
     assert bench.hits("okapi") == [event_id]
-    assert legs(bench, "okapi", event_id) == {"words", "raw", "vector"}
+    assert retrievers(bench, "okapi", event_id) == {"words", "raw", "vector"}
 
 
 async def test_of_equals_the_more_recent_comes_first(bench: Workbench) -> None:
@@ -289,7 +289,7 @@ async def test_an_unknown_kind_is_refused_by_name(bench: Workbench) -> None:
 
 
 SHOWN = 70
-"""More than a leg is deep: who filters after the cut finds nothing."""
+"""More than a retriever is deep: who filters after the cut finds nothing."""
 
 
 @pytest.fixture
@@ -346,7 +346,7 @@ async def test_every_filter_applies_before_the_cut(crowded: tuple[Workbench, int
     bench, wanted = crowded
     for filters in INSIDE:
         assert bench.hits("okapi", **filters) == [wanted], filters
-        assert legs(bench, "okapi", wanted, **filters) == {"words", "raw", "vector"}, filters
+        assert retrievers(bench, "okapi", wanted, **filters) == {"words", "raw", "vector"}, filters
         assert bench.hits("", **filters) == [wanted], filters
 
 
@@ -487,7 +487,7 @@ async def test_a_superseded_summary_and_its_event_are_out_of_every_leg(bench: Wo
     assert bench.hits("parseInvoice", tool="Bash") == [newer]
     assert set(bench.hits("parseInvoice", superseded=True)) == {newer, older}
     assert bench.hits("", tool="Bash", superseded=True) == [newer, older]
-    assert legs(bench, "parseInvoice", older, superseded=True) == {"words", "raw", "vector"}
+    assert retrievers(bench, "parseInvoice", older, superseded=True) == {"words", "raw", "vector"}
 
 
 async def test_what_is_superseded_is_followed_whatever_is_added_or_taken_away(bench: Workbench) -> None:
@@ -510,7 +510,7 @@ async def test_what_is_superseded_is_followed_whatever_is_added_or_taken_away(be
 
 async def test_rows_that_share_a_place_are_told_apart(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = await told_of(bench, *(f"painted fence {number}" for number in range(9)))
-    monkeypatch.setattr(rows_module, "KEPT", 4)
+    monkeypatch.setattr(rows_module, "ROWS_MAX", 4)
     rows = Rows(bench.store.reader)
     asked = np.array([*ids, 10**15, ids[0]])
     for _ in range(2):
@@ -575,7 +575,7 @@ async def test_as_many_rows_are_read_ahead_as_there_are_places_for(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = await told_of(bench, *(f"painted fence {number}" for number in range(9)))
-    monkeypatch.setattr(rows_module, "KEPT", 4)
+    monkeypatch.setattr(rows_module, "ROWS_MAX", 4)
     monkeypatch.setattr(rows_module, "PIECE", 3)
     rows = Rows(bench.store.reader)
     assert [rows.read_ahead() for _ in range(5)] == [True, True, True, False, False]  # two pieces each
@@ -610,7 +610,7 @@ async def test_an_event_with_one_live_summary_left_is_shown_with_it(bench: Workb
 async def test_hidden_rows_do_not_use_up_the_places_of_others(bench: Workbench) -> None:
     ids = await told_of(bench, *["okapi okapi okapi"] * SHOWN, "an okapi, seen among many other things")
     assert bench.hits("okapi") == [ids[-2], ids[-1]]
-    assert "vector" in legs(bench, "okapi", ids[-1])
+    assert "vector" in retrievers(bench, "okapi", ids[-1])
 
 
 # Less than whole

@@ -460,7 +460,7 @@ def test_each_weight_is_what_its_signal_counts(desk: Callable[..., Desk]) -> Non
     why = {event: hit["why"] for event, hit in hits.items()}
     by_leg = {"words": 2.0, "raw": 3.0, "vector": 0.5}
     for event, each in why.items():
-        own = sum(weight * each[leg]["score"] for leg, weight in by_leg.items() if leg in each)
+        own = sum(weight * each[retriever]["score"] for retriever, weight in by_leg.items() if retriever in each)
         assert each["own"] == pytest.approx(own, rel=0.01), event
         assert each["recency"] == pytest.approx(0.75, rel=0.01)
         confidence = weighed.mem("show", hits[event]["id"])["confidence"]

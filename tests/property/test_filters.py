@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siftd.filters import Filters
-from siftd.search import retrievers as legs_module
+from siftd.search import retrievers as retrievers_module
 from siftd.search.query import Question
-from siftd.search.retrievers import Legs
+from siftd.search.retrievers import Retrievers
 from siftd.search.row_cache import Rows
 from siftd.store.migrate import migrate
 from siftd.store.scope import KINDS, Scope
@@ -102,18 +102,18 @@ def test_an_event_is_within_a_scope_by_its_kept_row_whenever_it_is_by_sql(
 def test_what_a_search_is_shown_is_what_sql_shows(asked: dict[str, Any], few: int) -> None:
     scope = Scope.of(Filters(**asked))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(legs_module, "FEW", few)
-        legs = Legs(STORE, ROWS, Question.of("okapi"), scope)
+        patch.setattr(retrievers_module, "FEW", few)
+        retrievers = Retrievers(STORE, ROWS, Question.of("okapi"), scope)
     events = f"SELECT e.id FROM events e WHERE {scope.shown} AND {scope.whole.sql} ORDER BY e.id"
     summaries = (
         f"SELECT s.id FROM summaries s JOIN events e ON e.id = s.event_id WHERE {scope.live} AND {scope.whole.sql}"
     )
     told = np.array([row[0] for row in STORE.execute("SELECT id FROM summaries ORDER BY id")])
     for ids, shown, may, sql in (
-        (IDS[:-1], legs.events_shown, legs.few, events),
-        (told, legs.summaries_shown, legs.few_summaries, f"{summaries} ORDER BY 1"),
+        (IDS[:-1], retrievers.events_shown, retrievers.few, events),
+        (told, retrievers.summaries_shown, retrievers.few_summaries, f"{summaries} ORDER BY 1"),
     ):
         looked_at = ids if may is None else np.intersect1d(ids, may)
         expected = [row[0] for row in STORE.execute(sql, scope.whole.values)]
         assert looked_at[shown(looked_at)].tolist() == expected
-    assert not (legs.events_definitely_visible(IDS) & ~legs.events_shown(IDS)).any()
+    assert not (retrievers.events_definitely_visible(IDS) & ~retrievers.events_shown(IDS)).any()

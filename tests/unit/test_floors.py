@@ -140,8 +140,6 @@ STAYS = {
         "hidden_bare_repository_beside_its_worktrees",
     },
 }
-NOT_YET = ("siftd/search", "siftd/store", "siftd/facts")
-"""Rooms that still use some of these words."""
 
 
 def test_what_is_defined_is_named_in_the_fields_terms() -> None:
@@ -149,9 +147,8 @@ def test_what_is_defined_is_named_in_the_fields_terms() -> None:
     for folder in ("siftd", "hooks", "tests/support"):
         for module in (REPOSITORY / folder).rglob("*.py"):
             path = str(module.relative_to(REPOSITORY))
-            if not path.startswith(NOT_YET):
-                wrong = {name for name in (*_defined(module), module.stem) if _words_of(name) & OURS_ALONE}
-                found |= {f"{path}: {name}" for name in wrong - STAYS.get(path, set())}
+            wrong = {name for name in (*_defined(module), module.stem) if _words_of(name) & OURS_ALONE}
+            found |= {f"{path}: {name}" for name in wrong - STAYS.get(path, set())}
     assert found == set()
 
 

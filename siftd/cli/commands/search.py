@@ -117,8 +117,8 @@ def _explain(hit: Hit) -> str:
     """Say what found the hit, and what its score is made of: the sum of its parts, lifted by what is known of it."""
     why = dict(hit["why"])
     found = [
-        f"{_RETRIEVERS.get(leg, leg)} (no. {each['rank']}, {each['score']:.2f})"
-        for leg, each in why.items()
+        f"{_RETRIEVERS.get(retriever, retriever)} (no. {each['rank']}, {each['score']:.2f})"
+        for retriever, each in why.items()
         if isinstance(each, dict)
     ]
     parts = " ".join(f"{why[name]:+.3f} {name}" for name in _PARTS if why.get(name))

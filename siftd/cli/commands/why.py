@@ -98,5 +98,7 @@ def _reason(why: dict[str, Any]) -> str:
     if why.get("section") in _SECTIONS:
         return _SECTIONS[why["section"]]
     share = why.get("share")
-    ranks = ", ".join(f"{leg} no. {rank}" for leg, rank in why.items() if leg not in ("score", "share"))
+    ranks = ", ".join(
+        f"{retriever} no. {rank}" for retriever, rank in why.items() if retriever not in ("score", "share")
+    )
     return f"it answers {share:.0%} of the prompt (found by {ranks})" if share is not None else json.dumps(why)

@@ -110,7 +110,7 @@ class _Hidden:
         if any(holders.texts for holders in self._found):
             first = 0
         else:
-            first = min(number for holders in self._found for number in (*holders.events, *holders.told))
+            first = min(number for holders in self._found for number in (*holders.events, *holders.summarised))
         renewal = Renewal(self._admission)
 
         def renewed(record: Record) -> Redacted | None:

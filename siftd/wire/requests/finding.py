@@ -47,7 +47,7 @@ class Hit(TypedDict):
 
 
 class Found(TypedDict):
-    """What was found, best first; `degraded` says why a leg is missing; `clients` are all that have written here."""
+    """What was found, best first; `degraded` says why a retriever is missing; `clients` have written here."""
 
     hits: list[Hit]
     degraded: str | None
