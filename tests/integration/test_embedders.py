@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import threading
@@ -14,6 +15,8 @@ from zlib import crc32
 
 import pytest
 from daemons import Place, processes_with, wait_until
+
+from siftd.search.relevance import answered
 
 pytestmark = pytest.mark.slow
 
@@ -148,6 +151,27 @@ def test_reembed_makes_what_is_asked_for_and_tells_how_many(place: Place, server
     assert told[0]["cleared"] < told[1]["cleared"] == summaries[0][0]
     assert [each["embedded"] for each in told] == [each["cleared"] for each in told]
     assert set(by_embedder(place)) == {"openai:one"}
+
+
+def test_a_fact_and_a_summary_that_say_the_same_are_as_near_with_a_models_embedder(
+    place: Place, server: ModelServer
+) -> None:
+    start(place, "openai:one", server.url)
+    event_id = place.capture(7)["eventId"]
+    place.ask("drain")
+    ((said,),) = place.rows("SELECT text FROM summaries WHERE event_id = ?", event_id)
+    place.ask("remember", text=f"{said} noted")
+    place.ask("drain")
+    found = search(place, f"{said} twice")["hits"]
+    near = {hit["id"][0]: hit["why"]["vector"]["score"] for hit in found}
+    asked = vector_of(f"{said} twice", "one")
+    wanted = {"s": answered(cosine(vector_of(said, "one"), asked))}
+    wanted["m"] = answered(cosine(vector_of(f"{said} noted", "one"), asked))
+    assert near == {kind: pytest.approx(score, abs=0.02) for kind, score in wanted.items()}
+
+
+def cosine(one: list[float], other: list[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True)) / (math.hypot(*one) * math.hypot(*other))
 
 
 def test_a_model_that_is_away_from_the_start_fails_neither_drain_nor_search(place: Place) -> None:
