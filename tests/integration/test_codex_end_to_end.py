@@ -158,7 +158,7 @@ def test_the_next_session_begins_with_what_came_of_the_last_one(worked: Worked) 
     assert "<siftd-memory id" not in json.dumps(worked.runs[0].requests), "there is nothing yet"
     opening = json.dumps(worked.runs[2].requests[0], ensure_ascii=False)
     assert "<siftd-memory id" in opening
-    assert "Expired tokens are accepted" in opening
+    assert "validate_token compares the expiry with the clock" in opening
 
 
 def test_a_prompt_off_topic_carries_nothing_but_the_brief(worked: Worked) -> None:
