@@ -372,10 +372,14 @@ def test_recall_failures_is_whether_a_failure_brings_what_got_through(
     }
     asked.hook(**failure, tool_input={"command": "gh pr diff 1 --stat"}, tool_use_id="t1")
     asked.capture("gh pr diff 1 --name-only", ts=10**14)
-    output = asked.hook(
-        **failure, session_id="another", tool_input={"command": "gh pr diff 2 --stat"}, tool_use_id="t2"
-    )
-    assert ("additionalContext" in output.get("hookSpecificOutput", {})) == is_wanted
+
+    def is_given(session: str) -> bool:
+        call = {"tool_input": {"command": "gh pr diff 2 --stat"}, "tool_use_id": f"of {session}"}
+        output = asked.hook(**failure, **call, session_id=session)
+        return "additionalContext" in output.get("hookSpecificOutput", {})
+
+    # A hook waits for 0.25 s and gives nothing then: on a busy machine the answer comes with another try.
+    assert any(is_given(session) for session in ("second", "third", "fourth")) == is_wanted
 
 
 @pytest.mark.parametrize("is_wanted", [True, False])
