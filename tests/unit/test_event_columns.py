@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 from siftd.capture.redacted import RedactedEvent
 from siftd.exchange.format import EventLine
@@ -21,9 +22,9 @@ def test_every_field_of_a_redacted_event_is_in_its_record() -> None:
 
 
 def test_every_column_of_an_event_is_written() -> None:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    migrate(connection, 0)
-    columns = {row[1] for row in connection.execute("PRAGMA table_info(events)")}
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection, 0)
+        columns = {row[1] for row in connection.execute("PRAGMA table_info(events)")}
     assert {*COLUMNS} == columns - OF_THE_CONSOLIDATOR
 
 
