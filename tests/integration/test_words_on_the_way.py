@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from claude_code import ClaudeRun, require_claude
 from scripted_api import Script, call, say
+from terminals import MEM, seen_at
 from test_claude_code_end_to_end import Desk
 from test_plugin_end_to_end import given
 
@@ -85,25 +85,5 @@ def test_a_person_at_80_columns_reads_the_answer_in_the_first_hit(
 
 
 def seen(desk: Desk, arguments: list[str], *, columns: int) -> str:
-    """Return what a terminal of so many columns shows of a command, without its colours."""
-    import fcntl
-    import pty
-    import re
-    import struct
-    import sys
-    import termios
-
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, columns, 0, 0))
-    mem = Path(sys.executable).with_name("mem")
-    process = subprocess.Popen(
-        [str(mem), *arguments], cwd=desk.project, env=desk.environment(), stdin=theirs, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    shown = b""
-    with contextlib.suppress(OSError):  # what a terminal whose other end is closed says on Linux
-        while part := os.read(ours, 65_536):
-            shown += part
-    os.close(ours)
-    assert process.wait(timeout=30) == 0
-    return re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).replace("\r\n", "\n")
+    """Return what a terminal of so many columns shows of `mem`, without its colours."""
+    return seen_at(columns, [str(MEM), *arguments], desk.environment(), desk.project)

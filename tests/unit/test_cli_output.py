@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
-import pty
-import re
-import struct
-import subprocess
 import sys
-import termios
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from terminals import seen_at
 
 from siftd.cli.output import clean, format_bytes, format_duration, one_line, print_table
 from siftd.errors import RequestInvalid
@@ -88,23 +83,13 @@ def test_a_table_that_nobody_sees_is_plain_aligned_text(capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-def test_a_table_fits_the_terminal_and_breaks_no_word(columns: int) -> None:
+def test_a_table_fits_the_terminal_and_breaks_no_word(tmp_path: Path, columns: int) -> None:
     words = "when a queue that nobody drains is full the oldest message is dropped, and a counter says so".split()
     row = ("2026-02-10 10:00", "d614c3b5", "UserPromptSubmit", "s12", "by e40", " ".join(words))
     headers = ("when", "session", "at", "piece", "touched", "text")
     code = f"from siftd.cli.output import print_table; print_table({headers}, [{row}])"
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    process = subprocess.Popen([sys.executable, "-c", code], stdin=theirs, stdout=theirs, env=environment)
-    os.close(theirs)
-    shown = b""
-    with contextlib.suppress(OSError):  # what a terminal whose other end is closed says on Linux
-        while part := os.read(ours, 65_536):
-            shown += part
-    os.close(ours)
-    assert process.wait(30) == 0
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).splitlines()
+    lines = seen_at(columns, [sys.executable, "-c", code], environment, tmp_path).splitlines()
     assert max(map(len, lines)) <= columns
     assert {*words, "2026-02-10", "d614c3b5", "s12"} <= set(" ".join(lines).split())
 
