@@ -121,7 +121,7 @@ def _best_window(
     is_said: bool,
     room: int = PASSAGE_CHARS,
 ) -> tuple[int, int] | None:
-    """Return from where to where a few pieces hold most of the question, and more than `told`."""
+    """Return from where to where a few pieces hold most of the question, and more than `answered`."""
     best = 0.0
     chosen: tuple[int, int] | None = None
     says_nothing = cache(lambda at: is_said and is_filler(pieces[at]))
