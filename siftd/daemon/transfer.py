@@ -106,32 +106,30 @@ class Transfer:
         if is_global and not request.yes:
             raise RequestInvalid("every project would be given what is imported here", hint="say --yes if you mean it")
 
+        if request.dry_run and not request.source:
+            raise RequestInvalid("an export has no rehearsal", hint="`--dry-run` goes with `--from`")
+
+        from siftd.exchange.moving_in import take_in
+        from siftd.exchange.run import Target, import_file
+        from siftd.other_memories.registry import other_memory
+
+        target = Target(
+            intake=self._intake,
+            keep=functools.partial(self._committer.keep, way="read"),
+            store=self._store,
+            clock=self._clock,
+            on_progress=on_progress,
+            goes_on=lambda: not self._consolidator.is_stopping,
+            own=request.own,
+            is_global=is_global,
+        )
         async with self._consolidator.paused():
-            result = await self._importer_of(request)(
-                intake=self._intake,
-                keep=functools.partial(self._committer.keep, way="read"),
-                store=self._store,
-                clock=self._clock,
-                on_progress=on_progress,
-                goes_on=lambda: not self._consolidator.is_stopping,
-                own=request.own,
-                is_global=is_global,
-            )
+            if request.source:
+                other = other_memory(request.source)
+                result = await take_in(other, request.path, target, is_rehearsal=request.dry_run)
+            else:
+                result = await import_file(request.path, target)
         if not request.dry_run:
             self._consolidator.note_capture()
             await self._embed_facts()
         return result
-
-    def _importer_of(self, request: Import) -> Callable[..., Awaitable[ImportResult]]:
-        """Return what reads the request's file."""
-        if request.source:
-            from siftd.exchange.moving_in import take_in
-            from siftd.other_memories.registry import other_memory
-
-            other = other_memory(request.source)
-            return functools.partial(take_in, other, request.path, is_rehearsal=request.dry_run)
-        from siftd.exchange.run import import_file
-
-        if request.dry_run:
-            raise RequestInvalid("an export has no rehearsal", hint="`--dry-run` goes with `--from`")
-        return functools.partial(import_file, request.path)

@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from siftd.capture.admission import Redacted
-from siftd.capture.intake import Intake
-from siftd.clock import Clock
-from siftd.consolidate.drain import Store
-from siftd.errors import LogError, RequestInvalid, SiftdError
+from siftd.errors import RequestInvalid, SiftdError
 from siftd.exchange.format import VERSION, Header, LinkLine, MemoryLine
 from siftd.exchange.import_context import Receipt
-from siftd.exchange.importing import Importer, Numbered
+from siftd.exchange.importing import Numbered
 from siftd.exchange.result import ImportResult
-from siftd.exchange.run import BATCH_LINES
+from siftd.exchange.run import BATCH_LINES, Batch, Target, check_absolute, import_batches
 from siftd.other_memories.model import Item, LeftBehind, Link, Memory, OtherMemory
 from siftd.store.fact_changes import RELATIONS, TAG_CHARS_MAX, TAGS_MAX, TEXT_CHARS_MAX
 
 LABEL_CHARS_MAX = 128
 ITEMS_MAX = 100_000
-"""Of one reading. Arbitrary; what is beyond it is said."""
+CHARS_MAX = 64_000_000
+"""Memories and links of one reading, and their characters. Arbitrary; that there is more is said."""
 
 
 class _Rehearsed(NamedTuple):
@@ -51,57 +50,33 @@ class _Rehearsal:
         return _Rehearsed(-self._count)
 
 
-async def take_in(
-    other: OtherMemory,
-    path: str,
-    *,
-    intake: Intake,
-    keep: Callable[[Redacted], Awaitable[Receipt]],
-    store: Store,
-    clock: Clock,
-    on_progress: Callable[[int, int], object],
-    goes_on: Callable[[], bool],
-    own: bool = False,
-    is_global: bool = False,
-    is_rehearsal: bool = False,
-) -> ImportResult:
+async def take_in(other: OtherMemory, path: str, target: Target, *, is_rehearsal: bool = False) -> ImportResult:
     """Add what another memory keeps in `path`; in a rehearsal say only what that would be.
 
-    Raises RequestInvalid for what is no such memory. It ends early when `goes_on()` says so or nothing can be kept any
-    more; doing it again takes up the rest.
+    Raises RequestInvalid for what is no such memory.
     """
-    items = await asyncio.to_thread(_read_all, other, path)
-    header = Header(version=VERSION, store=other.name, root=path, ts=clock.now_ms(), counts={})
-    taker = _Rehearsal().keep if is_rehearsal else keep
-    importer = Importer(header, intake, taker, store, clock, own=own, is_global=is_global)
-    result = importer.result
-    lines = list(_lines(other.name, items, result, clock.now_ms()))
-    done = 0
-    for start in range(0, len(lines), BATCH_LINES):
-        batch = lines[start : start + BATCH_LINES]
-        try:
-            await importer.take(batch)
-        except LogError as error:
-            result.note_error(batch[0][0], error.code)
-            return result
-        done += len(batch)
-        on_progress(done, len(lines))
-        if not goes_on():
-            result.note_error(batch[-1][0], "the daemon was stopped")
-            return result
+    lines, left_behind = await asyncio.to_thread(_read, other, path, target.clock.now_ms())
+    header = Header(version=VERSION, store=other.name, root=path, ts=target.clock.now_ms(), counts={})
+    starts = range(0, len(lines), BATCH_LINES)
+    batches: Iterator[Batch] = (
+        (lines[start : start + BATCH_LINES], [], min(start + BATCH_LINES, len(lines))) for start in starts
+    )
+    if is_rehearsal:
+        target = replace(target, keep=_Rehearsal().keep)
+    result = await import_batches(header, batches, len(lines), target)
+    result.left_behind = left_behind
     return result
 
 
-def _read_all(other: OtherMemory, path: str) -> list[Item]:
-    if not Path(path).is_absolute() or "\x00" in path:
-        raise RequestInvalid("an absolute path is wanted", hint="`mem import --from` makes it one")
-    items: list[Item] = []
+def _read(other: OtherMemory, path: str, now_ms: int) -> tuple[list[Numbered], dict[str, int]]:
+    """Return the lines of what another memory keeps, and how much is left behind, by the reason."""
+    check_absolute(path)
+    reading = _Reading(other.name, now_ms)
     try:
         for each in other.read(path):
-            if len(items) == ITEMS_MAX:
-                items.append(LeftBehind(why=f"whatever comes behind the first {ITEMS_MAX:,}"))
+            reading.take(each)
+            if reading.is_full:
                 break
-            items.append(each)
     except OSError as error:
         reason = error.strerror or "it cannot be read"
         raise RequestInvalid(
@@ -109,37 +84,58 @@ def _read_all(other: OtherMemory, path: str) -> list[Item]:
         ) from error
     except ValueError as error:
         raise RequestInvalid(f"this is no store of {other.title}", hint="name its store behind --from") from error
-    return items
+    return [*reading.memories, *reading.links()], dict(reading.left_behind)
 
 
-def _lines(source: str, items: Iterable[Item], result: ImportResult, now_ms: int) -> Iterator[Numbered]:
-    """Yield the lines, memories first; note in `result` what is left behind."""
-    numbers: dict[str, int] = {}
-    texts: dict[tuple[str, str | None], int] = {}
-    links: list[Link] = []
-    for item in items:
+class _Reading:
+    """The lines made so far. What cannot be taken is let go at once: a store may hold texts of any length."""
+
+    def __init__(self, source: str, now_ms: int) -> None:
+        self.memories: list[Numbered] = []
+        self.left_behind: Counter[str] = Counter()
+        self._source = source
+        self._now_ms = now_ms
+        self._numbers: dict[str, int] = {}
+        self._texts: dict[tuple[str, str | None], int] = {}
+        self._links: list[Link] = []
+        self._chars = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more is read, which is then said."""
+        if len(self.memories) + len(self._links) < ITEMS_MAX and self._chars < CHARS_MAX:
+            return False
+        self.left_behind[f"whatever comes behind the first {len(self.memories):,}"] = 1
+        return True
+
+    def take(self, item: Item) -> None:
         if isinstance(item, LeftBehind):
-            result.leave_behind(item.why, item.many)
+            self.left_behind[item.why] += item.many
         elif isinstance(item, Link):
-            links.append(item)
+            self._links.append(item)
+            self._chars += len(item.from_key) + len(item.to_key) + len(item.relation)
         elif not (text := item.text.strip()):
-            result.leave_behind("a memory that says nothing")
+            self.left_behind["a memory that says nothing"] += 1
         elif len(text) > TEXT_CHARS_MAX:
-            result.leave_behind(f"a memory of more than {TEXT_CHARS_MAX:,} characters: a document")
-        elif (same := texts.get((text, item.project))) is not None:
-            numbers[item.key] = same
-            result.leave_behind("a memory that says what another of it says")
+            self.left_behind[f"a memory of more than {TEXT_CHARS_MAX:,} characters: a document"] += 1
+        elif (same := self._texts.get((text, item.project))) is not None:
+            self._numbers[item.key] = same
+            self.left_behind["a memory that says what another of it says"] += 1
         else:
-            number = numbers[item.key] = texts[text, item.project] = len(numbers) + 1
-            yield number, _memory_line(source, number, item, text, now_ms)
-    count = len(numbers)
-    for link in links:
-        from_id, to_id = numbers.get(link.from_key), numbers.get(link.to_key)
-        if from_id is None or to_id is None or link.relation not in RELATIONS:
-            result.leave_behind("a link to what is not taken, or of a kind that siftd has not")
-            continue
-        count += 1
-        yield count, LinkLine(from_id=from_id, to_id=to_id, relation=link.relation, ts=link.ts or now_ms)
+            number = len(self.memories) + 1
+            self._numbers[item.key] = self._texts[text, item.project] = number
+            self._chars += len(text) + len(item.key)
+            self.memories.append((number, _memory_line(self._source, number, item, text, self._now_ms)))
+
+    def links(self) -> Iterator[Numbered]:
+        """Yield the lines of links between memories that are taken."""
+        for number, link in enumerate(self._links, len(self.memories) + 1):
+            from_id, to_id = self._numbers.get(link.from_key), self._numbers.get(link.to_key)
+            if from_id is None or to_id is None or link.relation not in RELATIONS:
+                self.left_behind["a link to what is not taken, or of a kind that siftd has not"] += 1
+            else:
+                ts = link.ts or self._now_ms
+                yield number, LinkLine(from_id=from_id, to_id=to_id, relation=link.relation, ts=ts)
 
 
 def _memory_line(source: str, number: int, item: Memory, text: str, now_ms: int) -> MemoryLine:

@@ -27,9 +27,6 @@ class ImportResult:
     def count(self, what: str, *, is_new: bool) -> None:
         (self.added if is_new else self.known)[what] += 1
 
-    def leave_behind(self, why: str, many: int = 1) -> None:
-        self.left_behind[why] = self.left_behind.get(why, 0) + many
-
     def note_error(self, line: int, reason: str) -> None:
         self.errors += 1
         self.first_error = self.first_error or f"line {line}: {reason}"

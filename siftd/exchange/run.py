@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,51 +29,66 @@ Batch = tuple[list[Numbered], list[Problem], int]
 """Lines with their numbers, lines that are none with the reason, and how many bytes of the file are read."""
 
 
-async def import_file(
-    path: str,
-    *,
-    intake: Intake,
-    keep: Callable[[Redacted], Awaitable[Receipt]],
-    store: Store,
-    clock: Clock,
-    on_progress: Callable[[int, int], object],
-    goes_on: Callable[[], bool],
-    own: bool = False,
-    is_global: bool = False,
-) -> ImportResult:
-    """Merge an exported file into the store, which may be the one of the memories for every project.
+@dataclass(frozen=True)
+class Target:
+    """What an import goes into, who is told how far it is, and whether it goes on.
 
-    Of an `own` export it is believed who said what. Raises RequestInvalid for a file that is no export.
+    Of an `own` file it is believed who said what. `is_global`: into the memories for every project.
+    """
 
-    A line that cannot be used is counted and passed over. The import ends early when `goes_on()` says so or nothing
-    can be kept any more; doing it again takes up the rest.
+    intake: Intake
+    keep: Callable[[Redacted], Awaitable[Receipt]]
+    store: Store
+    clock: Clock
+    on_progress: Callable[[int, int], object]
+    goes_on: Callable[[], bool]
+    own: bool = False
+    is_global: bool = False
+
+
+async def import_file(path: str, target: Target) -> ImportResult:
+    """Merge an exported file in. Raises RequestInvalid for a file that is no export.
+
+    A line that cannot be used is counted and passed over.
     """
     file = await asyncio.to_thread(open_file, path)
     with closing(file):
-        total = Path(path).stat().st_size
-        importer = Importer(_read_header(file), intake, keep, store, clock, own=own, is_global=is_global)
-        result = importer.result
-        batches = _iter_batches(file)
-        while (batch := await asyncio.to_thread(next, batches, None)) is not None:
-            lines, problems, done = batch
-            for number, reason in problems:
-                result.note_error(number, reason)
-            try:
-                await importer.take(lines)
-            except LogError as error:
-                result.note_error(lines[0][0], error.code)
-                return result
-            on_progress(done, total)
-            if not goes_on():
-                result.note_error(lines[-1][0] if lines else 0, "the daemon was stopped")
-                return result
+        return await import_batches(_read_header(file), _iter_batches(file), Path(path).stat().st_size, target)
+
+
+async def import_batches(header: Header, batches: Iterator[Batch], total: int, target: Target) -> ImportResult:
+    """Take batches in, of which the last is done with `total`. What reads them may take its time.
+
+    It ends early when `goes_on()` says so or nothing can be kept any more; doing it again takes up the rest.
+    """
+    into = target.intake, target.keep, target.store, target.clock
+    importer = Importer(header, *into, own=target.own, is_global=target.is_global)
+    result = importer.result
+    while (batch := await asyncio.to_thread(next, batches, None)) is not None:
+        lines, problems, done = batch
+        for number, reason in problems:
+            result.note_error(number, reason)
+        try:
+            await importer.take(lines)
+        except LogError as error:
+            result.note_error(lines[0][0], error.code)
+            return result
+        target.on_progress(done, total)
+        if not target.goes_on():
+            result.note_error(lines[-1][0] if lines else 0, "the daemon was stopped")
+            return result
     return result
+
+
+def check_absolute(path: str) -> None:
+    """Raise RequestInvalid for what is no absolute path."""
+    if not Path(path).is_absolute() or "\x00" in path:
+        raise RequestInvalid("an absolute path is wanted", hint="`mem import` makes it one")
 
 
 def open_file(path: str) -> BinaryIO:
     """Open the file that a person wants to import. Raises RequestInvalid for what is no readable file."""
-    if not Path(path).is_absolute() or "\x00" in path:
-        raise RequestInvalid("an absolute path is wanted", hint="`mem import FILE` makes it one")
+    check_absolute(path)
     try:
         return open_regular(path, follow=True)  # a person has chosen it
     except OSError as error:

@@ -6,19 +6,18 @@ learnt and done. Prompts are left behind: `mem backfill` reads them from the cli
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 from siftd.facts.model import Category
 from siftd.foreign_database import open_database, rows_of
-from siftd.other_memories.model import Item, LeftBehind, Memory, OtherMemory, moment
+from siftd.other_memories.model import Item, LeftBehind, Memory, OtherMemory, list_of_texts, moment
 
 TABLES = ("observations", "session_summaries", "user_prompts")
 _TYPES: dict[str, Category] = {"decision": "decision", "bugfix": "issue", "discovery": "fact"}
 """Of its types; `feature`, `refactor` and `change` tell what was done."""
-_OBSERVATIONS = "SELECT * FROM observations ORDER BY created_at_epoch, id"
-_SUMMARIES = "SELECT * FROM session_summaries ORDER BY created_at_epoch, id"
+_OBSERVATIONS = "SELECT id, type, project, * FROM observations ORDER BY created_at_epoch, id"
+"""Columns came and went with its versions: those that every one has, and whatever else there is."""
+_SUMMARIES = "SELECT id, project, * FROM session_summaries ORDER BY created_at_epoch, id"
 _PROMPTS = "SELECT count(*) FROM user_prompts"
 _SUMMARY_PARTS = {"request": "Asked", "learned": "Learnt", "completed": "Done", "next_steps": "Next"}
 
@@ -35,7 +34,7 @@ def _read(path: str) -> Iterator[Item]:
                 text=text,
                 category=_TYPES.get(row["type"], "episode"),
                 ts=_when(row),
-                tags=_list(row.get("concepts", "")),
+                tags=list_of_texts(row.get("concepts", "")),
                 project=row["project"] or None,
             )
         for row in rows_of(database, _SUMMARIES):
@@ -63,16 +62,8 @@ def _when(row: dict[str, str]) -> int | None:
 def _observation(row: dict[str, str]) -> str:
     head = ": ".join(filter(None, (row.get("title", ""), row.get("subtitle", ""))))
     body = row.get("narrative", "") or row.get("text", "")
-    facts = [f"- {each}" for each in _list(row.get("facts", "")) if each not in body]
+    facts = [f"- {each}" for each in list_of_texts(row.get("facts", "")) if each not in body]
     return "\n".join(filter(None, (head, body, *facts)))
-
-
-def _list(text: str) -> tuple[str, ...]:
-    try:
-        found: Any = json.loads(text) if text else []
-    except (ValueError, RecursionError):
-        return ()
-    return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
 
 
 CLAUDE_MEM = OtherMemory(

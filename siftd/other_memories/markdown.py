@@ -1,7 +1,7 @@
 """Markdown as statements: a list's entry with what is indented below it, or a paragraph, each with its headings.
 
-What is no statement goes: code, quotations, tables, comments, a file's imports (`@path`), what a tool wrote between
-markers of its own, frontmatter. A heading that says what its section is about becomes a tag of it.
+What is no statement goes: code, quotations, tables, comments, a file's imports (`@path`), frontmatter, and what siftd
+itself wrote between its two markers.
 
 One pass over the lines, whatever they hold.
 """
@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from siftd.install.edits import BLOCK_BEGIN, BLOCK_END
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)")
 _ENTRY = re.compile(r"([ \t]{0,3})(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\[([ xX])\][ \t]+)?(\S.*)")
@@ -45,7 +47,7 @@ def statements(text: str) -> Iterator[Statement]:
     held: list[str] = []
     begun, is_open, is_entry = 0, None, False
     fence = ""
-    is_comment = False
+    is_comment = is_ours = False
 
     def take() -> Iterator[Statement]:
         if said := "\n".join(held).strip():
@@ -54,6 +56,9 @@ def statements(text: str) -> Iterator[Statement]:
 
     for number, line in enumerate(text.splitlines(), start=1):
         bare = line.strip()
+        if is_ours:
+            is_ours = bare != BLOCK_END
+            continue
         if fence:
             fence = "" if bare.startswith(fence) else fence
             continue
@@ -62,6 +67,9 @@ def statements(text: str) -> Iterator[Statement]:
             continue
         if bare.startswith(("```", "~~~")):
             fence = bare[:3]
+            continue
+        if bare == BLOCK_BEGIN and BLOCK_END in text:
+            is_ours = True
             continue
         if bare.startswith("<!--"):
             is_comment = "-->" not in bare

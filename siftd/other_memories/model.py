@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -12,7 +12,7 @@ from siftd.facts.model import Category
 from siftd.model import SaidBy
 
 TEXT_BYTES_MAX = 32 * 1024 * 1024
-"""No file of text is longer, or it is refused: the largest stores seen have some megabytes."""
+"""No store that is one file of text is longer, or it is refused: the largest seen have some megabytes."""
 LATEST_MS = 4_102_444_800_000
 """The year 2100: a date behind it is none."""
 
@@ -82,8 +82,8 @@ def moment(value: object) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        ms = int(value) if value > LATEST_MS / 1000 else int(value * 1000)
-        return ms if 0 < ms < LATEST_MS else None
+        ms = value if value > LATEST_MS / 1000 else value * 1000
+        return int(ms) if 0 < ms < LATEST_MS else None
     if not isinstance(value, str):
         return None
     try:
@@ -92,3 +92,12 @@ def moment(value: object) -> int | None:
     except (ValueError, OverflowError):
         return None
     return ms if 0 < ms < LATEST_MS else None
+
+
+def list_of_texts(column: str) -> tuple[str, ...]:
+    """Return what a column lists as JSON; nothing for whatever else it holds."""
+    try:
+        found: Any = msgspec.json.decode(column) if column else []
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()

@@ -12,20 +12,21 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from siftd import foreign_file
 from siftd.facts.model import Category
 from siftd.model import SaidBy
 from siftd.other_memories.markdown import Statement, split_frontmatter, statements
-from siftd.other_memories.model import TEXT_BYTES_MAX, Item, LeftBehind, Memory, OtherMemory, Places, moment
+from siftd.other_memories.model import Item, LeftBehind, Memory, OtherMemory, Places, moment
 
 FILES_MAX = 1_000
+FILE_BYTES_MAX = 1024 * 1024
+"""What is longer is nothing that a person reads."""
 CHARS_MIN = 8
 """What is shorter says nothing by itself."""
-_ENCODED_CHARS_MAX = 200
-"""Of a longer path Claude Code names the folder by a hash."""
 _INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md")
 _AUTO: dict[str, Category] = {
     "user": "preference",
@@ -40,17 +41,24 @@ _CURATED: dict[str, Category] = {
     "todo.md": "action",
 }
 _DATED = re.compile(r"(?:### )?\[?([0-9]{4}-[0-9]{2}-[0-9]{2})\]?[ \t]{0,4}[—–:-]?[ \t]{0,4}(\S.*)?")
+_UNREAD = LeftBehind(why=f"a file that is a link, is no such file, or is longer than {FILE_BYTES_MAX >> 20} MB")
 
 
 def _read_instructions(path: str) -> Iterator[Item]:
-    for file in _files(path, [f"{path}/{name}" for name in _INSTRUCTIONS], [f"{path}/.claude/rules"]):
-        text, ts = _text(file)
+    for file in _files(path, _INSTRUCTIONS, ".claude/rules"):
+        if (read := _read(path, file)) is None:
+            yield _UNREAD
+            continue
+        text, ts = read
         yield from _said(split_frontmatter(text)[1], file, ts, "instruction", "person")
 
 
 def _read_auto(path: str) -> Iterator[Item]:
-    for file in _files(path, [], [path]):
-        text, ts = _text(file)
+    for file in _files(path, (), "."):
+        if (read := _read(path, file)) is None:
+            yield _UNREAD
+            continue
+        text, ts = read
         fields, body = split_frontmatter(text)
         if not fields:
             if Path(file).name == "MEMORY.md":
@@ -63,13 +71,15 @@ def _read_auto(path: str) -> Iterator[Item]:
 
 
 def _read_curated(path: str) -> Iterator[Item]:
-    folder = f"{path}/.memory" if Path(path, ".memory").is_dir() else path
-    for name, kind in _CURATED.items():
-        file = f"{folder}/{name}"
-        if not Path(file).exists():
+    inner = Path(path, ".memory")
+    folder = str(inner) if inner.is_dir() and not inner.is_symlink() else path
+    for file in _files(folder, tuple(_CURATED), None):
+        name = Path(file).name
+        if name not in _CURATED or (read := _read(path, file)) is None:
+            yield _UNREAD
             continue
-        text, ts = _text(file)
-        body = split_frontmatter(text)[1]
+        text, ts = read
+        body, kind = split_frontmatter(text)[1], _CURATED[name]
         if name == "mistakes.md":
             yield from _entries(body, file, ts, kind)
         elif name == "todo.md":
@@ -80,22 +90,34 @@ def _read_curated(path: str) -> Iterator[Item]:
         yield LeftBehind(why="a month's archive: it holds what was taken out of the notes")
 
 
-def _files(path: str, named: list[str], folders: list[str]) -> list[str]:
-    """Return a file that the person named, or those that are there of a folder. Raises OSError, ValueError."""
+def _files(path: str, named: Sequence[str], folder: str | None) -> list[str]:
+    """Return a file that the person named; of a folder those that are there. Raises OSError, ValueError."""
     if not stat.S_ISDIR(os.stat(path).st_mode):  # noqa: PTH116 - the error names the path as it was given
         return [path]
-    there = [each for each in named if Path(each).is_file() and not Path(each).is_symlink()]
-    for folder in folders:
-        if Path(folder).is_dir():
-            there += sorted(str(each) for each in Path(folder).glob("*.md"))[:FILES_MAX]
+    there = [f"{path}/{name}" for name in named if os.path.lexists(f"{path}/{name}")]
+    if folder is not None:
+        there += sorted(map(str, islice(Path(path, folder).glob("*.md"), FILES_MAX)))
     if not there:
         raise ValueError("there is no such file in this folder")
     return there
 
 
-def _text(path: str) -> tuple[str, int]:
-    data = foreign_file.read(path, TEXT_BYTES_MAX, follow=True)
-    return data.decode("utf-8", "replace"), int(Path(path).stat().st_mtime * 1000)
+def _read(path: str, file: str) -> tuple[str, int] | None:
+    """Return what a file says, and when it was written; None for one that is too long, or is no regular file.
+
+    What lies in a folder may have come with a clone: no link leads out of it. Raises OSError for a file that the person
+    named.
+    """
+    is_named = file == path
+    try:
+        if not is_named and os.path.realpath(file) != f"{os.path.realpath(path)}/{os.path.relpath(file, path)}":
+            return None
+        data = foreign_file.read(file, FILE_BYTES_MAX, follow=is_named)
+        return data.decode("utf-8", "replace"), int(Path(file).stat().st_mtime * 1000)
+    except OSError:
+        if is_named:
+            raise
+        return None
 
 
 def _said(
@@ -166,11 +188,12 @@ def _dated(heading: str) -> tuple[int | None, str]:
 
 
 def _auto_folder(places: Places) -> str:
+    """Return where it is, as Claude Code names the folder of a path that is not very long."""
     encoded = "".join(
         each if each.isascii() and each.isalnum() else "-" * (len(each.encode("utf-16-le")) // 2)
         for each in places.project
     )
-    return f"{places.claude}/projects/{encoded[:_ENCODED_CHARS_MAX]}/memory"
+    return f"{places.claude}/projects/{encoded}/memory"
 
 
 CLAUDE_MD = OtherMemory(

@@ -5,13 +5,11 @@ Its conversations are left behind: they name sessions of which nothing else is k
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 from siftd.facts.model import Category
 from siftd.foreign_database import open_database, text_of
-from siftd.other_memories.model import Item, LeftBehind, Link, Memory, OtherMemory, moment
+from siftd.other_memories.model import Item, LeftBehind, Link, Memory, OtherMemory, list_of_texts, moment
 
 TABLES = ("memories", "memory_links", "conversations")
 _TYPES: dict[str, Category] = {
@@ -40,7 +38,7 @@ def _read(path: str) -> Iterator[Item]:
                 category=_TYPES.get(kind, "fact"),
                 ts=moment(created),
                 updated_ts=moment(updated),
-                tags=_tags(tags),
+                tags=list_of_texts(tags),
                 project=project or None,
             )
         for row in database.execute(_LINKS):
@@ -51,15 +49,6 @@ def _read(path: str) -> Iterator[Item]:
             yield LeftBehind(
                 why="a conversation: it names a session of which nothing else is known", many=conversations
             )
-
-
-def _tags(text: str) -> tuple[str, ...]:
-    """Return the tags: a JSON list; nothing for whatever else the column holds."""
-    try:
-        found: Any = json.loads(text) if text else []
-    except (ValueError, RecursionError):
-        return ()
-    return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
 
 
 REKAL = OtherMemory(

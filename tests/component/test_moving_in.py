@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import tracemalloc
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +132,22 @@ async def test_what_is_no_store_is_refused_and_quoted_nowhere(tmp_path: Path, na
         with pytest.raises(RequestInvalid, match="rekal") as caught:
             await take_in(memory, str(tmp_path / name))
         assert "diary" not in f"{caught.value} {caught.value.hint}"
+
+
+async def test_a_store_of_enormous_texts_is_read_in_little_memory(tmp_path: Path) -> None:
+    """What is too long for a fact is let go as it is read, not once all of it is."""
+    path = other_store(tmp_path, "rekal")
+    with closing(sqlite3.connect(path)) as connection:
+        many = ((f"long {number}",) for number in range(40))
+        sql = "INSERT INTO memories (id, content) VALUES (?, CAST(zeroblob(4000000) AS TEXT))"
+        connection.executemany(sql, many)
+        connection.commit()
+    async with opened(tmp_path) as memory:
+        tracemalloc.start()
+        try:
+            answer = await take_in(memory, path)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert (answer["added"]["memories"], sum(answer["leftBehind"].values())) == (4, 40)
+        assert most < 60_000_000

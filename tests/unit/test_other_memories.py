@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from other_stores import DATA, other_store
 
 from siftd.errors import RequestInvalid
+from siftd.install.edits import MarkedBlock
 from siftd.other_memories.markdown import Statement, split_frontmatter, statements
 from siftd.other_memories.model import Item, LeftBehind, Link, Memory, Places, moment
 from siftd.other_memories.registry import OTHER_MEMORIES, other_memory
@@ -170,6 +172,58 @@ def test_a_row_that_holds_anything_is_read_as_text_or_left(tmp_path: Path) -> No
     connection.close()
     told = {(each.text, each.category, each.ts, each.tags) for each in memories(list(other_memory("rekal").read(path)))}
     assert told == {("7", "fact", None, ())}
+
+
+def test_a_link_in_a_folder_is_not_followed_and_a_file_too_long_costs_no_other(tmp_path: Path) -> None:
+    private = tmp_path / "private.md"
+    private.write_text("- The diary of this person\n")
+    rules = tmp_path / "project" / ".claude" / "rules"
+    rules.mkdir(parents=True)
+    (rules / "a.md").symlink_to(private)
+    (rules / "b.md").write_text("- Tests never sleep\n")
+    (rules / "c.md").write_text("- as long as a book\n" * 60_000)
+    items = list(other_memory("claude-md").read(str(tmp_path / "project")))
+    assert [each.text for each in memories(items)] == ["Tests never sleep"]
+    assert len(left(items)) == 2
+
+
+def test_a_folder_that_leads_elsewhere_is_not_followed(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "decisions.md").write_text("- The diary of this person\n")
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / ".memory").symlink_to(elsewhere)
+    with pytest.raises(ValueError, match="no such file"):
+        list(other_memory("memd").read(str(tmp_path / "project")))
+
+
+def test_what_siftd_wrote_into_a_file_of_rules_is_no_word_of_the_person(tmp_path: Path) -> None:
+    file = tmp_path / "AGENTS.md"
+    file.write_bytes(MarkedBlock(str(file), "- search the memory first").put(b"- Tests never sleep\n"))
+    assert [each.text for each in memories(list(other_memory("claude-md").read(str(file))))] == ["Tests never sleep"]
+
+
+def test_numbers_that_are_no_dates_and_tags_that_are_no_texts_are_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "all.json"
+    file.write_text('[{"id":"1","memory":"Uses pnpm","created_at":1e300,"updated_at":-5,"categories":[7]}]')
+    assert memories(list(other_memory("mem0").read(str(file)))) == [Memory(key="1", text="Uses pnpm")]
+    path = other_store(tmp_path, "rekal")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE memories SET tags = ?", ('["\\ud800"]',))
+        connection.commit()
+    assert {each.tags for each in memories(list(other_memory("rekal").read(path)))} == {()}
+
+
+def test_tables_of_the_same_name_and_another_form_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection:
+        for table in ("observations", "session_summaries", "user_prompts", "history", "memories"):
+            connection.execute(f"CREATE TABLE {table} (x)")
+            connection.execute(f"INSERT INTO {table} VALUES (1)")
+        connection.commit()
+    for name in ("claude-mem", "mem0", "rekal"):
+        with pytest.raises(OSError, match="cannot be read"):
+            list(other_memory(name).read(str(path)))
 
 
 def test_an_unknown_memory_is_refused_with_the_names_of_the_others() -> None:
