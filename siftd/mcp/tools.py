@@ -165,9 +165,12 @@ class Tools:
         until: Annotated[str, Field(description="date from which it no longer holds")] = "",
         everywhere: Annotated[bool, Field(description="for every project, not only this one")] = False,
     ) -> Remembered:
-        """Keep a decision, preference, procedure or fact that later sessions need and that code and history do not
-        tell. What was done is captured anyway. Never secrets. If one in `similar` says the same or is now wrong,
-        remember it anew with `supersedes`."""
+        """Keep a statement for later sessions. Remember only what code and history do not tell: decisions with their
+        reason, preferences, procedures, facts about the surroundings. One self-contained statement each, of one or two
+        sentences, true without this conversation; what it says of code with `path:line` and symbol. Never store
+        secrets, passing states, or what a look at the code tells. When it corrects or outdates a memory, pass
+        `supersedes`: the old one stays as history and leaves the search. `similar` names those that say nearly the
+        same: if one does, remember it anew with `supersedes`."""
         fields: dict[str, Any] = {"text": text, "type": type, "tags": tags, "importance": importance, "pin": pin}
         if until:
             fields["valid_until"] = parse_moment(until, time.time_ns() // 1_000_000)
