@@ -8,11 +8,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from siftd.clients.claude_code.guard import add_guard, has_guard, is_guard
 from siftd.clients.claude_code.servers_edit import add_server, has_servers, remove_servers
 from siftd.clients.claude_code.settings import EVENTS, Wiring, hooks_for, is_ours
 from siftd.clients.claude_code.settings_edit import add_hooks, list_handlers, remove_hooks
 
-HOOKS = hooks_for(Wiring("/opt/env/bin/python", "/src/siftd/hooks/hook.py", "/opt/env/bin/mem"))
+WIRING = Wiring("/opt/env/bin/python", "/src/siftd/hooks/hook.py", "/opt/env/bin/mem")
+HOOKS = hooks_for(WIRING)
 MOVED = hooks_for(Wiring("/new/bin/python", "/new place/it's/hooks/hook.py", "/new/bin/mem"))
 
 spaces = st.text(alphabet=" \t\n\r", max_size=4) | st.sampled_from(["", "", "\n", "\r\n", "\n  ", "\r\n\t"])
@@ -82,6 +84,18 @@ def test_adding_and_removing_gives_back_the_original_bytes(text: str) -> None:
 
     assert sorted(event for event, handler in list_handlers(added) if is_ours(handler)) == sorted(EVENTS)
     assert remove_hooks(added, is_ours) == text
+
+
+@settings(max_examples=40)
+@given(texts())
+def test_the_guard_beside_the_hooks_or_alone_gives_back_the_original_bytes(text: str) -> None:
+    alone = add_guard(text, WIRING)
+    beside = add_guard(add_hooks(text, HOOKS, is_ours), WIRING)
+
+    for added in (alone, beside):
+        assert has_guard(added)
+        assert add_guard(added, WIRING) == added
+        assert remove_hooks(added, lambda handler: is_ours(handler) or is_guard(handler)) == text
 
 
 @settings(max_examples=25)

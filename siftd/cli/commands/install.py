@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from siftd.backfill.sources import count_sessions
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, note, say, say_json
+from siftd.clients.claude_code.client import Wirer
 from siftd.clients.claude_code.settings import claude_folder
 from siftd.clients.installable import INSTALLABLE, detect, names_asked_for
 from siftd.clients.registry import CLIENTS, DEFAULT
@@ -19,6 +20,10 @@ from siftd.install.change import Change
 from siftd.install.installation import record
 from siftd.install.launcher import write_launcher
 from siftd.resources import hooks_folder, server_entry
+
+GUARD = "guard"
+"""What a list of changes calls the guard of Claude Code's own memory."""
+_OTHERS = {hot_context.OWNER: "Hot context", GUARD: "Guard of Claude Code's own memory"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -39,6 +44,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="also let Claude Code load, in every project, what you said that holds in all of them",
     )
     parser.add_argument(
+        "--guard-auto-memory",
+        action="store_true",
+        help="also refuse what Claude Code's agent would write into its own memory, and name `remember` instead",
+    )
+    parser.add_argument(
         "--plugin",
         action="store_true",
         help="note for the plugin where siftd is, and say by which commands Claude Code installs it",
@@ -50,11 +60,18 @@ def run(context: Context, options: Namespace) -> int:
         record(context.home)
         write_launcher(context.home)
         commands = plugin_commands()
-        say_json({"commands": commands}) if options.json else say("\n".join(commands))
+        made = {GUARD: _guard(context, options)} if options.guard_auto_memory else {}
+        if options.json:
+            say_json({"commands": commands, **({"changes": _as_json(made)} if made else {})})
+        else:
+            say_changes(made, is_json=False)
+            say("\n".join(commands))
         return 0
     if options.hot_context and options.project:
         raise RequestInvalid("the hot context is for every project", hint="leave one of the two out")
     names = _chosen(context, options)
+    if options.guard_auto_memory and DEFAULT not in names:
+        raise RequestInvalid("the guard is for Claude Code alone", hint=f"add {DEFAULT} to --client, or leave it out")
     record(context.home)
     write_launcher(context.home)
     server = None if options.no_tools else server_entry("default")
@@ -71,10 +88,16 @@ def run(context: Context, options: Namespace) -> int:
     if options.hot_context:
         rules = f"{claude_folder(context.environ, context.user_home)}/CLAUDE.md"
         changes[hot_context.OWNER] = hot_context.link(context.home, rules, context.user_home)
+    if options.guard_auto_memory and DEFAULT not in refused:
+        changes[GUARD] = _guard(context, options)
     say_changes(changes, options.json)
     if not options.json:
         _say_what_comes(context, changes)
     return say_refused(refused)
+
+
+def _guard(context: Context, options: Namespace) -> Sequence[Change]:
+    return Wirer().install_guard(context.where(), is_project=options.project)
 
 
 def _chosen(context: Context, options: Namespace) -> list[str]:
@@ -109,10 +132,7 @@ def plugin_commands() -> list[str]:
 def say_changes(changes: dict[str, Sequence[Change]], is_json: bool) -> None:
     """Print what was done to which file of which client."""
     if is_json:
-        listed = [
-            {"client": name, "path": change.path, "what": change.what} for name in changes for change in changes[name]
-        ]
-        say_json({"changes": listed})
+        say_json({"changes": _as_json(changes)})
         return
     for name, made in changes.items():
         if len(changes) > 1:
@@ -121,9 +141,13 @@ def say_changes(changes: dict[str, Sequence[Change]], is_json: bool) -> None:
             say(f"{change.what:<9}  {clean(change.path)}")
 
 
+def _as_json(changes: dict[str, Sequence[Change]]) -> list[dict[str, str]]:
+    return [{"client": name, "path": change.path, "what": change.what} for name in changes for change in changes[name]]
+
+
 def title_of(name: str) -> str:
-    """Return what people call a client, or the hot context."""
-    return INSTALLABLE[name][0].title if name in INSTALLABLE else "Hot context"
+    """Return what people call a client, the hot context or the guard."""
+    return INSTALLABLE[name][0].title if name in INSTALLABLE else _OTHERS[name]
 
 
 def say_refused(refused: dict[str, SiftdError]) -> int:

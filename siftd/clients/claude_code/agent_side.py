@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from siftd.clients.claude_code.doctor import PLUGIN_NAME
+from siftd.clients.claude_code.guard import EVENT, SCRIPTS
 from siftd.clients.claude_code.servers_edit import HOLDER, PROJECTS, is_our_server
-from siftd.clients.claude_code.settings import claude_folder, servers_file
+from siftd.clients.claude_code.settings import Wiring, claude_folder, parse_command, servers_file
 from siftd.clients.client import Where
 from siftd.finding import Finding
 from siftd.foreign_file import SETTINGS_BYTES_MAX, read
+
+_GUARD_AGAIN = "run `mem install --guard-auto-memory`"
+_YES = ("1", "true", "yes", "on")
+"""What the client takes for yes in a variable."""
 
 
 def check_agent(where: Where) -> Iterator[Finding]:
@@ -26,14 +31,43 @@ def check_agent(where: Where) -> Iterator[Finding]:
     else:
         message = "the agent is given what matters, but cannot search by itself"
         yield Finding("tools", "note", message, "run `mem install` again, without --no-tools")
-    is_off = where.environ.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY") == "1" or any(
-        each.get("autoMemoryEnabled") is False for each in settings
-    )
-    if is_off:
+    yield from _check_own_memory(where, settings)
+
+
+def _check_own_memory(where: Where, settings: Sequence[dict[str, Any]]) -> Iterator[Finding]:
+    """Yield whether the client keeps a memory of its own beside this one, and whether the guard keeps it closed."""
+    guards = [parsed for each in settings for parsed in _guards(each)]
+    wiring = Wiring.of_this_installation()
+    other = next((" ".join(guard) for guard in guards if guard != (wiring.python, wiring.guard)), None)
+    if other is not None:
+        yield Finding("memory", "problem", f"the guard does not run this siftd: {other}", _GUARD_AGAIN)
+    elif _is_own_memory_off(where, settings):
         yield Finding("memory", "ok", "Claude Code's own memory is off; siftd's is the only one")
+    elif guards:
+        message = "Claude Code's own memory is on, and the guard is wired: what its agent would write there is refused"
+        yield Finding("memory", "ok", f"{message}, and sent to `remember`")
     else:
         message = "Claude Code's own memory is on: its MEMORY.md and siftd live side by side, neither reads the other"
-        yield Finding("memory", "ok", message)
+        yield Finding("memory", "note", message, f'{_GUARD_AGAIN}, or set "autoMemoryEnabled": false in its settings')
+
+
+def _is_own_memory_off(where: Where, settings: Sequence[dict[str, Any]]) -> bool:
+    if where.environ.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "").lower() in _YES:
+        return True
+    said = [each["autoMemoryEnabled"] for each in settings if isinstance(each.get("autoMemoryEnabled"), bool)]
+    return said[-1:] == [False]  # the nearest to the project counts
+
+
+def _guards(settings: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield interpreter and script of each guard in a settings file."""
+    hooks = settings.get("hooks")
+    groups = hooks.get(EVENT) if isinstance(hooks, dict) else None
+    for group in groups if isinstance(groups, list) else ():
+        handlers = group.get("hooks") if isinstance(group, dict) else None
+        for handler in handlers if isinstance(handlers, list) else ():
+            command = handler.get("command") if isinstance(handler, dict) else None
+            if isinstance(command, str) and (parsed := parse_command(command, SCRIPTS)):
+                yield parsed
 
 
 def _settings_files(where: Where) -> list[tuple[str, bool]]:

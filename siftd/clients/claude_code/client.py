@@ -61,6 +61,14 @@ class Wirer:
         wiring = Wiring.of_this_installation(None if server is None else dict(server))
         return install(target_of(where, is_project=is_project), wiring, where.manifest)
 
+    def install_guard(self, where: Where, *, is_project: bool) -> Sequence[Change]:
+        """Keep the agent from writing into the client's own memory (`mem install --guard-auto-memory`)."""
+        from siftd.clients.claude_code.settings import Wiring, target_of
+        from siftd.clients.claude_code.wiring import install_guard
+
+        target = target_of(where, is_project=is_project)
+        return install_guard(target, Wiring.of_this_installation(), where.manifest)
+
     def uninstall(self, where: Where, *, is_project: bool) -> Sequence[Change]:
         from siftd.clients.claude_code.settings import target_of
         from siftd.clients.claude_code.wiring import uninstall

@@ -13,7 +13,7 @@ import secrets
 import shlex
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,6 +55,11 @@ class Wiring:
     mem: str
     server: Entry | None = None
     """How the agent starts our tools; None: it is given none."""
+
+    @property
+    def guard(self) -> str:
+        """The script of the guard, beside the hook."""
+        return f"{self.hook.rpartition('/')[0]}/guard.py"
 
     @classmethod
     def of_this_installation(cls, server: Entry | None = None) -> Wiring:
@@ -118,8 +123,8 @@ def format_command(python: str, hook: str) -> str:
     return f"test -x {p} && test -r {h} && exec {p} -I -S {h} {CLIENT}; exit 0"
 
 
-def parse_command(command: str) -> tuple[str, str] | None:
-    """Return (interpreter, hook script) of a command that runs our hook, from whatever path; None for any other."""
+def parse_command(command: str, scripts: Sequence[str] = _SCRIPTS) -> tuple[str, str] | None:
+    """Return (interpreter, script) of a command that runs one of `scripts`, from whatever path; None for any other."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -128,7 +133,7 @@ def parse_command(command: str) -> tuple[str, str] | None:
     except ValueError:
         return None
     for python, *flags, hook in zip(words, words[1:], words[2:], words[3:], strict=False):
-        if flags == ["-I", "-S"] and hook.endswith(tuple(f"/{script}" for script in _SCRIPTS)):
+        if flags == ["-I", "-S"] and hook.endswith(tuple(f"/{script}" for script in scripts)):
             return python, hook
     return None
 

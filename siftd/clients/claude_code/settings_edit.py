@@ -31,8 +31,8 @@ class Place:
     handler: Child
 
 
-def add_hooks(text: str, hooks: Mapping[str, Handler], is_ours: IsOurs) -> str:
-    """Return `text` with exactly one handler of ours for each event of `hooks`.
+def add_hooks(text: str, hooks: Mapping[str, Handler], is_ours: IsOurs, *, matcher: str = "") -> str:
+    """Return `text` with exactly one handler of ours for each event of `hooks`, a new one behind `matcher`.
 
     One that is there keeps its place, its group and its other keys; only its command is brought up to date. Ours
     elsewhere, doubled or under other events, are taken out. Raises SettingsUnreadable.
@@ -41,7 +41,7 @@ def add_hooks(text: str, hooks: Mapping[str, Handler], is_ours: IsOurs) -> str:
         text = _cut(text, place)
     for event, handler in hooks.items():
         ours = next((place for place in _ours(text, is_ours) if place.event.key == event), None)
-        text = _update(text, ours, handler) if ours else _insert(text, event, handler)
+        text = _update(text, ours, handler) if ours else _insert(text, event, handler, matcher)
     return text
 
 
@@ -122,9 +122,9 @@ def _update(text: str, place: Place, handler: Handler) -> str:
     return text[: command.start] + dump(handler["command"]) + text[command.end :]
 
 
-def _insert(text: str, event_name: str, handler: Handler) -> str:
+def _insert(text: str, event_name: str, handler: Handler, matcher: str) -> str:
     root = scan_settings(text)
-    group = {"hooks": [dict(handler)]}
+    group = {**({"matcher": matcher} if matcher else {}), "hooks": [dict(handler)]}
     hooks = _find_only(root, "hooks")
     if hooks is None:
         return insert_child(text, root, root, "hooks", {event_name: [group]})

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from siftd.clients.claude_code.guard import add_guard, has_guard, is_guard
 from siftd.clients.claude_code.servers_edit import Entry, add_server, has_servers, remove_servers
 from siftd.clients.claude_code.settings import (
     Target,
@@ -64,11 +65,24 @@ def install(target: Target, wiring: Wiring, manifest_path: str) -> list[Change]:
         _check_inside(target.settings, target.project)
     manifest = read_manifest(manifest_path)
     plans = [
-        _plan_settings(target.settings, wiring, manifest.files.get(target.settings)),
+        _plan_settings(target.settings, lambda text: _with_hooks(text, wiring), manifest),
         _plan_slash_command(target.slash_command, wiring, manifest.files.get(target.slash_command)),
     ]
     if wiring.server is not None:
         plans.append(_plan_server(target, wiring.server, manifest.files.get(target.servers)))
+    return _carry_out(plans, manifest, manifest_path)
+
+
+def install_guard(target: Target, wiring: Wiring, manifest_path: str) -> list[Change]:
+    """Put the guard of the client's auto memory into the settings of `target`, hooks or not; as `install` does it."""
+    if target.project is not None:
+        _check_inside(target.settings, target.project)
+    manifest = read_manifest(manifest_path)
+    plan = _plan_settings(target.settings, lambda text: add_guard(text, wiring), manifest)
+    return _carry_out([plan], manifest, manifest_path)
+
+
+def _carry_out(plans: Sequence[_Plan], manifest: Manifest, manifest_path: str) -> list[Change]:
     changing = _checked(plans)
     for plan in plans:
         if plan.is_changing or plan.path not in manifest.files:
@@ -135,10 +149,10 @@ def _apply(plans: Sequence[_Plan]) -> list[Change]:
 # ---- plans ---------------------------------------------------------------------------------------------------------
 
 
-def _plan_settings(path: str, wiring: Wiring, record: Record | None) -> _Plan:
-    current = read_file(path)
+def _plan_settings(path: str, edit: Callable[[str], str], manifest: Manifest) -> _Plan:
+    current, record = read_file(path), manifest.files.get(path)
     text = _decode_settings(path, current)
-    wanted = _edit(path, lambda: add_hooks(text, hooks_for(wiring), is_ours)).encode()
+    wanted = _edit(path, lambda: edit(text)).encode()
     if current is None:
         return _Plan("settings", path, None, wanted, "created")
     # As we left it, the bytes before us still hold; changed by others since, they would undo that.
@@ -215,12 +229,18 @@ def _paths_to_undo(targets: Sequence[Target] | None, manifest: Manifest) -> dict
 # ---- settings as text ----------------------------------------------------------------------------------------------
 
 
+def _with_hooks(text: str, wiring: Wiring) -> str:
+    """Return the settings with our hooks; a guard that is there stays, and runs this siftd's."""
+    text = add_hooks(text, hooks_for(wiring), is_ours)
+    return add_guard(text, wiring) if has_guard(text) else text
+
+
 def _settings_without_us(path: str, current: bytes, record: Record | None) -> bytes | None:
     """Return the settings without our entries; None if nothing is left of a file that we created."""
     if not current.strip():
         return current
     text = _decode_settings(path, current)
-    stripped = _edit(path, lambda: remove_hooks(text, is_ours))
+    stripped = _edit(path, lambda: remove_hooks(text, lambda handler: is_ours(handler) or is_guard(handler)))
     if record is not None and record.before is None and not scan_settings(stripped).children:
         return None
     return stripped.encode()
