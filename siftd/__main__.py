@@ -9,6 +9,7 @@ siftd spool --folder DIR            (frames on standard input; for the courier)
 siftd answer                        (a hook's envelope on standard input; for the plugin's /siftd:mem)
 siftd admit                         (an order and a message on standard input; for the daemon)
 siftd mcp [--tools full] [--print-config]
+siftd notes …                       (as `mem notes`; for timers and the daemon)
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     mcp = commands.add_parser("mcp", help="serve the memory as tools to an agent (MCP, standard input and output)")
     mcp.add_argument("--tools", choices=["default", "full"], default="default", help="how many (default: five)")
     mcp.add_argument("--print-config", action="store_true", help="print the entry for a client's configuration")
+    notes = commands.add_parser("notes", help="what `mem notes` does, for timers", add_help=False)
+    notes.add_argument("arguments", nargs=argparse.REMAINDER)
     chosen = parser.parse_args(arguments)
     if chosen.version:
         import siftd
@@ -74,6 +77,10 @@ def main(arguments: list[str] | None = None) -> int:
         from siftd.mcp.serve import run as run_mcp
 
         return run_mcp(chosen.tools)
+    if chosen.command == "notes":
+        from siftd.cli.background import run as run_notes
+
+        return run_notes(chosen.arguments)
     parser.print_help(sys.stderr)
     return 2
 

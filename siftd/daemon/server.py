@@ -15,7 +15,7 @@ import structlog
 from anyio.abc import TaskGroup
 
 import siftd
-from siftd.capture.admission import Captured, RedactedEvent, RedactedSessionChange
+from siftd.capture.admission import Captured, RedactedEvent
 from siftd.clock import Clock, SystemClock
 from siftd.daemon import logs
 from siftd.daemon.connection import Answer, Connection
@@ -45,6 +45,7 @@ from siftd.workspace.paths import GLOBAL, WorkspacePaths
 if TYPE_CHECKING:
     from siftd.daemon.context_injection import ContextInjector
     from siftd.daemon.handlers.router import Handlers
+    from siftd.daemon.notes_sync import Trigger
     from siftd.daemon.services import Services
 
 log = structlog.get_logger()
@@ -114,11 +115,8 @@ def load_services() -> tuple[type[Services], type[Handlers]]:
     return Services, Handlers
 
 
-def _ends_something(captured: Captured) -> bool:
-    """Whether the agent has said all of something: of a turn, a subagent's work, a session, what is compacted."""
-    if isinstance(captured, RedactedEvent):
-        return captured.event_kind in ("turn_end", "subagent_end")
-    return captured.change in ("end", "compact")
+_SYNCED: dict[str, Trigger] = {"end": "session-end", "compact": "pre-compact"}
+"""The changes of a session at which notes are brought up to date."""
 
 
 def _header_of(message: bytes) -> HookHeader | None:
@@ -308,13 +306,17 @@ class Daemon:
             self._captured_early.append(captured)
             return
         services.consolidator.note_capture()
-        if isinstance(captured, RedactedEvent) and captured.event_kind == "turn_end":
-            services.injector.note_change()
-        if _ends_something(captured):
-            self._tasks.start_soon(services.read_transcripts)
-        if isinstance(captured, RedactedSessionChange) and captured.change == "start":
+        if isinstance(captured, RedactedEvent):
+            if captured.event_kind == "turn_end":
+                services.injector.note_change()
+            if captured.event_kind in ("turn_end", "subagent_end"):
+                self._tasks.start_soon(services.read_transcripts)
+            return
+        if trigger := _SYNCED.get(captured.change):
+            self._tasks.start_soon(services.sync_notes, captured.session_id, captured.cwd, trigger)
+        if captured.change == "start":
             self._tasks.start_soon(services.injector.warm)
-        elif isinstance(captured, RedactedSessionChange) and captured.change == "end":
+        elif captured.change == "end":
             self._tasks.start_soon(services.refresh_hot_context)
 
     async def _stop(self, hold: bool) -> None:

@@ -39,6 +39,7 @@ from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.daemon.ingest.transcripts import Transcripts
 from siftd.daemon.intents import Intents
 from siftd.daemon.maintenance import Maintenance
+from siftd.daemon.notes_sync import NotesSync, Trigger
 from siftd.daemon.pod_access import PodAccess
 from siftd.daemon.sampling import Samplers
 from siftd.daemon.searching import SearchAccess
@@ -119,6 +120,7 @@ class Services:
             self.clock,
             storage.secret,
         )
+        self.notes_sync = NotesSync(self.paths.home, self._is_off)
         self.injector = ContextInjector(storage, self.store, self.searching, self.pods)
         indexer = RawIndexer(self.store, storage.crash_guard)
         superseder = Superseder(
@@ -210,6 +212,14 @@ class Services:
                 self.injector.note_change()
         except SiftdError as error:
             log.warning("transcripts_not_read", error=error.code)
+
+    async def sync_notes(self, session_id: str, folder: str | None, trigger: Trigger) -> None:
+        """Bring the notes up to date of what a session was about, once its transcript has been read."""
+        await self.read_transcripts()
+        await self.notes_sync.note(session_id, folder or self.workspace.root, trigger)
+
+    def _is_off(self, session_id: str) -> bool:
+        return self.committer.off_since() is not None or self.committer.off_since(session_id) is not None
 
     async def embed_facts(self) -> None:
         """Give facts without a vector theirs; one that cannot be made now is made at a later tick."""

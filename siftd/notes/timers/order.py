@@ -39,13 +39,9 @@ class Order(NamedTuple):
     """Hex digits that only this home has."""
 
 
-def environment_of(home: Home, user_home: str) -> dict[str, str]:
-    """Return what a sweep, or a sync that nobody waits for, is given besides what the system gives to everybody."""
-    return {
-        "SIFTD_HOME": home.root,
-        "SIFTD_NS": home.namespace,
-        "PATH": f"{user_home.rstrip('/')}/.local/bin:{PATH}",
-    }
+def programs_path(user_home: str) -> str:
+    """Return the PATH of a sweep, and of a sync that nobody waits for."""
+    return f"{user_home.rstrip('/')}/.local/bin:{PATH}"
 
 
 def order_for(home: Home, user_home: str) -> Order:
@@ -53,7 +49,7 @@ def order_for(home: Home, user_home: str) -> Order:
     is_usual = home.root == f"{user_home}/.siftd" and home.namespace == DEFAULT_NAMESPACE
     mark = hashlib.sha256(f"{home.root}\0{home.namespace}".encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
     argv = (sys.executable, "-I", entry_point(), "notes", "sweep")
-    environment = environment_of(home, user_home)
+    environment = {"SIFTD_HOME": home.root, "SIFTD_NS": home.namespace, "PATH": programs_path(user_home)}
     for word in (*argv, *environment.values()):
         if not word.isprintable():  # half of a character that is not UTF-8 is not, either
             raise SiftdError("a path has a character in it that no timer's file can hold", hint="rename the folder")
