@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--guard-auto-memory",
         action="store_true",
-        help="also refuse what Claude Code's agent would write into its own memory, and name `remember` instead",
+        help="also refuse what an agent would write into Claude Code's own memory, and name `remember`",
     )
     parser.add_argument(
         "--plugin",
