@@ -30,7 +30,8 @@ class Key:
     """Its field of `Settings`."""
     default: Any
     kind: str
-    """"int", "float", "bool", "text", "list" (of texts), "lists" (by name), "rules" or "days" (int; null: for ever)."""
+    """"int", "float", "bool", "text", "list" (of texts), "lists" (by name), "counts" (by the default's names), "rules"
+    or "days" (int; null: for ever)."""
     meaning: str
     low: float | None = None
     high: float | None = None
@@ -160,6 +161,43 @@ class Settings:
         "by workspace: more session files of yours, as globs; CLIENT:GLOB of a client's",
     )
 
+    notes_curate: bool = _key(
+        "notes.curate", False, "whether a model curates the notes: the digest then goes to `notes.curatorCmd`"
+    )
+    notes_curator_cmd: list[str] = _key(
+        "notes.curatorCmd",
+        [],
+        "argv of the curator, which reads its input; {model} is substituted; none: `claude -p`",
+    )
+    notes_model: str = _key("notes.model", "haiku", "the curator's model")
+    notes_large_model: str = _key(
+        "notes.largeModel", "sonnet", "its model for a long digest, at a session's end or when you ask by hand"
+    )
+    notes_escalate_chars: int = _key(
+        "notes.escalateChars", 15_000, "characters of a digest above which it is long", 0, 10_000_000
+    )
+    notes_digest_chars: int = _key("notes.digestChars", 60_000, "maximum characters of a digest", 2_000, 1_000_000)
+    notes_quiet_seconds: int = _key(
+        "notes.quietSeconds", 600, "how long nothing must have come before the sweep distils a project", 0, 86_400
+    )
+    notes_budgets: dict[str, int] = _key(
+        "notes.budgets",
+        {"state": 10_000, "decisions": 12_000, "todo": 10_000, "mistakes": 22_000},
+        "characters of each file",
+    )
+    notes_git_commit: bool = _key(
+        "notes.gitCommit", True, "whether notes in a project's own tree are committed, and nothing else with them"
+    )
+    notes_auto_scaffold: bool = _key(
+        "notes.autoScaffold", False, "whether the sweep makes notes, in siftd's home, for repositories it has seen"
+    )
+    notes_exclude: list[str] = _key("notes.exclude", [], "folders; no project under them has notes")
+    notes_sources: dict[str, list[str]] = _key(
+        "notes.sources",
+        {},
+        "by project: more session files of yours for its notes, as globs; CLIENT:GLOB of a client's",
+    )
+
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Settings:
         """Return what checked values say, by key name; where they say nothing, the defaults hold."""
@@ -178,6 +216,7 @@ _KINDS = {
     "list[str]": "list",
     "list[Any]": "rules",
     "dict[str, list[str]]": "lists",
+    "dict[str, int]": "counts",
     "int | None": "days",
 }
 KEYS = tuple(Key(field=each.name, kind=_KINDS[str(each.type)], **each.metadata) for each in fields(Settings))
@@ -231,6 +270,8 @@ def check(name: str, value: Any) -> Any:
         return None
     if not _has_kind(key, value):
         raise ConfigInvalid(f"{name} must be {_KIND_WORDS[key.kind]}", hint=f"the default is {json.dumps(key.default)}")
+    if key.kind == "counts":
+        return _with_defaults(key, value)
     if (key.low is not None and value < key.low) or (key.high is not None and value > key.high):
         raise ConfigInvalid(f"{name} must be between {key.low:g} and {key.high:g}")
     if key.kind == "rules" and value:
@@ -238,6 +279,14 @@ def check(name: str, value: Any) -> Any:
 
         custom_rules.parse(value)
     return value
+
+
+def _with_defaults(key: Key, value: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts that are set; for the others the defaults stay."""
+    for name in value:
+        if name not in key.default:
+            raise ConfigInvalid(f"{key.name} knows no {name!r}", hint=f"it knows {', '.join(key.default)}")
+    return {**key.default, **value}
 
 
 _KIND_WORDS = {
@@ -248,6 +297,7 @@ _KIND_WORDS = {
     "list": "a list of texts",
     "rules": "a list of rules",
     "lists": "an object whose values are lists of texts",
+    "counts": "an object whose values are whole numbers above 0",
     "days": "a whole number of days or null",
 }
 
@@ -264,10 +314,16 @@ def _has_kind(key: Key, value: Any) -> bool:
             return _is_list_of_texts(value)
         case "lists":
             return isinstance(value, dict) and all(_is_list_of_texts(item) for item in value.values())
+        case "counts":
+            return isinstance(value, dict) and all(_is_count(item) for item in value.values())
         case "rules":
             return isinstance(value, list)
         case _:
             return isinstance(value, str)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _is_list_of_texts(value: Any) -> bool:
@@ -294,7 +350,7 @@ def find_key(name: str) -> Key:
 def _flatten(document: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for name, value in document.items():
         path = f"{prefix}{name}"
-        is_value = path in _BY_NAME and _BY_NAME[path].kind == "lists"
+        is_value = path in _BY_NAME and _BY_NAME[path].kind in ("lists", "counts")
         if isinstance(value, dict) and not is_value:
             yield from _flatten(value, f"{path}.")
         else:

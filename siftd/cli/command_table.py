@@ -44,6 +44,8 @@ GROUPS = {
         "pins": "what stands in every session, and what waits for your word to",
         "update": "change what a memory says, or link it",
         "undo": "bring a superseded summary back for good",
+        "notes": "files about a project that people read",
+        "note": "drop a note for this project's files",
     },
     "Erase": {
         "forget": "forget for good: ids, a session, a file, a text, a time",

@@ -5,7 +5,9 @@
       state.md decisions.md mistakes.md todo.md
       archive/YYYY-MM.md          what no longer fits, verbatim; appended to only
       inbox/*.md *.txt            what anybody drops for the next sync to take in
+      inbox/.claimed/             what a sync is taking in
       .model/CLAUDE.md            points an agent to the notes
+      .*.siftd                    a file while it is written; what stood in it, until that is known to be the same
 
     $SIFTD_HOME/<ns>/notes/
       registry.json .lock         which projects have notes (`siftd.notes.registry`)
@@ -15,7 +17,6 @@
         journal.json              what is being written (`siftd.notes.applying`)
         last.json                 the last distil (`siftd.notes.last`)
         written.json              what the built-in distil has put into the notes (`siftd.notes.distil.written`)
-        claimed/                  inbox notes that a sync is taking in
 
 The id of a project is the hash of its folder's real path.
 """
@@ -60,6 +61,10 @@ class Project(NamedTuple):
         return f"{self.folder}/inbox"
 
     @property
+    def claimed(self) -> str:
+        return f"{self.inbox}/.claimed"
+
+    @property
     def model_rules(self) -> str:
         return f"{self.folder}/.model/CLAUDE.md"
 
@@ -68,7 +73,7 @@ class Project(NamedTuple):
         return folder is not None and f"{folder.rstrip('/')}/".startswith(f"{self.path.rstrip('/')}/")
 
 
-class Kept:
+class Bookkeeping:
     """What siftd keeps about one project's notes, in its home."""
 
     __slots__ = ("folder",)
@@ -100,10 +105,6 @@ class Kept:
     @property
     def written(self) -> str:
         return f"{self.folder}/written.json"
-
-    @property
-    def claimed(self) -> str:
-        return f"{self.folder}/claimed"
 
 
 def notes_folder(home: Home) -> str:

@@ -30,10 +30,12 @@ class CommandServer:
 
     is_remote = True
 
-    def __init__(self, argv: Sequence[str], *, model: str = "") -> None:
+    def __init__(self, argv: Sequence[str], *, model: str = "", folder: str | None = None) -> None:
+        """`folder` is where it runs; None: where this process does."""
         self._argv = [word.replace("{model}", model) for word in argv]
         self.name = f"command:{model or Path(self._argv[0]).name}"
         self.deciding = "\0".join(self._argv)
+        self._folder = folder
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Conversation]:
@@ -53,6 +55,7 @@ class CommandServer:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                cwd=self._folder,
                 env={**os.environ, "SIFTD_OFF": "1", "SIFTD_BACKEND": "1"},
                 start_new_session=True,
             )
