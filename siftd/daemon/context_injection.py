@@ -21,6 +21,7 @@ from siftd.capture.admission import Captured, RedactedEvent, RedactedSessionChan
 from siftd.clients.client import Client, Moment
 from siftd.clients.registry import client_named
 from siftd.daemon.ingest.captures import LARGE_BYTES
+from siftd.daemon.notes_section import NotesSection
 from siftd.daemon.pod_access import PodAccess
 from siftd.daemon.saved_brief import SavedBrief
 from siftd.daemon.searching import SearchAccess
@@ -61,6 +62,7 @@ class ContextInjector:
         self._turn = anyio.Lock()
         self._stale = anyio.Event()
         self._saved = SavedBrief(storage.paths)
+        self._notes = NotesSection(storage.paths.home, lambda text: storage.intake.redactor.text(text))
         self._is_warm = False
 
     async def answer(self, captured: Captured, is_wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
@@ -90,14 +92,14 @@ class ContextInjector:
         offer, given = "", []
         try:
             if moment == "start" or (moment == "prompt" and await self._is_late_start(client, captured.session_id)):
-                branch = self._branch(captured.cwd)
-                given.append(await self._brief(Brief(session_id=captured.session_id), is_injected=True, branch=branch))
+                request = Brief(session_id=captured.session_id)
+                given.append(await self._brief(request, is_injected=True, folder=captured.cwd))
                 offer = await self._offer()
             if moment == "prompt" and isinstance(captured, RedactedEvent):
                 payload = msgspec.json.decode(captured.payload_json)
-                request = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)
+                asked = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)
                 shown = frozenset(piece.id for each in given for piece in each.pieces)
-                given.append(await self._recall(request, is_injected=True, branch=payload.get("_branch"), shown=shown))
+                given.append(await self._recall(asked, is_injected=True, branch=payload.get("_branch"), shown=shown))
             elif moment == "failure" and isinstance(captured, RedactedEvent):
                 given.append(await self._failed_before(captured))
         except SiftdError as error:
@@ -234,7 +236,7 @@ class ContextInjector:
 
         return (await self._store.read(read)).sealed(self._storage.intake.block_id)
 
-    async def _brief(self, request: Brief, *, is_injected: bool, branch: str | None = None) -> Given:
+    async def _brief(self, request: Brief, *, is_injected: bool, folder: str | None = None) -> Given:
         from siftd.search.brief import FRESH, brief
 
         session = request.session_id
@@ -253,7 +255,8 @@ class ContextInjector:
                 state=state,
                 asker=self._pods.asker(session or ""),
                 everywhere=shared,
-                branch=branch or self._branch(),
+                branch=self._branch(folder) or self._branch(),
+                notes=self._notes.lines([each for each in (folder, self._storage.workspace.root) if each]),
                 names_clients=len(self._store.clients.names(connection)) > 1,
             )
 

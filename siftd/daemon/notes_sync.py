@@ -35,11 +35,18 @@ Run: TypeAlias = Callable[[Sequence[str], Home], None]
 class NotesSync:
     """Starts what brings notes up to date."""
 
-    def __init__(self, home: Home, is_off: Callable[[str], bool], run: Run | None = None) -> None:
-        """`is_off` says whether nothing of a session, or of any, is captured."""
+    def __init__(
+        self,
+        home: Home,
+        is_off: Callable[[str], bool],
+        run: Run | None = None,
+        on_end: Callable[[], object] = bool,
+    ) -> None:
+        """`is_off` says whether nothing of a session, or of any, is captured; `on_end` is called after each process."""
         self._home = home
         self._is_off = is_off
         self._run = run or _run
+        self._on_end = on_end
         self._again: dict[str, Trigger | None] = {}
         """By project that is synced now, why it is to be synced once more."""
 
@@ -96,6 +103,7 @@ class NotesSync:
             loop.call_soon_threadsafe(self._end, project)
 
     def _end(self, project: str) -> None:
+        self._on_end()
         again = self._again.pop(project)
         if again is not None:
             self._request(project, again)

@@ -120,8 +120,8 @@ class Services:
             self.clock,
             storage.secret,
         )
-        self.notes_sync = NotesSync(self.paths.home, self._is_off)
         self.injector = ContextInjector(storage, self.store, self.searching, self.pods)
+        self.notes_sync = NotesSync(self.paths.home, self._is_off, on_end=self.injector.note_change)
         indexer = RawIndexer(self.store, storage.crash_guard)
         superseder = Superseder(
             self.store, self.store.index, self.clock, cosine=self.settings.memory_consolidator_supersede_cosine

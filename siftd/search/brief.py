@@ -2,7 +2,8 @@
 
 What a person pinned and called vital comes first, as it stands in those pods (`siftd.facts.pods`); the other pods are
 asked for. Then comes what the last sessions on the same line of work did and left open (`siftd.search.line_of_work`),
-and what fails again there as it did before it was mended, within the budget; of what waits for a person, and of what
+and what fails again there as it did before it was mended, within the budget; before both, where the project has notes
+(`siftd.notes`), what is open in them; of what waits for a person, and of what
 has no slot left, how much it is. But for what a person said these are facts in our own words: a session has not asked
 for anything yet, so nobody else speaks in it. After a compaction the session itself is the last session: what it did is
 lost to its context.
@@ -11,7 +12,7 @@ lost to its context.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from siftd.facts.blending import Filled
 from siftd.facts.pods import Asker
@@ -29,6 +30,7 @@ from siftd.store.injection_ledger import SessionState
 FAILURES_MAX = 3
 ENDINGS_MAX = 24
 """Sessions that are looked through for those on the same line of work. Arbitrary."""
+NOTES = "The project's notes, in files that anybody may edit"
 _ENDING = {"section": "ending"}
 FRESH = SessionState(0, frozenset())
 
@@ -44,12 +46,14 @@ def brief(
     everywhere: Database | None = None,
     branch: str | None = None,
     names_clients: bool = False,
+    notes: Sequence[str] = (),
 ) -> Given:
     """Return the brief for a session on `branch`; what it has before it already (`state`) is left out.
 
     With `names_clients` it says of each session whose agent's program it was: several have written here.
 
-    `everywhere` is the store of the memories for every project, where there is one.
+    `everywhere` is the store of the memories for every project, where there is one; `notes` is what the project's own
+    notes say, harmless by now. They have at most a third of the budget.
     """
     block = Block(max_tokens)
     stores = [Store(OWN, asker.project, connection)]
@@ -57,27 +61,38 @@ def brief(
     handed = {filled.pod.type: filled for filled in blended(stores, asker).pods}
     others = None if state.compacted_ts else session_id
     endings = line_of_work(connection, briefs.list_endings(connection, others, ENDINGS_MAX), now_ms, branch)
-    sections = (
+    standing = (
         ("Pinned by the person, for every session", _standing(handed["directive"])),
         ("Vital, said by the person", _standing(handed["vital"])),
+    )
+    work = (
         ("The last sessions on this line of work", _endings(connection, endings, branch, names_clients)),
         ("Fails again", _failures(connection, now_ms, others, {each.session_id for each in endings})),
     )
-    given: set[str] = set()
+    given = set(state.given)
     crowded = sum(len(handed[kind].crowded_out) for kind in ("directive", "vital"))
-    for heading, pieces in sections:
-        block.head(heading)
-        for piece in pieces:
-            if not {piece.id, f"e{piece.event_id}"} & (state.given | given):
-                given.add(f"e{piece.event_id}" if piece.event_id else piece.id)
-                if not block.add(piece) and piece.why["section"] in ("directive", "vital"):
-                    crowded += 1
+    crowded += _fill(block, standing, given)
+    if not state.given:
+        block.quote(NOTES, notes, max_tokens // 3)
+    _fill(block, work, given)
     if crowded and not state.given:
         block.note(f"{crowded} more pinned or vital than stand here: `mem context --explain`")
     waiting = sum(facts.count_waiting(each.connection, now_ms) for each in stores)
     if waiting and not state.given:
         block.note(f"{waiting} more wait{'s' * (waiting == 1)} for the person to accept: `mem pins`")
     return block.close()
+
+
+def _fill(block: Block, sections: Iterable[tuple[str, Iterable[Piece]]], given: set[str]) -> int:
+    """Add what was not given yet, and note it in `given`; return how much had no room."""
+    left_out = 0
+    for heading, pieces in sections:
+        block.head(heading)
+        for piece in pieces:
+            if not {piece.id, f"e{piece.event_id}"} & given:
+                given.add(f"e{piece.event_id}" if piece.event_id else piece.id)
+                left_out += not block.add(piece)
+    return left_out
 
 
 def _standing(filled: Filled) -> Iterator[Piece]:

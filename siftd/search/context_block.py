@@ -18,6 +18,7 @@ what is captured, so that memory never feeds on itself.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -111,6 +112,19 @@ class Block:
         if cost <= self._room:
             self._room -= cost
             self._lines.append(line)
+
+    def quote(self, heading: str, lines: Sequence[str], max_tokens: int) -> None:
+        """Add a section of lines that are no pieces, as far as there is room and they cost no more than that."""
+        room = min(max_tokens, self._room)
+        added: list[str] = []
+        for line in lines:
+            wanted = [line] if added else [f"{heading}:", line]
+            room -= sum(estimate_tokens(f"{each}\n") for each in wanted)
+            if room < 0:
+                break
+            added += wanted
+        self._room -= sum(estimate_tokens(f"{each}\n") for each in added)
+        self._lines += added
 
     def close(self) -> Given:
         """Return the whole."""

@@ -25,8 +25,11 @@ def place() -> Iterator[Place]:
 @pytest.fixture
 def project(place: Place) -> Project:
     """The place's folder, with notes in the home."""
-    home, path = Home(str(place.home)), str(place.folder)
-    found = project_id(path)
+    return register(place, str(place.folder))
+
+
+def register(place: Place, path: str) -> Project:
+    home, found = Home(str(place.home)), project_id(path)
     made = Project(found, "work", path, place.paths.key, Kept(home, found).files, 0)
     with registry.changing(home) as known:
         known.projects.append(made)
@@ -56,12 +59,15 @@ def test_a_sessions_end_and_a_compaction_start_a_sync_and_their_hooks_say_nothin
 
 def test_a_session_that_is_opted_out_or_paused_starts_none(place: Place, project: Project) -> None:
     """As a curator's own session is: it runs with SIFTD_OFF=1."""
+    inner = register(place, f"{place.folder}/inner")
     place.start()
-    cwd = str(place.folder)
-    place.hook(ended("SessionEnd", cwd=cwd, session_id="curator"), {"SIFTD_OFF": "1", "SIFTD_BACKEND": "1"})
+    off = {"SIFTD_OFF": "1", "SIFTD_BACKEND": "1"}
+    place.hook(ended("SessionEnd", cwd=inner.path, session_id="curator"), off)
     place.ask("pause", session="", known=False)
-    place.hook(ended("SessionEnd", cwd=cwd, session_id="paused"))
+    place.hook(ended("SessionEnd", cwd=inner.path, session_id="paused"))
     place.ask("resume", session="", known=False)
-    place.hook(ended("SessionEnd", cwd=cwd, session_id="captured"))
+    place.hook(ended("SessionEnd", cwd=str(place.folder), session_id="captured"))
     wait_until("a sync is started", lambda: started(place))
     assert started(place) == [(project.id, "session-end")]
+    place.hook(ended("SessionEnd", cwd=inner.path, session_id="captured"))
+    wait_until("that of the inner project too", lambda: (inner.id, "session-end") in started(place))
