@@ -62,7 +62,9 @@ class ContextInjector:
         self._turn = anyio.Lock()
         self._stale = anyio.Event()
         self._saved = SavedBrief(storage.paths)
-        self._notes = NotesSection(storage.paths.home, lambda text: storage.intake.redactor.text(text))
+        self._notes = NotesSection(
+            storage.paths.home, lambda text: storage.intake.redactor.text(text), storage.settings.notes_exclude
+        )
         self._is_warm = False
 
     async def answer(self, captured: Captured, is_wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Sequence
 
 from siftd.errors import SiftdError
 from siftd.harmless import harmless
 from siftd.notes import registry
 from siftd.notes.glance import UNREAD_MAX, Glance, Stamp, glance, stamp
-from siftd.notes.layout import Project
+from siftd.notes.layout import Bookkeeping, Project
 from siftd.workspace.paths import Home
 
 ITEM_CHARS_MAX = 140
@@ -33,9 +34,11 @@ _HELD_MAX = 16
 class NotesSection:
     """Says what the notes of a workspace's projects say, until they change."""
 
-    def __init__(self, home: Home, redact: Callable[[str], str]) -> None:
+    def __init__(self, home: Home, redact: Callable[[str], str], excluded: Sequence[str] = ()) -> None:
+        """`excluded` are folders without notes."""
         self._home = home
         self._redact = redact
+        self._excluded = excluded
         self._held: dict[str, tuple[Stamp, Glance]] = {}
 
     def lines(self, folders: Sequence[str]) -> list[str]:
@@ -46,13 +49,14 @@ class NotesSection:
         return self._format(self._look(project))
 
     def _look(self, project: Project) -> Glance:
-        now = stamp(project)
+        books = Bookkeeping(self._home, project.id)
+        now = stamp(project, books)
         held = self._held.get(project.id)
         if held is not None and held[0] == now:
             return held[1]
         if len(self._held) >= _HELD_MAX:
             self._held = {}
-        seen = glance(project)
+        seen = glance(project, books)
         self._held[project.id] = now, seen
         return seen
 
@@ -63,12 +67,14 @@ class NotesSection:
             return None  # `mem notes` says what is wrong with it
         for folder in folders:
             project = known.find(os.path.realpath(folder))
-            if project is not None and not known.is_excluded(project.path):
+            if project is not None and not known.is_excluded(project.path, self._excluded):
                 return project
         return None
 
     def _format(self, seen: Glance) -> list[str]:
         said = []
+        if seen.distilled_ts:
+            said.append(f"last distilled {_minute(seen.distilled_ts)} ({harmless(seen.trigger, _WORD_CHARS_MAX)})")
         if seen.updated or seen.status:
             day = f" of {seen.updated}" if seen.updated and _DAY.fullmatch(seen.updated) else ""
             status = f", {self._quoted(seen.status, _WORD_CHARS_MAX)}" if seen.status else ""
@@ -84,3 +90,7 @@ class NotesSection:
     def _quoted(self, text: str, limit: int) -> str:
         """Return a line of a file, redacted before it is cut."""
         return f"«{harmless(self._redact(text), limit)}»"
+
+
+def _minute(ts: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(ts / 1000))

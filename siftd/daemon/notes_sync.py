@@ -40,11 +40,15 @@ class NotesSync:
         home: Home,
         is_off: Callable[[str], bool],
         run: Run | None = None,
+        *,
+        excluded: Sequence[str] = (),
         on_end: Callable[[], object] = bool,
     ) -> None:
-        """`is_off` says whether nothing of a session, or of any, is captured; `on_end` is called after each process."""
+        """`is_off` says whether nothing of a session, or of any, is captured; `excluded` are folders without notes;
+        `on_end` is called after each process."""
         self._home = home
         self._is_off = is_off
+        self._excluded = excluded
         self._run = run or _run
         self._on_end = on_end
         self._again: dict[str, Trigger | None] = {}
@@ -74,7 +78,9 @@ class NotesSync:
         if f"{real}/".startswith(f"{own}/"):
             return []
         known = registry.load(self._home)
-        return [each.id for each in known.projects if each.covers(real) and not known.is_excluded(each.path)]
+        return [
+            each.id for each in known.projects if each.covers(real) and not known.is_excluded(each.path, self._excluded)
+        ]
 
     def _request(self, project: str, trigger: Trigger) -> None:
         if project in self._again:

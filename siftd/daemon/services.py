@@ -121,7 +121,12 @@ class Services:
             storage.secret,
         )
         self.injector = ContextInjector(storage, self.store, self.searching, self.pods)
-        self.notes_sync = NotesSync(self.paths.home, self._is_off, on_end=self.injector.note_change)
+        self.notes_sync = NotesSync(
+            self.paths.home,
+            self._is_off,
+            excluded=self.settings.notes_exclude,
+            on_end=self.injector.note_change,
+        )
         indexer = RawIndexer(self.store, storage.crash_guard)
         superseder = Superseder(
             self.store, self.store.index, self.clock, cosine=self.settings.memory_consolidator_supersede_cosine

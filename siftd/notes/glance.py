@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from siftd.foreign_file import read
-from siftd.notes import document
-from siftd.notes.layout import NOTE_BYTES_MAX, Project
+from siftd.notes import document, last
+from siftd.notes.inbox import ENDINGS
+from siftd.notes.layout import NOTE_BYTES_MAX, Bookkeeping, Project
 
 ITEMS_MAX = 8
 LINE_CHARS_MAX = 2_000
@@ -21,12 +23,14 @@ LINE_CHARS_MAX = 2_000
 UNREAD_MAX = 99
 """Inbox notes that are counted."""
 _OPEN = re.compile(r"[ \t]{0,12}[-*+] \[ \][ \t]+(\S.*)")
-_INBOX = (".md", ".txt")
 
 
 class Glance(NamedTuple):
     """What stands in the notes."""
 
+    distilled_ts: int = 0
+    """When a distil was written last; 0 for never."""
+    trigger: str = ""
     updated: str | None = None
     """The date that the state has."""
     status: str | None = None
@@ -42,18 +46,27 @@ Stamp = tuple[tuple[int, int, int] | None, ...]
 """Changes with the files."""
 
 
-def stamp(project: Project) -> Stamp:
+def stamp(project: Project, books: Bookkeeping) -> Stamp:
     """Return what changes when a glance would see something else. Opens nothing."""
-    return tuple(map(_look, (project.file("state"), project.file("todo"), project.inbox)))
+    return tuple(map(_look, (project.file("state"), project.file("todo"), project.inbox, books.last)))
 
 
-def glance(project: Project) -> Glance:
+def glance(project: Project, books: Bookkeeping) -> Glance:
     """Look at the notes of a project. Nothing is raised: what cannot be read is as if it were not there."""
-    if os.path.realpath(project.folder) != project.folder:  # a link: the project would show what lies elsewhere
-        return Glance()
+    if Path(project.folder).is_symlink() or (project.in_tree and os.path.realpath(project.folder) != project.folder):
+        return Glance()  # the project would show what lies elsewhere
     head = document.parse(_text(project.file("state")))
     items = _open_items(_text(project.file("todo")))
-    return Glance(head.value("last_updated"), head.value("status"), items[:ITEMS_MAX], len(items), _unread(project))
+    latest = last.load(books)
+    return Glance(
+        distilled_ts=latest.ts,
+        trigger=latest.trigger,
+        updated=head.value("last_updated"),
+        status=head.value("status"),
+        items=items[:ITEMS_MAX],
+        open=len(items),
+        unread=_unread(project),
+    )
 
 
 def _open_items(text: str) -> tuple[str, ...]:
@@ -75,7 +88,8 @@ def _unread(project: Project) -> int:
         return 0
     try:
         with os.scandir(descriptor) as entries:
-            notes = (each for each in entries if each.name.endswith(_INBOX) and not each.name.startswith("."))
+            named = (each for each in entries if each.name.endswith(ENDINGS) and not each.name.startswith("."))
+            notes = (each for each in named if each.is_file(follow_symlinks=False))
             return sum(1 for _, _ in zip(notes, range(UNREAD_MAX), strict=False))
     except OSError:
         return 0

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,9 +68,10 @@ class Registry:
         of_name = [project for project in self.projects if project.name == named]
         return of_name[0] if len(of_name) == 1 else None
 
-    def is_excluded(self, path: str) -> bool:
-        """Whether a folder, or one above it, is excluded."""
-        return any(f"{path}/".startswith(f"{each.rstrip('/')}/") for each in self.excluded)
+    def is_excluded(self, path: str, configured: Sequence[str] = ()) -> bool:
+        """Whether a folder, or one above it, is excluded: here, or by the setting `notes.exclude` (`configured`)."""
+        folders = [*self.excluded, *(os.path.realpath(Path(each).expanduser()) for each in configured)]
+        return any(f"{path}/".startswith(f"{each.rstrip('/')}/") for each in folders)
 
 
 def load(home: Home) -> Registry:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,7 +51,7 @@ def init(path: str, around: Surroundings, *, name: str | None = None, in_tree: b
     if root == os.path.realpath(around.user_home):
         raise RequestInvalid("your home folder is no project", hint="name the project's folder")
     with registry.changing(around.home) as known:
-        if known.is_excluded(root) or _is_below_any(root, around.settings.notes_exclude):
+        if known.is_excluded(root, around.settings.notes_exclude):
             raise RequestInvalid("this folder is excluded from notes", hint="see `notes.exclude`, `mem notes status`")
         before = next((each for each in known.projects if each.path == root), None)
         project = _project(root, around, before, name=name, in_tree=in_tree)
@@ -78,10 +77,6 @@ def exclude(path: str, around: Surroundings) -> bool:
         known.projects = [each for each in known.projects if not known.is_excluded(each.path)]
         known.offered = {each: ts for each, ts in known.offered.items() if not known.is_excluded(each)}
     return is_news
-
-
-def _is_below_any(path: str, folders: Sequence[str]) -> bool:
-    return any(f"{path}/".startswith(f"{os.path.realpath(Path(folder).expanduser())}/") for folder in folders)
 
 
 def _project(root: str, around: Surroundings, before: Project | None, *, name: str | None, in_tree: bool) -> Project:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from opened_memory import Memory, opened
+from opened_memory import NOW, Memory, opened
 from test_telling import start, told
 
 from siftd.daemon.context_injection import ContextInjector
 from siftd.notes import registry
-from siftd.notes.layout import NOTE_BYTES_MAX, Project, project_id
+from siftd.notes.last import Last
+from siftd.notes.layout import NOTE_BYTES_MAX, Bookkeeping, Project, project_id
 from siftd.search.brief import NOTES
 from siftd.search.context_block import TAG, estimate_tokens
 
+WHEN = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(NOW / 1000))
 STATE = "---\ntype: state\nproject: demo\nlast_updated: 2026-03-04\nstatus: active\n---\n\n# State\n"
 
 
@@ -36,10 +39,10 @@ def notes(memory: Memory) -> Path:
     return folder
 
 
-def register(memory: Memory, root: Path, folder: Path) -> None:
+def register(memory: Memory, root: Path, folder: Path, *, in_tree: bool = True) -> None:
     with registry.changing(memory.services.paths.home) as known:
         path = str(root)
-        known.projects.append(Project(project_id(path), root.name, path, "k", str(folder), 0, True))
+        known.projects.append(Project(project_id(path), root.name, path, "k", str(folder), 0, in_tree))
 
 
 async def section(memory: Memory, session: str = "now") -> list[str]:
@@ -57,8 +60,12 @@ async def test_a_session_is_told_how_current_the_notes_are_and_what_is_open(memo
     (notes / "inbox/a.md").write_text("from an agent")
     (notes / "inbox/b.txt").write_text("from another")
     (notes / "inbox/.c.md.new").write_text("being written")
+    (notes / "inbox/d.md").mkdir()
+    books = Bookkeeping(memory.services.paths.home, project_id(memory.services.workspace.root))
+    Path(books.folder).mkdir()
+    Path(books.last).write_text(Last(ts=NOW, trigger="session-end").encoded())
     assert await section(memory) == [
-        "- state of 2026-03-04, «active»; 2 notes unread in the inbox",
+        f"- last distilled {WHEN} (session-end); state of 2026-03-04, «active»; 2 notes unread in the inbox",
         *(f"- to do: «Mend part {number}»" for number in range(8)),
         "- 3 more to do",
     ]
@@ -76,6 +83,15 @@ async def test_an_excluded_projects_notes_are_not_shown(memory: Memory, notes: P
     assert await told(memory, start()) == ""
 
 
+async def test_nor_are_those_that_the_settings_exclude(tmp_path: Path) -> None:
+    async with opened(tmp_path / "work", notes_exclude=[str(tmp_path)]) as memory:
+        root = Path(memory.services.workspace.root)
+        (root / ".memory").mkdir()
+        (root / ".memory/todo.md").write_text("- [ ] Mend it\n")
+        register(memory, root, root / ".memory")
+        assert await told(memory, start()) == ""
+
+
 async def test_a_session_of_an_inner_project_is_told_of_that_one(memory: Memory, notes: Path) -> None:
     (notes / "todo.md").write_text("- [ ] Of the outer\n")
     inner = Path(memory.services.workspace.root) / "inner"
@@ -86,6 +102,18 @@ async def test_a_session_of_an_inner_project_is_told_of_that_one(memory: Memory,
     assert "- to do: «Of the inner»" in lines
     assert "- to do: «Of the outer»" not in lines
     assert await section(memory, "another") == ["- to do: «Of the outer»"]
+
+
+async def test_notes_in_the_home_are_shown_though_the_home_is_reached_by_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    async with opened(tmp_path / "link") as memory:
+        root = memory.services.workspace.root
+        folder = Path(Bookkeeping(memory.services.paths.home, project_id(os.path.realpath(root))).files)
+        folder.mkdir(parents=True)
+        (folder / "todo.md").write_text("- [ ] Mend it\n")
+        register(memory, Path(os.path.realpath(root)), folder, in_tree=False)
+        assert await section(memory) == ["- to do: «Mend it»"]
 
 
 async def test_what_an_edited_file_says_is_redacted_and_cannot_pass_for_ours(memory: Memory, notes: Path) -> None:

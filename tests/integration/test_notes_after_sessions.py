@@ -9,7 +9,7 @@ import pytest
 from daemons import Place, session_start, tool_call, wait_until
 
 from siftd.notes import registry
-from siftd.notes.layout import Kept, Project, project_id
+from siftd.notes.layout import Bookkeeping, Project, project_id
 from siftd.workspace.paths import Home
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def project(place: Place) -> Project:
 
 def register(place: Place, path: str) -> Project:
     home, found = Home(str(place.home)), project_id(path)
-    made = Project(found, "work", path, place.paths.key, Kept(home, found).files, 0)
+    made = Project(found, "work", path, place.paths.key, Bookkeeping(home, found).files, 0)
     with registry.changing(home) as known:
         known.projects.append(made)
     return made
