@@ -152,9 +152,7 @@ class _Sync:
         for _ in range(TRIES):
             plan, made, problems = self._plan(dropped, distils=distils)
             if plan is None:
-                if remark := committing.commit(self._project, self._trigger, self._around.environ):
-                    remarks.append(remark)
-                return Outcome("nothing", "nothing new", remarks=remarks + problems)
+                return Outcome("nothing", "nothing new", remarks=remarks + problems + self._commit())
             try:
                 applying.check_unchanged(plan)
             except EditedMeanwhile:
@@ -170,12 +168,18 @@ class _Sync:
     def _outcome_of(self, applied: applying.Applied, made: _Made | None, remarks: list[str]) -> Outcome:
         if applied.edited:
             remarks.append(f"{len(applied.edited)} edited meanwhile; what they lack is in the inbox")
-        if remark := committing.commit(self._project, self._trigger, self._around.environ):
-            remarks.append(remark)
+        remarks += self._commit()
         if made is not None and made.checked.left_out:
             remarks.append(f"{made.checked.left_out} lines named what nothing holds, and were left out")
         summary = (made.summary if made is not None else "") or "brought up to date"
         return Outcome("done", summary, applied.written, remarks)
+
+    def _commit(self) -> list[str]:
+        """Commit what has changed in the notes, by whomever; return why that could not be done."""
+        if not self._around.settings.notes_git_commit:
+            return []
+        remark = committing.commit(self._project, self._trigger, self._around.environ)
+        return [] if remark is None else [remark]
 
     def _plan(
         self, dropped: Sequence[Dropped], *, distils: bool
