@@ -21,13 +21,13 @@ from siftd.capture.admission import Captured, RedactedEvent, RedactedSessionChan
 from siftd.clients.client import Client, Moment
 from siftd.clients.registry import client_named
 from siftd.daemon.ingest.captures import LARGE_BYTES
-from siftd.daemon.notes_section import NotesSection
 from siftd.daemon.pod_access import PodAccess
 from siftd.daemon.saved_brief import SavedBrief
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import SiftdError
+from siftd.notes.section import NotesSection
 from siftd.store import event_index, injection_ledger, meta
 from siftd.store.access import Database
 from siftd.store.injection_ledger import Injection

@@ -99,7 +99,7 @@ def run_claude(
         done = subprocess.run(
             command,
             cwd=project,
-            env=_environment(home, api.url) | dict(env or {}),
+            env=client_environment(home, api.url) | dict(env or {}),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -116,7 +116,7 @@ def list_transcripts(home: Path) -> list[Path]:
     return sorted(projects.glob("*/*.jsonl")) + sorted(projects.glob("*/*/subagents/*.jsonl"))
 
 
-def _environment(home: Path, api_url: str) -> dict[str, str]:
+def client_environment(home: Path, api_url: str) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"],
         "LANG": "C.UTF-8",

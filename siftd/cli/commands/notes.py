@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from siftd.notes.layout import Project
     from siftd.notes.surroundings import Surroundings
 
-VERBS = ("init", "sync", "sweep", "status", "exclude")
+VERBS = ("init", "sync", "sweep", "brief", "status", "exclude")
 _TRIGGER = re.compile(r"[a-z][a-z-]{0,31}")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("what", nargs="?", default="status", choices=VERBS, help="what to do (default: status)")
-    parser.add_argument("path", nargs="?", metavar="PATH", help="init, exclude: the folder (default: this one)")
+    parser.add_argument("path", nargs="?", metavar="PATH", help="init, brief, exclude: the folder (default: this one)")
     parser.add_argument("--name", help="init: what to call the project (default: its folder's name)")
     parser.add_argument("--in-tree", action="store_true", help="init: keep the files in ./.memory, to be committed")
     parser.add_argument("--project", metavar="P", help="sync: its folder, name or id (default: the current folder's)")
@@ -37,9 +37,9 @@ def run(context: Context, options: Namespace) -> int:
 
     settings = load_settings(context.home).settings
     around = Surroundings(context.home, settings, context.environ, context.user_home, SystemClock())
-    if options.path is not None and options.what not in ("init", "exclude"):
+    if options.path is not None and options.what not in ("init", "brief", "exclude"):
         raise RequestInvalid(f"`mem notes {options.what}` takes no PATH", hint="--project names one")
-    does = {"init": _init, "sync": _sync, "sweep": _sweep, "status": _status, "exclude": _exclude}
+    does = {"init": _init, "sync": _sync, "sweep": _sweep, "brief": _brief, "status": _status, "exclude": _exclude}
     return does[options.what](around, options)
 
 
@@ -145,6 +145,26 @@ def _status(around: Surroundings, options: Namespace) -> int:
         note("mem: no project has notes; `mem notes init` makes them")
     if known.offered:
         note(f"mem: {len(known.offered)} repositories of the last 30 days without notes")
+    return 0
+
+
+def _brief(around: Surroundings, options: Namespace) -> int:
+    """Print what a session that begins in a folder is shown of its notes."""
+    from siftd.capture.intake import Intake
+    from siftd.notes import registry
+    from siftd.notes.section import NotesSection
+    from siftd.workspace.home import ensure_workspace
+
+    folder = _folder(options)
+    project = registry.required(around.home, folder)
+    paths = around.home.for_workspace(project.workspace)
+    ensure_workspace(paths)
+    intake = Intake(paths, around.settings, root=project.path)
+    lines = NotesSection(around.home, intake.redactor.text, around.settings.notes_exclude).lines([folder])
+    if options.json:
+        say_json({"project": project.name, "lines": lines})
+    for line in lines if not options.json else ():
+        say(clean(line))
     return 0
 
 
