@@ -148,6 +148,18 @@ def test_a_state_that_files_tell_is_in_info_and_doctor_with_its_remedy(
     assert [each for each in abnormal if each["state"] == "problem" and sentence in each["message"] and each["remedy"]]
 
 
+@pytest.mark.parametrize("reason", ["not_a_prompt", "internal_agent", "unhandled_event"])
+def test_what_is_rejected_on_purpose_is_a_note_alone(
+    paths: WorkspacePaths, capsys: pytest.CaptureFixture[str], reason: str
+) -> None:
+    """A subagent that ends in the background reports so in a prompt's place: each such session had a problem."""
+    database(paths, f"INSERT INTO rejections (reason, count, last_ts) VALUES ('{reason}', 1, {NOW_MS})")
+    run(["doctor", "--json"])
+    (found,) = [each for each in json.loads(capsys.readouterr().out)["checks"] if each["link"] == "captures"]
+    assert found["state"] == "note"
+    assert f"1 capture rejected ({reason})" in found["message"]
+
+
 def test_doctor_names_a_planted_link_and_a_folder_that_others_may_write_to(
     paths: WorkspacePaths, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 RECENT_MS = 86_400_000
 """What happened earlier than this is history."""
+MEANT = ("not_a_prompt", "internal_agent", "unhandled_event")
+"""Reasons of rejections by which nothing is lost: what clients say to themselves, and what nobody asked them for."""
 SESSION_CHARS = 8
 """Of a session's id, as everywhere that one is listed."""
 SLOW_LATELY_MS = 600_000
@@ -65,8 +67,8 @@ def _captures(state: State) -> Iterator[Finding]:
     now_ms = time.time() * 1000
     for each in state["rejections"]:
         what = f"{count(each['count'], 'capture')} rejected ({each['reason']}), last {format_time(each['lastTs'])}"
-        is_recent = now_ms - each["lastTs"] < RECENT_MS
-        yield Finding("captures", "problem" if is_recent else "note", what, "see `mem logs`")
+        is_loss = now_ms - each["lastTs"] < RECENT_MS and each["reason"] not in MEANT
+        yield Finding("captures", "problem" if is_loss else "note", what, "see `mem logs`")
 
 
 def _spool(state: State) -> Iterator[Finding]:
