@@ -25,6 +25,8 @@ pytestmark = [pytest.mark.real_client, pytest.mark.slow]
 MEM = Path(sys.executable).with_name("mem")
 CHECKOUT = Path(__file__).resolve().parents[2]
 SEARCH = "mcp__plugin_siftd_siftd__search"
+REMEMBER = "mcp__plugin_siftd_siftd__remember"
+SKILLS = ("init", "save", "usage", "hygiene")
 FIRST = "Stale session tokens still open the door of the frobnicator. Fix it."
 CLOSING = "The frobnicator refuses stale session tokens now: validate_token compares the expiry with the clock."
 RELATED = "Which clock does the frobnicator use when validate_token refuses stale session tokens?"
@@ -58,7 +60,7 @@ class Desk:
         )  # fmt: skip
 
     def work(self, prompt: str, script: Script) -> ClaudeRun:
-        tools = f"{TOOLS},{SEARCH}"
+        tools = f"{TOOLS},{SEARCH},{REMEMBER}"
         run = run_claude(
             prompt, script=script, home=self.home, project=self.project, env=self.environment(), tools=tools
         )
@@ -104,6 +106,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Any:
     )
 
 
+def skill(name: str) -> str:
+    return (CHECKOUT / "hooks" / "skills" / name / "SKILL.md").read_text()
+
+
 @pytest.fixture(scope="module")
 def first(desk: Desk) -> ClaudeRun:
     auth = str(desk.project / "auth.py")
@@ -139,8 +145,12 @@ def second(desk: Desk, first: ClaudeRun) -> ClaudeRun:
 
 def test_the_client_finds_nothing_wrong_with_plugin_and_marketplace(desk: Desk) -> None:
     for path in (CHECKOUT / "hooks", CHECKOUT):
-        done = desk.claude("plugin", "validate", str(path))
+        done = desk.claude("plugin", "validate", str(path), "--strict", "--json")
         assert done.returncode == 0, done.stdout + done.stderr
+        told = json.loads(done.stdout)
+        assert (told["manifest"]["errors"], told["manifest"]["warnings"]) == ([], [])
+        if path != CHECKOUT:
+            assert sorted(told["provides"]["skills"]) == sorted(f"siftd:{name}" for name in SKILLS)
 
 
 def test_the_first_session_is_captured_once_and_given_nothing(desk: Desk, first: ClaudeRun) -> None:
@@ -177,3 +187,34 @@ def test_doctor_tells_how_agent_and_memory_meet(desk: Desk, second: ClaudeRun) -
     checks = {each["link"]: each for each in desk.mem("doctor")["checks"] if each["link"] in ("tools", "memory")}
     assert (checks["tools"]["state"], "the plugin" in checks["tools"]["message"]) == ("ok", True)
     assert "MEMORY.md" in checks["memory"]["message"]
+
+
+# ---- skills, in sessions of their own -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SKILLS)
+def test_each_skill_is_asked_for_by_the_plugins_name(desk: Desk, name: str) -> None:
+    heading = next(line for line in skill(name).splitlines() if line.startswith("# "))
+    run = desk.work(f"/siftd:{name}", Script([[say("As you say.")]]))
+    assert heading in json.dumps(run.requests[0]["messages"], ensure_ascii=False)
+
+
+def test_the_clients_own_commands_of_these_names_stay_its_own(desk: Desk) -> None:
+    """It has an `/init` and a `/usage`, which is why ours are known by the plugin's name alone."""
+    run = desk.work("/init", Script([[say("As you say.")]]))
+    asked = json.dumps(run.requests[0]["messages"], ensure_ascii=False)
+    assert "CLAUDE.md" in asked
+    assert "# Begin with the memory" not in asked
+    done = desk.work("/usage", Script([[say("As you say.")]]))
+    assert "# Use the memory" not in json.dumps(done.requests, ensure_ascii=False)
+
+
+def test_the_agent_finds_the_skills_by_itself_and_saves_as_one_says(desk: Desk) -> None:
+    statement = "The frobnicator reads its clock from NTP, because the board has no battery."
+    turns = [[call("Skill", skill="siftd:save")], [call(REMEMBER, text=statement, type="fact")], [say("Kept.")]]
+    run = desk.work("Save that the board has no battery.", Script(turns))
+    listed = json.dumps(run.requests[0]["messages"], ensure_ascii=False)
+    for name in SKILLS:
+        assert f"- siftd:{name}: " in listed
+    assert "# Save to the memory" in json.dumps(run.requests[-1]["messages"], ensure_ascii=False)
+    assert statement in json.dumps(desk.mem("memories"))

@@ -52,7 +52,13 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_carries_the_hooks_and_the_schema(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for wanted in ("hooks/hook.py", "hooks/courier.py", "schema/0001_store.sql"):
+    for wanted in (
+        "hooks/hook.py",
+        "hooks/courier.py",
+        "hooks/guard.py",
+        "hooks/skills/save/SKILL.md",
+        "schema/0001_store.sql",
+    ):
         assert f"siftd/_data/{wanted}" in names
     assert "siftd/embed/word_table.bin" in names
     assert any(name.endswith("licenses/siftd/embed/word_table.LICENSE") for name in names), "whose it is goes with it"

@@ -1,0 +1,174 @@
+"""The skills of the Claude Code plugin, from the lines that agents are told elsewhere (`siftd/instructions.py`).
+
+    .venv/bin/python scripts/skills.py        writes hooks/skills/<name>/SKILL.md
+
+A test compares the files with this. Each is at most a page, and names nothing that a tool or a command does not have.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+
+from siftd.instructions import (
+    CAPTURED,
+    CHECK,
+    CITE,
+    HOW,
+    LASTS,
+    NEVER,
+    NOTHING,
+    REFERENCE,
+    REPLACE,
+    STYLE,
+    WHAT,
+    WHEN,
+)
+
+FOLDER = Path(__file__).resolve().parents[1] / "hooks" / "skills"
+COLUMNS = 120
+
+ACCEPTED = (
+    "What holds in every project of this person goes with `everywhere`, and is cited as `#g3`. Pin only what the person "
+    "wants said in every session. Both wait until the person says `mem pins --accept` in a terminal: tell them."
+)
+
+INIT = f"""\
+# Begin with the memory of a project
+
+{WHAT} This sets it up with the person: a snapshot of what is known, then what to keep. Ask before each step that \
+changes something.
+
+1. **See whether it works.** `mem doctor` says what is wrong, with the remedy; `mem info` what is there.
+2. **Bring in what was before.** `mem backfill --list` says which earlier sessions could be read, `mem import --from \
+claude-auto-memory --dry-run` what Claude Code's own memory holds. Say the numbers; where the person agrees, run \
+`mem backfill`, or the import without `--dry-run`.
+3. **Take the snapshot.** `brief`, `mem facts` and `mem pins --suggested` tell what is known. Read how the project is \
+built, tested and run, and its own documents. Tell the person in ten lines at most: what it is for, what holds, what is \
+open, and where memory and code disagree. {CHECK}
+4. **Ask what code cannot tell.** At most five questions: what it is for, what must never be done, what was decided and \
+why, how the person likes to work.
+5. **Propose what to keep**: at most ten statements, numbered, each with its type. {LASTS} {NEVER} `remember` those that \
+the person takes. {STYLE}
+6. **Say what was done**, with the ids, and what is left to the person: pins wait for `mem pins --accept` in a terminal. \
+While Claude Code's own memory is on, it and siftd live side by side; `mem install --guard-auto-memory` keeps the agent \
+from writing there.
+"""
+
+SAVE = f"""\
+# Save to the memory
+
+1. **Collect.** Asked to keep one thing, take that. Else go through the session: what was decided and why, what the \
+person corrected or prefers, what failed and what got through, what was found out about the surroundings.
+2. **Filter what lasts.** {CAPTURED} {LASTS} {NEVER} Would a later session miss it? If not, leave it out: nothing to save \
+is a good result.
+3. **Word it.** {STYLE}
+   - good: "Sessions expire by the server's clock, not the token's, since clients' clocks drift \
+(src/auth.py:41, `validate_token`)."
+   - bad: "Fixed it as discussed." What, where and why are gone with this conversation.
+4. **Compare with what is there.** `search` for each with `kind` memory. What is there already is left out. {REPLACE} \
+Replace rather than add: two that disagree are worse than one.
+5. **Keep, or propose.** What the person asked for: `remember` it now, with its `type` (decision, preference, procedure, \
+fact, context). Unasked, at the end of a piece of work: propose at most five, numbered, each with its type and the id \
+that it would replace; `remember` those that the person takes. No answer is no.
+6. **Say what was kept**, by its ids. Where `similar` names one that says the same, remember it anew with `supersedes`.
+
+{ACCEPTED}
+
+Without the tools, `mem remember TEXT --type decision` and `--supersedes m3` in a shell do the same.
+"""
+
+USAGE = f"""\
+# Use the memory of this project
+
+{WHAT} {REFERENCE} {CHECK}
+
+## Find
+
+{WHEN} {HOW} {NOTHING}
+
+- Was this error seen, was it fixed, and by what? Was this decided, and why? Did this command fail, and what got through?
+- The person says "as before", "again", "the usual way".
+
+Narrow with `file` or `symbol`. Without the tools, `mem search WORDS`, `mem timeline e12` and `mem show s7` in a shell do \
+the same. {CITE}
+
+## Keep
+
+{CAPTURED} {LASTS} {STYLE} {NEVER} {REPLACE}
+
+{ACCEPTED}
+
+The skill `save` says how to choose and word what is kept, `hygiene` how to look through it, `init` how to begin.
+"""
+
+HYGIENE = f"""\
+# Look through the memory
+
+Change nothing before the person has agreed to that very change. No answer is no. Leave alone what is younger than 24 \
+hours: the session that it comes from may still go on. `mem memories` says the time of each.
+
+1. **Read.** `mem memories --health` for the numbers, `mem memories -n 200` and `mem facts` for the statements. \
+{REFERENCE}
+2. **Find**, in this order:
+   - **conflicts**: two that cannot both hold. `mem memories --conflicts` lists those that are linked; see the others by \
+reading.
+   - **near-duplicates**: `mem memories --similar m3` lists the nearest first.
+   - **stale**: what names a file, a command or a version that is gone, or a state that has passed. {CHECK} `mem why m3` \
+says where it comes from and whether it was ever used.
+   - **untyped**: kept as a mere fact (`mem memories --type fact`), and really a decision, a preference or a procedure.
+3. **Propose** in one table: id and date, what is wrong, what shows it (`path:line`, another id), and the command that \
+mends it. The surest ten first; say how many more there are.
+4. **Change** what the person took, one by one:
+   - one statement for two, or a corrected one: `remember` with `supersedes`, or `mem remember TEXT --supersedes m3`. \
+{STYLE} {NEVER}
+   - it holds no more: `mem verify m3 --outdated`; it does hold: `mem verify m3 --confirmed`
+   - it lacks its type: `mem update m3 --type decision`
+   - both are in doubt: `mem update m3 --contradicts m5`, and ask
+5. **Leave to the person** what they said themselves (`mem memories` says whose words each is), what is pinned, what is \
+for every project (`#g3`), and `mem forget`, which erases for good: name the command, and let them type it.
+6. **Say what changed**, by its ids, and what was left.
+"""
+
+SKILLS = {
+    "init": (
+        "Begin with siftd, the memory of this project: what is known, then what to keep. For when the person wants to "
+        "set the memory up in a project.",
+        INIT,
+    ),
+    "save": (
+        "Keep in siftd what later sessions need. Use it when the person asks to save, note or remember something, and "
+        "at the end of a piece of work to propose what is worth keeping.",
+        SAVE,
+    ),
+    "usage": (f"How to use siftd, the memory of this project. {WHEN}", USAGE),
+    "hygiene": (
+        "Look through siftd's memories for conflicts, near-duplicates, what is stale or untyped, and propose what to "
+        "do. For when the person wants the memory checked or tidied up.",
+        HYGIENE,
+    ),
+}
+"""Each skill: when it is for, and what it says."""
+
+
+def text_of(name: str) -> str:
+    """Return the file of a skill."""
+    description, body = SKILLS[name]
+    head = f"---\nname: {name}\ndescription: {json.dumps(description, ensure_ascii=False)}\n---\n"
+    return f"{head}\n" + "\n".join(map(_wrapped, body.splitlines())) + "\n"
+
+
+def _wrapped(line: str) -> str:
+    """Return a line in as many as it needs, those of an item below its first word."""
+    mark = line[: len(line) - len(line.lstrip(" -0123456789."))] if not line.startswith("#") else ""
+    wrap = textwrap.TextWrapper(
+        COLUMNS, subsequent_indent=" " * len(mark), break_long_words=False, break_on_hyphens=False
+    )
+    return wrap.fill(line)
+
+
+if __name__ == "__main__":
+    for each in SKILLS:
+        (FOLDER / each).mkdir(parents=True, exist_ok=True)
+        (FOLDER / each / "SKILL.md").write_text(text_of(each), encoding="utf-8")
