@@ -28,6 +28,7 @@ MEM = str(Path(PYTHON).with_name("mem"))
 
 
 HOOK = str(REPOSITORY / "hooks" / "hook.py")
+GUARD = str(REPOSITORY / "hooks" / "guard.py")
 
 
 ENVELOPE = json.dumps(

@@ -118,6 +118,23 @@ def test_a_folder_that_the_persons_settings_name_is_refused(desk: Desk, memory: 
         settings.write_text(before)
 
 
+@pytest.mark.parametrize("file", ["home/.claude/settings.json", "project/.claude/settings.local.json"])
+def test_switched_off_the_client_reads_no_memory_and_names_no_folder(desk: Desk, memory: Path, file: str) -> None:
+    settings = desk.home.parent / file
+    settings.parent.mkdir(exist_ok=True)
+    before = settings.read_text() if settings.exists() else None
+    assert EARLIER.strip() in json.dumps(work(desk).requests[0], ensure_ascii=False), "it is on, and read"
+    settings.write_text(json.dumps(json.loads(before or "{}") | {"autoMemoryEnabled": False}))
+    try:
+        asked = json.dumps(work(desk).requests[0], ensure_ascii=False)
+        assert EARLIER.strip() not in asked
+        assert str(memory) not in asked
+        (found,) = [each for each in desk.mem("doctor")["checks"] if each["link"] == "memory"]
+        assert "is off" in found["message"]
+    finally:
+        settings.write_text(before) if before is not None else settings.unlink()
+
+
 def test_without_the_guard_the_client_keeps_its_memory_as_before(desk: Desk, memory: Path) -> None:
     """Last: it is taken out."""
     desk.mem("uninstall")
