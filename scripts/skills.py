@@ -8,6 +8,7 @@ A test compares the files with this. Each is at most a page, and names nothing t
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from pathlib import Path
 
@@ -28,7 +29,9 @@ from siftd.instructions import (
 
 FOLDER = Path(__file__).resolve().parents[1] / "hooks" / "skills"
 COLUMNS = 120
+_TIED = "\N{NO-BREAK SPACE}"
 
+FOUND = "Where the shell does not find `mem`, ask the person where siftd is installed."
 ACCEPTED = (
     "What holds in every project of this person goes with `everywhere`, and is cited as `#g3`. Pin only what the person "
     "wants said in every session. Both wait until the person says `mem pins --accept` in a terminal: tell them."
@@ -40,7 +43,7 @@ INIT = f"""\
 {WHAT} This sets it up with the person: a snapshot of what is known, then what to keep. Ask before each step that \
 changes something.
 
-1. **See whether it works.** `mem doctor` says what is wrong, with the remedy; `mem info` what is there.
+1. **See whether it works.** `mem doctor` says what is wrong, with the remedy; `mem info` what is there. {FOUND}
 2. **Bring in what was before.** `mem backfill --list` says which earlier sessions could be read, `mem import --from \
 claude-auto-memory --dry-run` what Claude Code's own memory holds. Say the numbers; where the person agrees, run \
 `mem backfill`, or the import without `--dry-run`.
@@ -49,9 +52,12 @@ built, tested and run, and its own documents. Tell the person in ten lines at mo
 open, and where memory and code disagree. {CHECK}
 4. **Ask what code cannot tell.** At most five questions: what it is for, what must never be done, what was decided and \
 why, how the person likes to work.
-5. **Propose what to keep**: at most ten statements, numbered, each with its type. {LASTS} {NEVER} `remember` those that \
-the person takes. {STYLE}
-6. **Say what was done**, with the ids, and what is left to the person: pins wait for `mem pins --accept` in a terminal. \
+5. **Propose what to keep**: at most ten statements, numbered, each with its type. {LASTS} {STYLE} {NEVER} \
+`remember` those that the person takes.
+6. **Offer notes.** `mem notes init` makes four files that people read (state, decisions, mistakes, to do), in siftd's \
+home, or with `--in-tree` in the project's `.memory`. siftd writes nothing into a project unasked: only where the person \
+wants them.
+7. **Say what was done**, with the ids, and what is left to the person: pins wait for `mem pins --accept` in a terminal. \
 While Claude Code's own memory is on, it and siftd live side by side; `mem install --guard-auto-memory` keeps the agent \
 from writing there.
 """
@@ -76,7 +82,8 @@ that it would replace; `remember` those that the person takes. No answer is no.
 
 {ACCEPTED}
 
-Without the tools, `mem remember TEXT --type decision` and `--supersedes m3` in a shell do the same.
+Where `mem notes status` lists the project, `mem note TEXT` is for what people are to read in its files, such as an item \
+of work that stays open. Without the tools, `mem remember TEXT --type decision` and `--supersedes m3` in a shell do the same.
 """
 
 USAGE = f"""\
@@ -100,7 +107,8 @@ the same. {CITE}
 
 {ACCEPTED}
 
-The skill `save` says how to choose and word what is kept, `hygiene` how to look through it, `init` how to begin.
+Where the project has notes, `mem notes brief` says what is open in them, and `mem note TEXT` drops one. The skill `save` \
+says how to choose and word what is kept, `hygiene` how to look through it, `init` how to begin.
 """
 
 HYGIENE = f"""\
@@ -110,7 +118,8 @@ Change nothing before the person has agreed to that very change. No answer is no
 hours: the session that it comes from may still go on. `mem memories` says the time of each.
 
 1. **Read.** `mem memories --health` for the numbers, `mem memories -n 200` and `mem facts` for the statements. \
-{REFERENCE}
+{REFERENCE} \
+{FOUND}
 2. **Find**, in this order:
    - **conflicts**: two that cannot both hold. `mem memories --conflicts` lists those that are linked; see the others by \
 reading.
@@ -160,12 +169,13 @@ def text_of(name: str) -> str:
 
 
 def _wrapped(line: str) -> str:
-    """Return a line in as many as it needs, those of an item below its first word."""
+    """Return a line in as many as it needs, those of an item below its first word; what is code stays in one."""
     mark = line[: len(line) - len(line.lstrip(" -0123456789."))] if not line.startswith("#") else ""
+    line = re.sub(r"`[^`]+`", lambda code: code[0].replace(" ", _TIED), line)
     wrap = textwrap.TextWrapper(
         COLUMNS, subsequent_indent=" " * len(mark), break_long_words=False, break_on_hyphens=False
     )
-    return wrap.fill(line)
+    return wrap.fill(line).replace(_TIED, " ")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 FOLDER = REPOSITORY / "hooks" / "skills"
 NAMES = ("hygiene", "init", "save", "usage")
 PAGE_LINES, PAGE_BYTES, DESCRIPTION_CHARS = 60, 3_000, 280
-IDS = re.compile(r"#?[megs]\d+|`?src/[\w/.]+(:\d+)?|path:line|validate_token")
+IDS = re.compile(r"#?[megs]\d+|path:line|validate_token|\.memory")
 """What stands for an id, a place or a symbol."""
 
 
@@ -112,7 +112,7 @@ def test_every_option_that_a_skill_names_is_one_of_a_command_in_it(name: str) ->
 def test_whatever_else_a_skill_names_is_a_tool_or_an_argument_of_one(name: str) -> None:
     tools = {each for each, _ in DEFAULT}
     arguments = {argument for tool in tools for argument in inspect.signature(getattr(Tools, tool)).parameters}
-    known = tools | arguments | set(get_type_hints(Remembered)) | {"said_by", *NAMES}
+    known = tools | arguments | set(get_type_hints(Remembered)) | {"said_by", "mem", *NAMES}
     for each in quoted(name):
         if not each.startswith(("mem ", "--")) and not IDS.fullmatch(each):
             assert each in known, each
