@@ -44,7 +44,7 @@ GROUPS = {
         "pins": "what stands in every session, and what waits for your word to",
         "update": "change what a memory says, or link it",
         "undo": "bring a superseded summary back for good",
-        "notes": "files about a project that people read",
+        "notes": "notes of a project, for people",
         "note": "drop a note for this project's files",
     },
     "Erase": {

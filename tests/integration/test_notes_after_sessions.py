@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,13 +12,6 @@ from siftd.notes.layout import Bookkeeping, Project, project_id
 from siftd.workspace.paths import Home
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def place() -> Iterator[Place]:
-    each = Place()
-    yield each
-    each.end()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from stand_in_cron import CRONTAB
 
 from siftd.errors import RequestInvalid, SettingsUnreadable, SiftdError
 from siftd.notes.timers import cron, installing, launchd, nix, systemd
@@ -22,15 +23,6 @@ from siftd.workspace.paths import Home
 HARD = "a b%c'd\"e$f;g#h&<i>${j}\\k"
 """A folder that every scheduler reads otherwise than it is written, unless it is quoted."""
 
-CRONTAB = """#!/bin/sh
-# Keeps a table as crontab(1) does, in a file of the test.
-table=${0%/*}/table
-case "$1" in
--l) test -e "$table" && cat "$table" || { echo "no crontab for somebody" >&2; exit 1; } ;;
--r) rm "$table" ;;
--) cat > "$table" ;;
-esac
-"""
 REFUSING = "#!/bin/sh\necho 'You (somebody) are not allowed to use this program (crontab)' >&2\nexit 1\n"
 
 

@@ -22,6 +22,7 @@ from siftd.cli.diagnose.check_files import (
     check_shell,
 )
 from siftd.cli.diagnose.check_moved import check_moved
+from siftd.cli.diagnose.check_notes import check_notes
 from siftd.cli.diagnose.hook_failures import acknowledge
 from siftd.cli.output import clean, count, note, paint, say, say_json
 from siftd.finding import Finding
@@ -60,6 +61,7 @@ def examine(context: Context) -> Iterator[Finding]:
     yield from check_daemon(context)
     yield from check_database(context)
     yield from check_moved(context)
+    yield from check_notes(context)
 
 
 def _say_finding(finding: Finding) -> None:

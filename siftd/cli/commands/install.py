@@ -19,11 +19,20 @@ from siftd.install import hot_context
 from siftd.install.change import Change
 from siftd.install.installation import record
 from siftd.install.launcher import write_launcher
+from siftd.notes.timers import installing
 from siftd.resources import hooks_folder, server_entry
+from siftd.workspace.home import check_apart, load_settings
 
 GUARD = "guard"
 """What a list of changes calls the guard of Claude Code's own memory."""
-_OTHERS = {hot_context.OWNER: "Hot context", GUARD: "Guard of Claude Code's own memory"}
+NOTES = "notes"
+"""What it calls the notes of this project."""
+_OTHERS = {
+    hot_context.OWNER: "Hot context",
+    GUARD: "Guard of Claude Code's own memory",
+    NOTES: "Notes of this project",
+    installing.OWNER: "Timer of the notes",
+}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -49,6 +58,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="also refuse what an agent would write into Claude Code's own memory, and name `remember`",
     )
     parser.add_argument(
+        "--notes",
+        action="store_true",
+        help="also make notes for this project (`mem notes init`), and a timer that keeps all notes up to date",
+    )
+    parser.add_argument(
         "--plugin",
         action="store_true",
         help="note for the plugin where siftd is, and say by which commands Claude Code installs it",
@@ -72,6 +86,7 @@ def run(context: Context, options: Namespace) -> int:
     names = _chosen(context, options)
     if options.guard_auto_memory and DEFAULT not in names:
         raise RequestInvalid("the guard is for Claude Code alone", hint=f"add {DEFAULT} to --client, or leave it out")
+    made_notes = _make_notes(context) if options.notes else []
     record(context.home)
     write_launcher(context.home)
     server = None if options.no_tools else server_entry("default")
@@ -90,10 +105,34 @@ def run(context: Context, options: Namespace) -> int:
         changes[hot_context.OWNER] = hot_context.link(context.home, rules, context.user_home)
     if options.guard_auto_memory and DEFAULT not in refused:
         changes[GUARD] = _guard(context, options)
+    if options.notes:
+        changes[NOTES] = made_notes
+    steps = []
+    if options.notes or installing.find_kind(context.home):
+        try:
+            timer = installing.install_timer(context.home, context.environ, context.user_home)
+            changes[installing.OWNER], steps = timer.changes, timer.steps
+        except SiftdError as error:
+            refused[installing.OWNER] = error
     say_changes(changes, options.json)
+    for step in steps:
+        note(f"mem: {clean(step)}")
     if not options.json:
         _say_what_comes(context, changes)
     return say_refused(refused)
+
+
+def _make_notes(context: Context) -> list[Change]:
+    """Make this workspace's notes, those that are missing."""
+    from siftd.clock import SystemClock
+    from siftd.notes import scaffold
+    from siftd.notes.surroundings import Surroundings
+
+    settings = load_settings(context.home).settings
+    around = Surroundings(context.home, settings, context.environ, context.user_home, SystemClock())
+    check_apart(context.home, context.workspace.root)
+    made = scaffold.init(context.workspace.root, around)
+    return [Change(path, "created") for path in made.written] or [Change(made.project.folder, "unchanged")]
 
 
 def _guard(context: Context, options: Namespace) -> Sequence[Change]:
@@ -146,7 +185,7 @@ def _as_json(changes: dict[str, Sequence[Change]]) -> list[dict[str, str]]:
 
 
 def title_of(name: str) -> str:
-    """Return what people call a client, the hot context or the guard."""
+    """Return what people call a client, or whatever else is installed."""
     return INSTALLABLE[name][0].title if name in INSTALLABLE else _OTHERS[name]
 
 
@@ -154,7 +193,7 @@ def say_refused(refused: dict[str, SiftdError]) -> int:
     """Tell which clients could not be edited, and why; return the exit status."""
     for name, why in refused.items():
         hint = f"; {clean(why.hint)}" if why.hint else ""
-        note(f"mem: {INSTALLABLE[name][0].title}: {clean(why.message)}{hint}")
+        note(f"mem: {title_of(name)}: {clean(why.message)}{hint}")
     return 1 if refused else 0
 
 

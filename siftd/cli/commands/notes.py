@@ -14,8 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from siftd.notes.layout import Project
     from siftd.notes.surroundings import Surroundings
+    from siftd.notes.timers.installing import Installed
 
-VERBS = ("init", "sync", "sweep", "brief", "status", "exclude")
+VERBS = ("init", "sync", "sweep", "brief", "status", "exclude", "install-timer", "remove-timer")
+SCHEDULERS = ("systemd", "launchd", "cron", "nix")
 _TRIGGER = re.compile(r"[a-z][a-z-]{0,31}")
 
 
@@ -27,6 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--project", metavar="P", help="sync: its folder, name or id (default: the current folder's)")
     parser.add_argument("--trigger", default="manual", help="sync: why it is done (default: manual)")
     parser.add_argument("--transcript", metavar="FILE", help="sync: also what this session file tells")
+    parser.add_argument("--kind", choices=SCHEDULERS, help="install-timer: by which (default: the one of this machine)")
     parser.add_argument("--dry-run", action="store_true", help="sync: say what would be written, write nothing")
 
 
@@ -39,7 +42,16 @@ def run(context: Context, options: Namespace) -> int:
     around = Surroundings(context.home, settings, context.environ, context.user_home, SystemClock())
     if options.path is not None and options.what not in ("init", "brief", "exclude"):
         raise RequestInvalid(f"`mem notes {options.what}` takes no PATH", hint="--project names one")
-    does = {"init": _init, "sync": _sync, "sweep": _sweep, "brief": _brief, "status": _status, "exclude": _exclude}
+    does = {
+        "init": _init,
+        "sync": _sync,
+        "sweep": _sweep,
+        "brief": _brief,
+        "status": _status,
+        "exclude": _exclude,
+        "install-timer": _install_timer,
+        "remove-timer": _remove_timer,
+    }
     return does[options.what](around, options)
 
 
@@ -177,4 +189,32 @@ def _exclude(around: Surroundings, options: Namespace) -> int:
         say_json({"excluded": folder, "isNew": is_news})
     else:
         say(f"{clean(folder)} has no notes {'from now on' if is_news else 'already'}; files that are there stay")
+    return 0
+
+
+def _install_timer(around: Surroundings, options: Namespace) -> int:
+    from siftd.notes.timers.installing import install_timer
+    from siftd.workspace.home import check_apart
+
+    check_apart(around.home, _folder(options))
+    return _say_timer(install_timer(around.home, around.environ, around.user_home, options.kind), options)
+
+
+def _remove_timer(around: Surroundings, options: Namespace) -> int:
+    from siftd.notes.timers.installing import remove_timer
+
+    return _say_timer(remove_timer(around.home, around.environ, around.user_home), options)
+
+
+def _say_timer(done: Installed, options: Namespace) -> int:
+    if options.json:
+        changes = [{"path": change.path, "what": change.what} for change in done.changes]
+        say_json({"changes": changes, "steps": done.steps})
+        return 0
+    for change in done.changes:
+        say(f"{change.what:<9}  {clean(change.path)}")
+    if not done.changes:
+        note("mem: no timer was installed")
+    for step in done.steps:
+        note(f"mem: {clean(step)}")
     return 0

@@ -21,6 +21,8 @@ from siftd.install import hot_context
 from siftd.install.change import Change
 from siftd.install.launcher import remove_launcher
 from siftd.install.manifest import read_manifest
+from siftd.notes.layout import notes_folder
+from siftd.notes.timers import installing
 from siftd.workspace.paths import Home
 from siftd.workspaces.stopping import stop_and_hold
 
@@ -48,6 +50,15 @@ def run(context: Context, options: Namespace) -> int:
     changes, refused = _take_out(context, names, is_project=False)
     if DEFAULT in names and DEFAULT not in refused and (linked := hot_context.unlink(home)):
         changes[hot_context.OWNER] = linked
+    if not options.client:
+        try:
+            timer = installing.remove_timer(home, context.environ, context.user_home)
+        except SiftdError as error:
+            refused[installing.OWNER] = error
+        else:
+            changes |= {installing.OWNER: timer.changes} if timer.changes else {}
+            for step in timer.steps:
+                note(f"mem: {clean(step)}")
     if refused and options.purge:
         raise next(iter(refused.values()))
     if not read_manifest(home.manifest).files:
@@ -100,7 +111,7 @@ def _take_out(
 
 def purge(home: Home) -> None:
     """Remove what is siftd's of this namespace; anything else in its folder stays, and then so does the folder."""
-    for folder in (home.workspaces, home.run, home.logs):
+    for folder in (home.workspaces, home.run, home.logs, notes_folder(home)):
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(folder)
     for file in (home.config, home.good_config, home.manifest):

@@ -17,10 +17,11 @@ def check_clients(context: Context) -> Iterator[Finding]:
     """Yield what there is to say about each client that is here or wired; about the usual one where there is none."""
     where = context.where()
     try:
-        wired = {record.client or DEFAULT for record in read_manifest(where.manifest).files.values()}
+        owners = {record.client or DEFAULT for record in read_manifest(where.manifest).files.values()}
     except SiftdError as error:
         yield Finding("clients", "problem", error.message, error.hint)
         return
+    wired = owners & INSTALLABLE.keys()
     here = [name for name, (_, installer) in INSTALLABLE.items() if name in wired or installer.is_present(where)]
     for name in here if wired else [DEFAULT, *(name for name in here if name != DEFAULT)]:
         for finding in INSTALLABLE[name][1].check(where):
