@@ -7,7 +7,9 @@
      "transcripts": {"/home/a/.claude/projects/…/1f.jsonl": {"offset": 90112, "seen": "5d0c…"}}}
 
 `seen` is the hash of the bytes (or the line) before the offset: where it does not fit, the file was cut or replaced,
-and is read from its beginning. Of a client that keeps sessions in no lines, `offset` counts the lines made of one.
+and is read from its beginning. `off` is true, and only then there, once a person has said in it that nothing more is
+to be remembered: nothing behind that is ever read. Of a client that keeps sessions in no lines, `offset` counts the
+lines made of one.
 
 Compatibility: a higher version is refused by name; unknown fields are dropped at the next write.
 """
@@ -27,11 +29,13 @@ TRANSCRIPTS_MAX = 5_000
 """That are remembered; of more, those that were read last."""
 
 
-class Offset(msgspec.Struct, frozen=True):
+class Offset(msgspec.Struct, frozen=True, omit_defaults=True):
     """How far a transcript was read."""
 
     offset: int = 0
     seen: str = ""
+    off: bool = False
+    """Whether a person has said in it that nothing more of this session is to be remembered."""
 
 
 class _Store(msgspec.Struct, rename="camel"):

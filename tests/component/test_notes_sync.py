@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from notebook import Notebook
 
-from siftd.notes import cursors, last
+from siftd.capture.intake import OPT_OUT_WORD
+from siftd.notes import cursors, last, scaffold
 
 LONG = "\n".join(f"- item {number} of what the project is doing now, in some words" for number in range(30))
 
@@ -52,8 +54,6 @@ def test_notes_begin_with_what_happens_after_they_were_made(tmp_path: Path) -> N
     earlier = Notebook(tmp_path / "a", notes__curate=True)
     earlier.transcript(("Long ago", "Yes."))
     Path(earlier.books.cursors).unlink()
-    from siftd.notes import scaffold
-
     scaffold.init(str(earlier.folder), earlier.around)
     earlier.says(summary="-")
     assert earlier.sync().status == "nothing"
@@ -317,8 +317,6 @@ def test_links_pipes_and_other_files_in_the_inbox_are_left_alone(book: Notebook)
     secret = book.root / "secret.md"
     secret.write_text("not for the inbox")
     Path(book.project.inbox, "link.md").symlink_to(secret)
-    import os
-
     os.mkfifo(Path(book.project.inbox, "pipe.md"))
     Path(book.project.inbox, "image.png").write_bytes(b"PNG")
     book.says(summary="-")
@@ -360,3 +358,22 @@ def test_a_notes_folder_that_became_a_link_is_not_followed(tmp_path: Path) -> No
     book.says(state_body="# State\n\n- quiet")
     assert "leads through a link" in book.sync().message
     assert "quiet" not in (elsewhere / "state.md").read_text()
+
+
+def test_nothing_is_read_behind_a_persons_word_that_nothing_more_is_to_be_remembered(book: Notebook) -> None:
+    book.transcript(("One", "First."), (f"{OPT_OUT_WORD} please", "Fine."), ("Salary talk", "Yes."))
+    book.says(summary="-")
+    book.sync()
+    book.transcript(("More salary talk", "Yes."))
+    assert book.sync().status == "nothing"
+    assert "prompt (agent): One" in book.prompts[0]
+    assert not any("alary talk" in prompt or "Fine." in prompt for prompt in book.prompts)
+
+
+def test_nor_where_it_was_said_before_there_were_notes(tmp_path: Path) -> None:
+    book = Notebook(tmp_path, notes__curate=True)
+    book.transcript((f"{OPT_OUT_WORD} please", "Fine."))
+    Path(book.books.cursors).unlink()
+    scaffold.init(str(book.folder), book.around)
+    book.transcript(("Salary talk", "Yes."))
+    assert book.sync().status == "nothing"
