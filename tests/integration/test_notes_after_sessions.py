@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +13,11 @@ from daemons import Place, session_start, tool_call, wait_until
 
 from siftd.notes import registry
 from siftd.notes.layout import Bookkeeping, Project, project_id
+from siftd.notes.timers import cron
+from siftd.notes.timers.order import order_for
 from siftd.workspace.paths import Home
+
+MEM = Path(sys.executable).with_name("mem")
 
 pytestmark = pytest.mark.slow
 
@@ -63,3 +71,37 @@ def test_a_session_that_is_opted_out_or_paused_starts_none(place: Place, project
     assert started(place) == [(project.id, "session-end")]
     place.hook(ended("SessionEnd", cwd=inner.path, session_id="captured"))
     wait_until("that of the inner project too", lambda: (inner.id, "session-end") in started(place))
+
+
+def mem(place: Place, *arguments: str) -> str:
+    command = [str(MEM), *arguments]
+    done = subprocess.run(command, cwd=place.folder, env=place.env, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_what_a_session_leaves_is_in_the_notes_and_in_the_next_sessions_brief(place: Place) -> None:
+    """The whole way, with nothing in between: a hook, a daemon, the process that it starts, the files, the brief."""
+    made = json.loads(mem(place, "notes", "init", "--json"))["project"]
+    place.start()
+    mem(place, "note", "The nightly build needs two keys")
+    place.hook(tool_call(1, cwd=str(place.folder)))
+    assert place.hook(ended("SessionEnd", cwd=str(place.folder), reason="exit")).is_silent
+    state = Path(made["folder"], "state.md")
+    wait_until("the note is taken in", lambda: "The nightly build needs two keys" in state.read_text())
+    kept = Path(place.paths.brief)
+    wait_until("the kept brief says so", lambda: kept.exists() and "(session-end)" in kept.read_text())
+    [project] = json.loads(mem(place, "notes", "status", "--json"))["projects"]
+    assert (project["last"]["trigger"], project["unread"], project["problem"]) == ("session-end", 0, None)
+
+
+def test_a_timer_runs_the_sweep_with_no_session_no_daemon_and_nothing_of_a_shell(place: Place) -> None:
+    """What cron would run, in what cron would run it with."""
+    place.configure(notes__quietSeconds=0)
+    made = json.loads(mem(place, "notes", "init", "--json"))["project"]
+    mem(place, "note", "The nightly build needs two keys")
+    order = order_for(Home(str(place.home)), str(place.root))
+    command = cron.line(order).split(" ", 5)[5].replace("\\%", "%")
+    environ = {"HOME": str(place.root), "PATH": "/usr/bin:/bin", "SHELL": "/bin/sh"}
+    subprocess.run(["/bin/sh", "-c", command], env=environ, cwd="/", check=True)
+    assert "The nightly build needs two keys" in Path(made["folder"], "state.md").read_text()
+    assert place.pid() is None, "it needs no daemon, and starts none"
