@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -185,3 +187,56 @@ def test_a_real_crontab_takes_the_line_once_and_gives_every_byte_back(tmp_path: 
     assert once.count(b"notes sweep") == once.count(b"\n") - before.count(b"\n") == 1
     assert after == before
     assert "no crontab" in (tmp_path / "none").read_text()
+
+
+UNDER_A_MANAGER = """
+mount -t tmpfs none /run/systemd && mkdir /run/systemd/system || exit 77
+"$3" --user > "$1/manager" 2>&1 & manager=$!
+trap 'kill $manager; wait $manager' EXIT
+tries=0
+until test -S "$XDG_RUNTIME_DIR/systemd/private"; do
+    kill -0 $manager && test $((tries += 1)) -lt 200 || exit 77
+    sleep 0.05
+done
+set -e
+"$2" notes init && "$2" note "The nightly build needs two keys"
+find "$HOME" -path "$HOME/.siftd" -prune -o -print > "$1/0"
+"$2" notes install-timer 2> "$1/steps"
+systemctl --user list-timers --all > "$1/timers"
+systemctl --user start siftd-notes.service
+systemctl --user show siftd-notes.service -p Result -p ExecMainStatus > "$1/result"
+cat "$HOME"/.siftd/default/notes/*/files/state.md > "$1/state"
+"$2" uninstall
+systemctl --user list-timers --all > "$1/none"
+find "$HOME" -path "$HOME/.siftd" -prune -o -print > "$1/1"
+"""
+
+
+@pytest.fixture
+def runtime() -> Iterator[str]:
+    """A folder on a short path: a socket's address is short."""
+    made = tempfile.mkdtemp(prefix="siftd-", dir="/tmp")
+    yield made
+    shutil.rmtree(made)
+
+
+def test_a_real_manager_of_a_persons_services_runs_the_sweep_and_lets_go_of_it(tmp_path: Path, runtime: str) -> None:
+    """One of the test's own, in a mount of its own: the one that somebody works under hears of nothing."""
+    systemd = next((each for each in ("/usr/lib/systemd/systemd", "/lib/systemd/systemd") if Path(each).exists()), None)
+    if os.geteuid() != 0 or systemd is None or not (shutil.which("unshare") and shutil.which("systemctl")):
+        pytest.skip("no systemd here that can be started apart: nothing but its check has seen the units")
+    home = tmp_path / "home of a%b"
+    (home / "work").mkdir(parents=True)
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": runtime}
+    argv = ["unshare", "--mount", "sh", "-c", UNDER_A_MANAGER, "sh", str(tmp_path), str(MEM), systemd]
+    done = subprocess.run(argv, env=environ, cwd=home / "work", capture_output=True, text=True, check=False)
+    if done.returncode in (1, 32, 77) and not (tmp_path / "0").exists():
+        pytest.skip("no systemd can be started apart here: nothing but its check has seen the units")
+    assert done.returncode == 0, done.stderr
+    read = {name: (tmp_path / name).read_text() for name in ("steps", "timers", "result", "state", "none", "0", "1")}
+    assert read["steps"] == ""
+    assert "siftd-notes.timer" in read["timers"]
+    assert set(read["result"].split()) == {"Result=success", "ExecMainStatus=0"}
+    assert "The nightly build needs two keys" in read["state"]
+    assert "siftd-notes" not in read["none"]
+    assert read["1"] == read["0"]
