@@ -324,12 +324,41 @@ def test_the_property_list_says_what_is_run_to_two_readers(hard: Order, tmp_path
         subprocess.run([plutil, "-lint", "-"], input=text.encode(), check=True, capture_output=True)
 
 
-def test_launchd_is_told_and_what_it_does_not_do_is_said(place: Place) -> None:
-    place.program("launchctl", '#!/bin/sh\necho "$1" >> "${0%/*}/asked"\ntest "$1" != bootstrap\n')
-    told = install_timer(place.home, place.environ, str(place.root), "launchd").steps
-    assert "next login" in told[0]
+LAUNCHD = """#!/bin/sh
+# Has what is bootstrapped loaded, but at the first try: the real one lets go of an older one in its own time.
+here=${0%/*}
+echo "$1" >> "$here/asked"
+case "$1" in
+bootstrap) test -e "$here/tried" && touch "$here/loaded" || { touch "$here/tried"; exit 5; } ;;
+bootout) test -e "$here/loaded" && rm "$here/loaded" ;;
+print) test -e "$here/loaded" ;;
+esac
+"""
+
+
+def test_launchd_has_the_timer_and_lets_go_of_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launchd, "REST_SECONDS", 0)
+    place.program("launchctl", LAUNCHD)
+    before = place.files()
+    assert install_timer(place.home, place.environ, str(place.root), "launchd").steps == []
+    assert install_timer(place.home, place.environ, str(place.root)).steps == []
+    standing = find_timer(place.home, place.environ, str(place.root))
+    assert standing is not None
+    assert standing.is_running
     place.remove()
-    assert (place.programs / "asked").read_text().split() == ["bootout", "bootstrap", "bootout"]
+    assert place.files() == before
+    asked = (place.programs / "asked").read_text().split()
+    assert asked == ["print", "bootstrap", "bootstrap", "print", "print", "bootout"]
+    assert not (place.programs / "loaded").exists()
+
+
+def test_a_launchd_that_refuses_costs_nothing_but_a_line_that_says_when_it_begins(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launchd, "REST_SECONDS", 0)
+    place.program("launchctl", "#!/bin/sh\nexit 1\n")
+    [step] = install_timer(place.home, place.environ, str(place.root), "launchd").steps
+    assert "next login" in step
 
 
 # cron

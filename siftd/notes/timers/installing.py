@@ -76,7 +76,8 @@ def install_timer(home: Home, environ: Mapping[str, str], user_home: str, kind: 
         case "systemd":
             _leave(done, systemd.enable(order, environ))
         case "launchd":
-            _leave(done, launchd.enable(order, edits[0].path, environ))
+            is_changed = any(change.what != "unchanged" for change in done.changes)
+            _leave(done, launchd.enable(order, edits[0].path, environ, is_changed=is_changed))
         case "cron":
             try:
                 done.changes.append(Change(_TABLE, cron.put_in(order, environ)))

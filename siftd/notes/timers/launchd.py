@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import plistlib
+import shlex
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +18,8 @@ from siftd.install.edits import OWN_MARK, OwnFile
 from siftd.notes.timers.order import EVERY_MINUTES, NICE, Order
 from siftd.notes.timers.programs import has_program, run_program
 
+TRIES = 5
+REST_SECONDS = 0.2
 MODE = 0o644
 """launchd passes over a file that others may write to."""
 
@@ -48,15 +52,20 @@ def named_paths(text: str) -> list[str]:
         return []
 
 
-def enable(order: Order, path: str, environ: Mapping[str, str]) -> str | None:
+def enable(order: Order, path: str, environ: Mapping[str, str], *, is_changed: bool) -> str | None:
     """Have launchd run it from now on; return what a person still has to do, if that fails."""
-    by_hand = f"launchctl bootstrap {_domain()} {path}"
+    by_hand = f"launchctl bootstrap {_domain()} {shlex.quote(path)}"
     if not has_program("launchctl", environ):
         return f"no launchd runs here: `{by_hand}` where one does"
-    _launchctl(["bootout", f"{_domain()}/{order.name}"], environ)  # what it has loaded may be an older one
-    if not _launchctl(["bootstrap", _domain(), path], environ):
-        return f"`{by_hand}` failed: the timer is written, and runs from your next login on"
-    return None
+    if is_enabled(order, environ):
+        if not is_changed:
+            return None
+        _launchctl(["bootout", f"{_domain()}/{order.name}"], environ)
+    for _ in range(TRIES):  # it lets go of the older one only after it has said so
+        if _launchctl(["bootstrap", _domain(), path], environ):
+            return None
+        time.sleep(REST_SECONDS)
+    return f"`{by_hand}` failed: the timer is written, and runs from your next login on"
 
 
 def is_enabled(order: Order, environ: Mapping[str, str]) -> bool:
