@@ -83,7 +83,7 @@ async def _read(paths: Sequence[Path], *, extracts: bool) -> Recorded:
         services = Services(storage, bool)
         try:
             for path in paths:
-                ended = _last_stamp(path)
+                ended = last_stamp(path)
                 os.utime(path, (0, ended / 1000 - 3600))  # it is touched no more, and read to its end
                 clock.ms = max(clock.ms, ended + 3_600_000)
                 request = Backfill(paths=[str(path.resolve())], any_workspace=True, own=True)
@@ -110,7 +110,7 @@ def _first_stamp(path: Path) -> bytes:
     return found[1] if found else b""
 
 
-def _last_stamp(path: Path) -> int:
+def last_stamp(path: Path) -> int:
     stamps = _STAMP.findall(path.read_bytes())
     if not stamps:
         return 0

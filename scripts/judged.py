@@ -12,6 +12,7 @@ from bench_stand import REPOSITORY
 
 FOLDER = REPOSITORY / "tests" / "data" / "judged"
 _CHARS = 16
+Row = dict[str, Any]
 _LABEL = re.compile(r"\[REDACTED:[\w:-]{1,80}\]")
 
 

@@ -133,8 +133,13 @@ def ask_user(call: Call) -> Line:
 
 def answers(call: Call) -> list[str]:
     """Return what the user answered, without the questions."""
+    return [clip(answer, 80) for _, answer in answers_of(call)]
+
+
+def answers_of(call: Call) -> list[tuple[str, str]]:
+    """Return what the user was asked, and answered."""
     given = mapping(mapping(call.response).get("answers")) or mapping(call.input.get("answers"))
-    return [clip(_answer(answer), 80) for answer in list(given.values())[:6]]
+    return [(str(question), _answer(answer)) for question, answer in list(given.items())[:6]]
 
 
 def exit_plan(call: Call) -> Line:
