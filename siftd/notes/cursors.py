@@ -4,6 +4,7 @@
 
     {"version": 1,
      "store": {"eventId": 812, "uid": "…", "ts": 1764083000000},
+     "stamp": "812.790.41.12",                            of the store when it was read (`note_sources.stamp`)
      "transcripts": {"/home/a/.claude/projects/…/1f.jsonl": {"offset": 90112, "seen": "5d0c…"}}}
 
 `seen` is the hash of the bytes (or the line) before the offset: where it does not fit, the file was cut or replaced,
@@ -48,6 +49,7 @@ class _File(msgspec.Struct):
     version: int
     store: _Store = msgspec.field(default_factory=_Store)
     transcripts: dict[str, Offset] = {}
+    stamp: str = ""
 
 
 class Cursors(msgspec.Struct, frozen=True):
@@ -55,11 +57,12 @@ class Cursors(msgspec.Struct, frozen=True):
 
     store: Place = Place()
     transcripts: dict[str, Offset] = {}
+    stamp: str = ""
 
     def encoded(self) -> str:
         """Return the file's text."""
         latest = dict(list(self.transcripts.items())[-TRANSCRIPTS_MAX:])
-        return msgspec.json.encode(_File(VERSION, _Store(*self.store), latest)).decode()
+        return msgspec.json.encode(_File(VERSION, _Store(*self.store), latest, self.stamp)).decode()
 
 
 def load(books: Bookkeeping) -> Cursors:
@@ -75,4 +78,4 @@ def load(books: Bookkeeping) -> Cursors:
         raise SiftdError(f"{books.cursors} cannot be read", hint="`mem notes init` begins at the present") from error
     if file.version > VERSION:
         raise SiftdError(f"{books.cursors} is of a newer siftd", hint="use that one for notes")
-    return Cursors(Place(*msgspec.structs.astuple(file.store)), file.transcripts)
+    return Cursors(Place(*msgspec.structs.astuple(file.store)), file.transcripts, file.stamp)

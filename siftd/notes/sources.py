@@ -44,6 +44,8 @@ class Backlog(NamedTuple):
     size: int
     """In bytes."""
     latest_ts: int | None
+    has_changed: bool
+    """Whether the store holds anything that it did not then: a fact that was taken since counts too."""
 
 
 def read_news(project: Project, around: Surroundings, intake: Intake, transcript: str | None = None) -> News:
@@ -52,10 +54,10 @@ def read_news(project: Project, around: Surroundings, intake: Intake, transcript
     at = cursors.load(books)
     offsets = dict(at.transcripts)
     problems: list[str] = []
-    place = at.store
+    place, stamp = at.store, at.stamp
 
     def events() -> Iterator[CapturedEvent]:
-        nonlocal place
+        nonlocal place, stamp
         known: set[str] = set()
         database = around.home.for_workspace(project.workspace).database
         if Path(database).exists():
@@ -64,7 +66,8 @@ def read_news(project: Project, around: Surroundings, intake: Intake, transcript
                 yield from note_sources.iter_new(
                     connection, note_sources.find_place(connection, place), within(project)
                 )
-                place, known = note_sources.end(connection), note_sources.list_sessions(connection)
+                place, stamp = note_sources.end(connection), note_sources.stamp(connection)
+                known = note_sources.list_sessions(connection)
         for each in _transcripts(project, around, transcript):
             if each.head.session_id in known:
                 continue
@@ -77,7 +80,7 @@ def read_news(project: Project, around: Surroundings, intake: Intake, transcript
             yield from news
 
     digest = make_digest(events(), around.settings.notes_digest_chars)
-    return News(digest, Cursors(place, offsets), problems)
+    return News(digest, Cursors(place, offsets, stamp), problems)
 
 
 def present_end(project: Project, around: Surroundings) -> Cursors:
@@ -100,19 +103,20 @@ def backlog(project: Project, around: Surroundings) -> Backlog:
     """Return how much waits for a distil, and when the latest of it happened."""
     at = cursors.load(Bookkeeping(around.home, project.id))
     database = around.home.for_workspace(project.workspace).database
-    size, latest = 0, None
+    size, latest, has_changed = 0, None, False
     known: set[str] = set()
     if Path(database).exists():
         with reading(database) as connection:
             place = note_sources.find_place(connection, at.store)
             size, latest = note_sources.backlog(connection, place, within(project))
             known = note_sources.list_sessions(connection)
+            has_changed = note_sources.stamp(connection) != at.stamp
     for each in _transcripts(project, around, None):
         left = each.size - at.transcripts.get(each.name, Offset()).offset
         if each.head.session_id not in known and left > 0:
             size += left
             latest = max(latest or 0, each.modified_ns // 1_000_000)
-    return Backlog(size, latest)
+    return Backlog(size, latest, has_changed)
 
 
 def within(project: Project) -> str | None:

@@ -53,7 +53,9 @@ def _is_due(project: Project, around: Surroundings) -> bool:
     if inbox.has_any(project):
         return True
     waiting = sources.backlog(project, around)
-    if not waiting.size:
+    # The built-in distil reads facts, which are taken from events some time after these have come.
+    is_news = waiting.size > 0 or (waiting.has_changed and not around.settings.notes_curate)
+    if not is_news:
         return False
     quiet_since = around.clock.now_ms() - around.settings.notes_quiet_seconds * 1000
     return waiting.latest_ts is None or waiting.latest_ts <= quiet_since

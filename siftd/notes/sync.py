@@ -13,16 +13,20 @@ import msgspec
 
 from siftd.capture.intake import Intake
 from siftd.errors import RequestInvalid, SiftdError
+from siftd.foreign_file import read
 from siftd.notes import applying, archive, budgets, committing, document, inbox, last
 from siftd.notes.checking import Checked, check
 from siftd.notes.curator import Assignment, CuratorFailed, curate
+from siftd.notes.distil import distil, written
+from siftd.notes.distil.material import Material
+from siftd.notes.distil.reading import read_material
 from siftd.notes.document import Document
-from siftd.notes.edits import ArchiveEntry, Edits
+from siftd.notes.edits import ArchiveEntry
 from siftd.notes.inbox import Dropped
 from siftd.notes.last import Last
 from siftd.notes.layout import NOTE_NAMES, Bookkeeping, NoteName, Project, notes_folder
 from siftd.notes.replacing import EditedMeanwhile, digest_of, read_note
-from siftd.notes.sources import News, read_news
+from siftd.notes.sources import News, read_news, within
 from siftd.notes.surroundings import Surroundings
 from siftd.store import token_spend
 from siftd.store.access import DatabaseError
@@ -32,6 +36,7 @@ from siftd.workspace.home import ensure_folder, ensure_workspace, write_private
 TRIES = 3
 """How often a distil begins again because a person was editing."""
 WITHOUT_MODEL = "extractive"
+WRITTEN_BYTES_MAX = 64 * 1024 * 1024
 
 Status = Literal["done", "nothing", "locked", "failed"]
 
@@ -171,7 +176,8 @@ class _Sync:
         remarks += self._commit()
         if made is not None and made.checked.left_out:
             remarks.append(f"{made.checked.left_out} lines named what nothing holds, and were left out")
-        summary = (made.summary if made is not None else "") or "brought up to date"
+        summary = made.summary if made is not None else ""
+        summary = summary or ("brought up to date" if applied.written else "nothing to change")
         return Outcome("done", summary, applied.written, remarks)
 
     def _commit(self) -> list[str]:
@@ -197,7 +203,9 @@ class _Sync:
             return None, made, problems
         books = {}
         if news is not None and made is not None:
-            books = {**made.books, "cursors.json": news.cursors.encoded(), "last.json": self._last(made).encoded()}
+            books = {**made.books, "cursors.json": news.cursors.encoded()}
+            if files:
+                books["last.json"] = self._last(made).encoded()
         taken = [(note.path, *note.stamp) for note in dropped]
         return applying.Plan(files, books, taken, self._around.today), made, problems
 
@@ -208,7 +216,7 @@ class _Sync:
     def _distil(self, news: News, bodies: dict[NoteName, str], dropped: Sequence[Dropped]) -> _Made | None:
         notes = [self._intake.redactor.text(note.text) for note in dropped if note.text]
         if not self._around.settings.notes_curate:
-            return self._without_model(news, bodies, notes)
+            return self._without_model(bodies, notes)
         if not news.digest.events and not notes:
             return None
         redacted: dict[NoteName, str] = {name: self._intake.redactor.text(body) for name, body in bodies.items()}
@@ -226,12 +234,32 @@ class _Sync:
         checked = check(curated.edits, bodies, assignment.source, date=self._around.today)
         return _Made(checked, curated.edits.summary, curated.model, {})
 
-    def _without_model(self, news: News, bodies: dict[NoteName, str], notes: Sequence[str]) -> _Made | None:
-        if not news.digest.events and not notes:
-            return None
-        state = "\n\n".join([bodies["state"] or "# State", *notes]) if notes else None
-        checked = check(Edits(state_body=state), bodies, None, date=self._around.today)
-        return _Made(checked, "", WITHOUT_MODEL, {})
+    def _without_model(self, bodies: dict[NoteName, str], notes: Sequence[str]) -> _Made:
+        before = self._written()
+        edits, after = distil(self._material(before), bodies, notes, before, self._around.clock.now_ms())
+        checked = check(edits, bodies, None, date=self._around.today)
+        books = {} if after == before else {"written.json": after.encode().decode()}
+        return _Made(checked, edits.summary, WITHOUT_MODEL, books)
+
+    def _written(self) -> written.Written:
+        try:
+            return written.decode(read(self._books.written, WRITTEN_BYTES_MAX))
+        except FileNotFoundError:
+            return written.Written()
+
+    def _material(self, before: written.Written) -> Material:
+        """Return what the store holds of the project; nothing where there is no store."""
+        if not Path(self._database).exists():
+            return Material()
+        covers = self._project.covers if within(self._project) is not None else None
+        with reading(self._database) as connection:
+            return read_material(
+                connection,
+                self._around.clock.now_ms(),
+                workspace=self._project.workspace,
+                noted=before.facts,
+                covers=covers,
+            )
 
     def _files(
         self, present: dict[NoteName, tuple[bytes | None, Document]], bodies: dict[NoteName, str], checked: Checked

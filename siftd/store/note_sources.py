@@ -88,3 +88,10 @@ def find_place(connection: sqlite3.Connection, place: Place) -> int:
 def list_sessions(connection: sqlite3.Connection) -> set[str]:
     """Return every session of which the store has events."""
     return {row[0] for row in connection.execute("SELECT DISTINCT session_id FROM events")}
+
+
+def stamp(connection: sqlite3.Connection) -> str:
+    """Return what changes with every event, summary and fact that comes, and every change of a fact."""
+    tables = ("events", "summaries", "facts", "fact_history")
+    newest = [connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0] for table in tables]  # noqa: S608 - ours
+    return ".".join(map(str, newest))
