@@ -35,7 +35,7 @@ class Form:
     """How JSON is read."""
 
     strict = False
-    object_hook = object_pairs_hook = None
+    object_hook = object_pairs_hook = array_hook = None
     parse_float = float
     parse_int = int
     parse_constant = str
@@ -98,7 +98,7 @@ def holds(folder: str, path: str) -> bool:
 
 def both(folder: str) -> tuple[str, str]:
     named = as_named(folder)
-    return named, enter(named)
+    return named, as_lies(named)
 
 
 def as_named(path: str) -> str:
@@ -113,31 +113,25 @@ def as_named(path: str) -> str:
 
 
 def as_lies(path: str) -> str:
-    """The canonical path of the file that is written to: links are followed, also one that leads to no file yet."""
-    for _ in range(LINKS_MAX):
-        folder, _, name = path.rpartition("/")
-        folder = enter(folder)
-        path = folder.rstrip("/") + "/" + name
-        try:
-            target = posix.readlink(path)
-        except OSError:
-            break
-        path = target if target[:1] == "/" else folder + "/" + target
-    return path
-
-
-def enter(folder: str) -> str:
-    """Enter `folder`, or the nearest one above it that can be; return the canonical path of `folder` all the same."""
-    missing = ""
-    while True:
-        try:
-            posix.chdir(folder or "/")
-            return posix.getcwd().rstrip("/") + missing or "/"
-        except OSError:
-            if not folder.strip("/"):
-                raise
-            folder, _, name = folder.rstrip("/").rpartition("/")
-            missing = "/" + name + missing
+    """The path with its links followed, also those that lead to nothing yet; in a circle, as it is named."""
+    left = path.split("/")[::-1]
+    found, links = "", 0
+    while left:
+        name = left.pop()
+        if name == "..":
+            found = found.rpartition("/")[0]
+        elif name not in ("", "."):
+            try:
+                target = posix.readlink(found + "/" + name)
+            except OSError:
+                found += "/" + name
+                continue
+            links += 1
+            if links > LINKS_MAX:
+                return path
+            found = "" if target[:1] == "/" else found
+            left += target.split("/")[::-1]
+    return found or "/"
 
 
 def variable(name: str) -> str:

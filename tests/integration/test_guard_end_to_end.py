@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,37 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     subprocess.run(["git", "init", "--quiet"], cwd=made.project, check=True)
     made.mem("install", "--client", "claude-code", "--guard-auto-memory")
     yield made
+    stop(made)
+
+
+def stop(desk: Desk) -> None:
     for workspace in ([], ["--workspace", "_global"]):
         with contextlib.suppress(AssertionError):
-            made.mem("stop", *workspace)
+            desk.mem("stop", *workspace)
+
+
+@dataclass
+class Elsewhere(Desk):
+    """The same person with Claude Code's folder at another place."""
+
+    config: Path
+
+    def environment(self) -> dict[str, str]:
+        home = {"SIFTD_HOME": str(self.config.parent / "siftd"), "CLAUDE_CONFIG_DIR": str(self.config)}
+        return super().environment() | home
+
+
+@contextlib.contextmanager
+def settings_with(desk: Desk, file: str, **values: Any) -> Iterator[None]:
+    """Let a settings file say more, for a while."""
+    settings = desk.home.parent / file
+    settings.parent.mkdir(exist_ok=True)
+    before = settings.read_text() if settings.exists() else None
+    settings.write_text(json.dumps(json.loads(before or "{}") | values))
+    try:
+        yield
+    finally:
+        settings.unlink() if before is None else settings.write_text(before)
 
 
 def work(desk: Desk, *turns: list[dict[str, Any]], tools: str = f"{TOOLS},{REMEMBER}", **subagents: Any) -> ClaudeRun:
@@ -102,11 +131,9 @@ def test_a_subagent_is_refused_too(desk: Desk, memory: Path) -> None:
     assert not (memory / "battery.md").exists()
 
 
-def test_a_folder_that_the_persons_settings_name_is_refused(desk: Desk, memory: Path) -> None:
-    settings = desk.home / ".claude" / "settings.json"
-    before = settings.read_text()
-    settings.write_text(json.dumps(json.loads(before) | {"autoMemoryDirectory": "~/vault"}))
-    try:
+@pytest.mark.parametrize("file", ["home/.claude/settings.json", "project/.claude/settings.local.json"])
+def test_a_folder_that_settings_name_is_refused(desk: Desk, memory: Path, file: str) -> None:
+    with settings_with(desk, file, autoMemoryDirectory="~/vault"):
         folder = memory_folder(work(desk))
         assert folder == desk.home / "vault"
         run = work(desk, [call("Write", file_path=str(folder / "MEMORY.md"), content="x")])
@@ -114,25 +141,31 @@ def test_a_folder_that_the_persons_settings_name_is_refused(desk: Desk, memory: 
         assert is_error
         assert instructions.GUARD in why
         assert not (folder / "MEMORY.md").exists()
-    finally:
-        settings.write_text(before)
 
 
 @pytest.mark.parametrize("file", ["home/.claude/settings.json", "project/.claude/settings.local.json"])
 def test_switched_off_the_client_reads_no_memory_and_names_no_folder(desk: Desk, memory: Path, file: str) -> None:
-    settings = desk.home.parent / file
-    settings.parent.mkdir(exist_ok=True)
-    before = settings.read_text() if settings.exists() else None
     assert EARLIER.strip() in json.dumps(work(desk).requests[0], ensure_ascii=False), "it is on, and read"
-    settings.write_text(json.dumps(json.loads(before or "{}") | {"autoMemoryEnabled": False}))
-    try:
+    with settings_with(desk, file, autoMemoryEnabled=False):
         asked = json.dumps(work(desk).requests[0], ensure_ascii=False)
         assert EARLIER.strip() not in asked
         assert str(memory) not in asked
         (found,) = [each for each in desk.mem("doctor")["checks"] if each["link"] == "memory"]
         assert "is off" in found["message"]
-    finally:
-        settings.write_text(before) if before is not None else settings.unlink()
+
+
+def test_a_client_whose_folder_is_elsewhere_is_guarded_there(desk: Desk, tmp_path: Path) -> None:
+    elsewhere = Elsewhere(desk.home, desk.project, tmp_path / "claude")
+    elsewhere.mem("install", "--client", "claude-code", "--guard-auto-memory")
+    folder = memory_folder(work(elsewhere))
+    assert folder.is_relative_to(elsewhere.config)
+    run = work(elsewhere, [call("Write", file_path=str(folder / "MEMORY.md"), content="x")])
+    ((is_error, why),) = results(run)
+    assert is_error
+    assert instructions.GUARD in why
+    stop(elsewhere)
+    elsewhere.mem("uninstall", "--client", "claude-code")
+    assert not (elsewhere.config / "settings.json").exists()
 
 
 def test_without_the_guard_the_client_keeps_its_memory_as_before(desk: Desk, memory: Path) -> None:
