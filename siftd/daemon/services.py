@@ -219,8 +219,11 @@ class Services:
             log.warning("transcripts_not_read", error=error.code)
 
     async def sync_notes(self, session_id: str, folder: str | None, trigger: Trigger) -> None:
-        """Bring the notes up to date of what a session was about, once its transcript has been read."""
+        """Bring the notes up to date of what a session was about, once all of it is taken in, and its facts are."""
+        if self._is_off(session_id):
+            return
         await self.read_transcripts()
+        await self.consolidator.tick()
         await self.notes_sync.note(session_id, folder or self.workspace.root, trigger)
 
     def _is_off(self, session_id: str) -> bool:

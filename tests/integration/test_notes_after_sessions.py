@@ -87,7 +87,7 @@ def test_what_a_session_leaves_is_in_the_notes_and_in_the_next_sessions_brief(pl
     place.hook(tool_call(1, cwd=str(place.folder)))
     assert place.hook(ended("SessionEnd", cwd=str(place.folder), reason="exit")).is_silent
     state = Path(made["folder"], "state.md")
-    wait_until("the note is taken in", lambda: "The nightly build needs two keys" in state.read_text())
+    wait_until("the note is taken in", lambda: "two keys" in state.read_text(), seconds=120)
     kept = Path(place.paths.brief)
     wait_until("the kept brief says so", lambda: kept.exists() and "(session-end)" in kept.read_text())
     [project] = json.loads(mem(place, "notes", "status", "--json"))["projects"]
@@ -105,3 +105,17 @@ def test_a_timer_runs_the_sweep_with_no_session_no_daemon_and_nothing_of_a_shell
     subprocess.run(["/bin/sh", "-c", command], env=environ, cwd="/", check=True)
     assert "The nightly build needs two keys" in Path(made["folder"], "state.md").read_text()
     assert place.pid() is None, "it needs no daemon, and starts none"
+
+
+def test_what_a_person_decided_in_a_session_is_in_the_notes_once_it_has_ended(place: Place) -> None:
+    """Facts are taken at a tick: the sync that a session's end starts waits for one, and for no timer."""
+    made = json.loads(mem(place, "notes", "init", "--json"))["project"]
+    place.configure(memory__consolidator__tickMs=3_600_000)
+    place.start()
+    cwd = str(place.folder)
+    place.hook(ended("UserPromptSubmit", cwd=cwd, prompt="We use pnpm here, not npm, because of the monorepo."))
+    place.hook(tool_call(1, cwd=cwd))
+    place.hook(ended("Stop", cwd=cwd, last_assistant_message="Installed with pnpm."))
+    place.hook(ended("SessionEnd", cwd=cwd, reason="exit"))
+    decisions = Path(made["folder"], "decisions.md")
+    wait_until("the decision is written down", lambda: "pnpm" in decisions.read_text(), seconds=120)
