@@ -23,7 +23,7 @@ from siftd.errors import SiftdError
 from siftd.notes import registry
 from siftd.resources import entry_point
 from siftd.wire.environment import of_daemon
-from siftd.workspace.paths import Home
+from siftd.workspace.paths import Home, WorkspacePaths
 
 log = structlog.get_logger()
 
@@ -37,16 +37,19 @@ class NotesSync:
 
     def __init__(
         self,
-        home: Home,
+        paths: WorkspacePaths,
+        root: str,
         is_off: Callable[[str], bool],
         run: Run | None = None,
         *,
         excluded: Sequence[str] = (),
         on_end: Callable[[], object] = bool,
     ) -> None:
-        """`is_off` says whether nothing of a session, or of any, is captured; `excluded` are folders without notes;
-        `on_end` is called after each process."""
-        self._home = home
+        """`root` is the workspace's folder; `is_off` says whether nothing of a session, or of any, is captured;
+        `excluded` are folders without notes; `on_end` is called after each process."""
+        self._home = paths.home
+        self._key = paths.key
+        self._root = root
         self._is_off = is_off
         self._excluded = excluded
         self._run = run or _run
@@ -72,14 +75,18 @@ class NotesSync:
             self._request(project, trigger)
 
     def _find(self, folder: str) -> list[str]:
-        """Return the projects that a folder is in. None for the folders of siftd itself: in one a curator works."""
+        """Return the projects that a session in a folder is of: those that the folder is in, and the workspace's own,
+        whose worktrees may lie anywhere. None for the folders of siftd itself: in one a curator works."""
         real = os.path.realpath(folder)
         own = os.path.realpath(self._home.root)
         if f"{real}/".startswith(f"{own}/"):
             return []
         known = registry.load(self._home)
         return [
-            each.id for each in known.projects if each.covers(real) and not known.is_excluded(each.path, self._excluded)
+            each.id
+            for each in known.projects
+            if (each.covers(real) or (each.workspace, each.path) == (self._key, self._root))
+            and not known.is_excluded(each.path, self._excluded)
         ]
 
     def _request(self, project: str, trigger: Trigger) -> None:

@@ -122,7 +122,8 @@ class Services:
         )
         self.injector = ContextInjector(storage, self.store, self.searching, self.pods)
         self.notes_sync = NotesSync(
-            self.paths.home,
+            self.paths,
+            self.workspace.root,
             self._is_off,
             excluded=self.settings.notes_exclude,
             on_end=self.injector.note_change,

@@ -6,13 +6,13 @@ import asyncio
 import json
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from siftd.daemon import notes_sync
-from siftd.daemon.notes_sync import NotesSync
+from siftd.daemon.notes_sync import NotesSync, Run
 from siftd.notes import registry
 from siftd.notes.layout import Project, project_id
 from siftd.workspace.paths import Home
@@ -86,6 +86,13 @@ async def has_ended(sync: NotesSync) -> None:
             await asyncio.sleep(0)
 
 
+def syncing(
+    home: Home, is_off: Callable[[str], bool] | None = None, run: Run | None = None, root: str = "/src/elsewhere"
+) -> NotesSync:
+    """Return what starts syncs in the daemon of the workspace `k`."""
+    return NotesSync(home.for_workspace("k"), root, is_off or never, run)
+
+
 def never(session_id: str) -> bool:
     return False
 
@@ -95,7 +102,7 @@ async def test_the_project_that_a_session_was_in_is_synced_and_its_neighbour_by_
 ) -> None:
     proj, other, outer = register(home, tmp_path / "x/proj", tmp_path / "x/proj-other", tmp_path / "x")
     slow = Slow()
-    sync = NotesSync(home, never, slow)
+    sync = syncing(home, run=slow)
     (tmp_path / "x/proj/src").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "x/proj/src")
     await sync.note("s", str(tmp_path / "link"), "session-end")
@@ -109,10 +116,21 @@ async def test_the_project_that_a_session_was_in_is_synced_and_its_neighbour_by_
     slow.end()
 
 
+async def test_a_session_in_a_worktree_elsewhere_is_one_of_its_workspaces_project(home: Home, tmp_path: Path) -> None:
+    inner, project, other = register(home, tmp_path / "proj/inner", tmp_path / "proj", tmp_path / "other")
+    slow = Slow()
+    sync = syncing(home, run=slow, root=str((tmp_path / "proj").resolve()))
+    await sync.note("s", str(tmp_path / "worktree"), "session-end")
+    await slow.has_started()
+    slow.end()
+    await has_ended(sync)
+    assert (slow.triggers(project), slow.triggers(inner), slow.triggers(other)) == (["session-end"], [], [])
+
+
 async def test_one_runs_at_a_time_and_what_comes_meanwhile_is_done_once(home: Home, tmp_path: Path) -> None:
     [project] = register(home, tmp_path / "proj")
     slow = Slow()
-    sync = NotesSync(home, never, slow)
+    sync = syncing(home, run=slow)
     await sync.note("s", str(tmp_path / "proj"), "pre-compact")
     await slow.has_started()
     for _ in range(5):
@@ -129,7 +147,7 @@ async def test_one_runs_at_a_time_and_what_comes_meanwhile_is_done_once(home: Ho
 async def test_nothing_is_started_for_a_session_that_is_not_captured(home: Home, tmp_path: Path) -> None:
     register(home, tmp_path / "proj")
     slow = Slow()
-    sync = NotesSync(home, lambda session: session == "off", slow)
+    sync = syncing(home, lambda session: session == "off", slow)
     await sync.note("off", str(tmp_path / "proj"), "session-end")
     assert not sync.is_running
     await sync.note("on", str(tmp_path / "proj"), "session-end")
@@ -141,7 +159,7 @@ async def test_nothing_is_started_for_a_project_without_notes_or_one_that_is_exc
     home: Home, tmp_path: Path
 ) -> None:
     slow = Slow()
-    sync = NotesSync(home, never, slow)
+    sync = syncing(home, run=slow)
     await sync.note("s", str(tmp_path / "proj"), "session-end")
     register(home, tmp_path / "out/proj", excluded=[tmp_path / "out"])
     await sync.note("s", str(tmp_path / "proj"), "session-end")
@@ -153,7 +171,7 @@ async def test_nothing_is_started_for_a_session_in_siftds_own_home(home: Home, t
     """A curator works there; a person whose whole folder has notes would have it start another one for ever."""
     register(home, tmp_path)
     slow = Slow()
-    sync = NotesSync(home, never, slow)
+    sync = syncing(home, run=slow)
     await sync.note("s", f"{home.folder}/notes/1/curator", "session-end")
     assert not sync.is_running
 
@@ -162,7 +180,7 @@ async def test_a_registry_that_cannot_be_read_costs_no_session_anything(home: Ho
     register(home, tmp_path / "proj")
     Path(home.folder, "notes/registry.json").write_text("{")
     slow = Slow()
-    sync = NotesSync(home, never, slow)
+    sync = syncing(home, run=slow)
     await sync.note("s", str(tmp_path / "proj"), "session-end")
     assert not sync.is_running
 
@@ -175,7 +193,7 @@ async def test_the_process_has_nothing_of_the_daemons_and_leaves_nothing_behind(
     monkeypatch.setattr(notes_sync, "entry_point", lambda: str(tmp_path / "entry.py"))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-planted")
     monkeypatch.setenv("PYTHONPATH", "/planted")
-    sync = NotesSync(home, never)
+    sync = syncing(home)
     with (tmp_path / "held").open("w"):
         await sync.note("s", str(tmp_path / "proj"), "session-end")
         await has_ended(sync)
@@ -197,7 +215,7 @@ async def test_a_process_that_cannot_be_started_is_tried_again_at_the_next_end(h
             started.set()
             raise OSError(11, "no process can be had")
 
-    sync = NotesSync(home, never, run)
+    sync = syncing(home, run=run)
     for _ in range(2):
         await sync.note("s", str(tmp_path / "proj"), "session-end")
         assert sync.is_running

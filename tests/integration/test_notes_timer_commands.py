@@ -116,6 +116,18 @@ def test_doctor_says_what_a_timer_names_and_is_gone(person: Person, cron: Path) 
     assert notes_findings(person) == [("note", "the timer is another siftd's, or was edited")]
 
 
+def test_doctor_says_whose_notes_could_not_be_brought_up_to_date(person: Person, cron: Path) -> None:
+    person.mem("install", "--notes")
+    [project] = json.loads(person.mem("notes", "status", "--json")[1])["projects"]
+    archive = Path(project["folder"], "archive")
+    archive.rmdir()
+    archive.symlink_to(person.home)
+    assert person.mem("notes", "sync")[0] == FAILED
+    assert [state for state, message in notes_findings(person) if "the last sync failed" in message] == ["problem"]
+    person.project.rename(person.project.with_name("moved"))
+    assert [state for state, message in notes_findings(person) if "is gone" in message] == ["note"]
+
+
 def test_a_timer_alone_is_no_client_that_is_wired(person: Person, cron: Path) -> None:
     person.mem("notes", "install-timer")
     checks = json.loads(person.mem("doctor", "--json")[1])["checks"]

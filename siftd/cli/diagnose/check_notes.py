@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from siftd.cli.context import Context
 from siftd.errors import SiftdError
 from siftd.finding import Finding
-from siftd.notes import registry
+from siftd.notes import last, registry
+from siftd.notes.layout import Bookkeeping
 from siftd.notes.timers.installing import Standing, find_timer
 from siftd.notes.timers.order import EVERY_MINUTES
 
@@ -15,7 +18,8 @@ _REMEDY = "run `mem notes install-timer`"
 
 
 def check_notes(context: Context) -> Iterator[Finding]:
-    """Yield how the timer stands; nothing where there is none and no project has notes."""
+    """Yield how the timer stands, and which projects' notes could not be brought up to date; nothing where there is no
+    timer and no project has notes."""
     try:
         projects = registry.load(context.home).projects
         standing = find_timer(context.home, context.environ, context.user_home)
@@ -27,6 +31,13 @@ def check_notes(context: Context) -> Iterator[Finding]:
     elif projects:
         message = "no timer brings the notes up to date: sessions' ends do, where a daemon hears of them"
         yield Finding("notes", "note", message, _REMEDY)
+    for project in projects:
+        if not Path(project.path).is_dir():
+            message = f"{project.path} has notes and is gone"
+            yield Finding("notes", "note", message, f"`mem notes exclude {shlex.quote(project.path)}` takes it out")
+        elif problem := last.load(Bookkeeping(context.home, project.id)).problem:
+            message = f"{project.name}: the last sync failed: {problem}"
+            yield Finding("notes", "problem", message, f"mend that, then `mem notes sync --project {project.id}`")
 
 
 def _check_timer(standing: Standing) -> Finding:
