@@ -140,6 +140,28 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, ts INTEGER NOT NULL);
 
+CREATE TABLE note_files (
+    id INTEGER PRIMARY KEY,
+    project TEXT NOT NULL,
+    file TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    inode INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    UNIQUE (project, file)
+);
+
+CREATE TABLE notes (
+    id INTEGER PRIMARY KEY,
+    file_id INTEGER NOT NULL REFERENCES note_files (id) ON DELETE CASCADE,
+    line INTEGER NOT NULL,
+    heading TEXT NOT NULL,
+    text TEXT NOT NULL
+);
+
+CREATE VIRTUAL TABLE notes_fts USING fts5 (
+    text, heading, content = 'notes', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
+
 CREATE TABLE opt_outs (
     session_id TEXT NOT NULL,
     since INTEGER NOT NULL,
@@ -299,6 +321,8 @@ CREATE INDEX injections_by_fact ON injections (fact_id);
 
 CREATE INDEX injections_by_session ON injections (session_id, ts);
 
+CREATE INDEX notes_by_file ON notes (file_id, line);
+
 CREATE INDEX members_by_fact ON pod_members (fact_id);
 
 CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
@@ -382,6 +406,23 @@ SELECT id, ts, updated_ts, category AS type, text, tags, project, importance, co
        session_id, source, pinned, uid, words, said_by, waits FROM facts;
 
 CREATE VIEW memory_links AS SELECT from_id, to_id, relation, ts FROM fact_links;
+
+CREATE TRIGGER note_files_deleted AFTER DELETE ON note_files BEGIN
+    DELETE FROM notes WHERE file_id = old.id;
+END;
+
+CREATE TRIGGER notes_deleted AFTER DELETE ON notes BEGIN
+    INSERT INTO notes_fts (notes_fts, rowid, text, heading) VALUES ('delete', old.id, old.text, old.heading);
+END;
+
+CREATE TRIGGER notes_inserted AFTER INSERT ON notes BEGIN
+    INSERT INTO notes_fts (rowid, text, heading) VALUES (new.id, new.text, new.heading);
+END;
+
+CREATE TRIGGER notes_updated AFTER UPDATE OF id, text, heading ON notes BEGIN
+    INSERT INTO notes_fts (notes_fts, rowid, text, heading) VALUES ('delete', old.id, old.text, old.heading);
+    INSERT INTO notes_fts (rowid, text, heading) VALUES (new.id, new.text, new.heading);
+END;
 
 CREATE TRIGGER pods_deleted AFTER DELETE ON pods BEGIN
     DELETE FROM pod_members WHERE pod_id = old.id;

@@ -17,19 +17,22 @@ SETTINGS_BYTES_MAX = 32 * 1024 * 1024
 """Claude Code keeps what it knows of every project in one file, which grows to some megabytes."""
 
 
-def open_regular(path: str, *, follow: bool = False) -> BinaryIO:
-    """Open a regular file for reading. Anything else, and a link unless `follow`, is an OSError."""
+def open_regular(path: str, *, follow: bool = False, folder: int | None = None) -> BinaryIO:
+    """Open a regular file for reading. Anything else, and a link unless `follow`, is an OSError.
+
+    With `folder`, an open one, the path is looked up in it.
+    """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
-    file = os.fdopen(os.open(path, flags), "rb")
+    file = os.fdopen(os.open(path, flags, dir_fd=folder), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(errno.EINVAL, "it is not a regular file", path)
     return file
 
 
-def read(path: str, bytes_max: int, *, follow: bool = False) -> bytes:
+def read(path: str, bytes_max: int, *, follow: bool = False, folder: int | None = None) -> bytes:
     """Return what a regular file holds. More than `bytes_max` of it is an OSError, as is whatever else it is."""
-    with open_regular(path, follow=follow) as file:
+    with open_regular(path, follow=follow, folder=folder) as file:
         data = file.read(bytes_max + 1)
     if len(data) > bytes_max:
         raise OSError(errno.EFBIG, f"it is longer than {bytes_max} bytes", path)

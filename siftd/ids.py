@@ -1,6 +1,12 @@
 """The ids by which things are cited: `e12` an event, `s7` a summary, `m3` a memory of this project, `g3` one for every
 project. They are read with or without `#`, in any case, and written without.
 
+    n:decisions.md:14            an entry of the notes: the file, and the line in it that the entry begins in or holds
+    n:archive/2026-11.md:3
+    n:api/decisions.md:14        of the project `api`, where several projects of one workspace have notes
+
+A note has no number of its own: its id tells a place, and whoever edits the file moves what stands there.
+
 Whatever prints or takes an id asks here: the command line, `/mem`, the agent's tools, the socket, the ledger.
 """
 
@@ -11,17 +17,53 @@ import re
 from siftd.errors import RequestInvalid
 
 EVENT, SUMMARY, MEMORY, GLOBAL_MEMORY = KINDS = ("e", "s", "m", "g")
-HINT = "ids look like e12 (an event), s7 (a summary), m3 or g3 (a memory)"
+NOTE = "n"
+HINT = "ids look like e12 (an event), s7 (a summary), m3 or g3 (a memory), n:todo.md:9 (a note)"
 _ID = re.compile(r"#?([esmg]?)([0-9]{1,18})", re.IGNORECASE)
-_IN_TEXT = re.compile(r"(?<![\w#/-])#?([esmg][0-9]{1,18})(?![\w-])")
+_PROJECT = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
+_NOTE_FILE = r"(?:(?:state|decisions|mistakes|todo)\.md|archive/[0-9]{4}-[0-9]{2}\.md)"
+_PROJECT_NAME = re.compile(_PROJECT)
+_NOTE = re.compile(rf"#?n:(?:({_PROJECT})/)?({_NOTE_FILE}):([0-9]{{1,7}})", re.IGNORECASE)
+_IN_TEXT = re.compile(rf"(?<![\w#/-])#?([esmg][0-9]{{1,18}}|n:(?:{_PROJECT}/)?{_NOTE_FILE}:[0-9]{{1,7}})(?![\w-])")
+
+
+class Note:
+    """An entry of the notes, by where it stands. A plain class: `mem` would wait for `typing`."""
+
+    __slots__ = ("file", "line", "project")
+
+    def __init__(self, file: str, line: int, project: str | None = None) -> None:
+        """No project: that of the workspace whose notes alone are there."""
+        self.file = file
+        self.line = line
+        self.project = project
 
 
 def parse(text: str, kind: str = EVENT) -> tuple[str, int]:
     """Return (kind, number) of an id; a bare number is one of `kind`. Raises RequestInvalid."""
     match = _ID.fullmatch(text.strip())
+    if match is None and parse_note(text) is not None:
+        raise RequestInvalid("a note is a place in a file", hint="`mem show` prints it; the file is yours to edit")
     if match is None:
         raise RequestInvalid("invalid id", hint=HINT)
     return match[1].lower() or kind, int(match[2])
+
+
+def parse_note(text: str) -> Note | None:
+    """Return what a note's id names; None for any other text."""
+    match = _NOTE.fullmatch(text.strip())
+    return None if match is None else Note(match[2].lower(), int(match[3]), match[1])
+
+
+def cite_note(note: Note) -> str:
+    """Return how a note is cited."""
+    project = f"{note.project}/" if note.project else ""
+    return f"{NOTE}:{project}{note.file}:{note.line}"
+
+
+def can_name_notes(name: str) -> bool:
+    """Whether a project's name can stand in an id."""
+    return _PROJECT_NAME.fullmatch(name) is not None
 
 
 def parse_number(text: str, kind: str) -> int:

@@ -22,7 +22,7 @@ GROUPS = {
     "Find": {
         "search": "find what was done, decided or seen",
         "timeline": "what happened around an event, or last",
-        "show": "the whole of an event (e12), a summary (s7) or a memory (m3)",
+        "show": "the whole of an event (e12), a summary (s7), a memory (m3) or a note (n:todo.md:9)",
         "sessions": "the sessions, newest first",
         "session": "one session whole: what was asked, said and done",
         "conversations": "sessions that were named, and what they follow up on; one's tree",

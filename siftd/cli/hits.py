@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from siftd.wire.requests import EventLine, Goal, Hit
+    from siftd.wire.requests import EventLine, Goal, Hit, NoteHit
 
 LINES_MAX = 4
 """Of one hit, unless all of it is wanted."""
@@ -62,6 +62,19 @@ def say_hits(hits: Sequence[Hit], query: str, *, is_full: bool, names_clients: b
     if hits:
         where = f"--workspace {shlex.quote(hits[0]['workspace'])} " if "workspace" in hits[0] else ""
         say(paint(f"\n`mem {where}show {hits[0]['id']}` shows all of one", "dim"))
+
+
+def say_notes(notes: Sequence[NoteHit], query: str, *, is_full: bool) -> None:
+    """Print notes behind the hits, each under the headings that it stands below."""
+    words = _words(query)
+    width = max(40, min(columns(), 120))
+    say(paint("notes, which people and siftd write", "dim"))
+    for note in notes:
+        where = f"{clean(note['workspace'])}  " if "workspace" in note else ""
+        archived = "  archived" if note["archived"] else ""
+        say(f"  {paint(note['id'], 'cyan')}  {paint(where + clean(note['heading']) + archived, 'dim')}")
+        for line in _wrapped(" ".join(note["text"].split()), max(20, width - 6), sys.maxsize if is_full else LINES_MAX):
+            say(f"      {_bright(line, words)}")
 
 
 def say_events(events: Sequence[EventLine], *, is_full: bool) -> None:

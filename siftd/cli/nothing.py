@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ANSWERS: dict[str, dict[str, Any]] = {
-    "search": {"hits": [], "degraded": None, "clients": [], "ms": 0.0},
+    "search": {"hits": [], "notes": [], "degraded": None, "clients": [], "ms": 0.0},
     "timeline": {"events": [], "clients": []},
     "sessions": {"sessions": [], "nextCursor": None, "clients": []},
     "memories": {"memories": [], "nextCursor": None},

@@ -30,6 +30,8 @@ TAKE_IN = "take in"
 """The pass that takes in what waits."""
 HIDE = "hide"
 """The pass that takes out of what was stored what sessions have redacted since."""
+NOTES = "index notes"
+"""The pass that reads files of notes which have changed."""
 
 FAILURES_REPORTED = 3
 """Failures in a row from which on a person hears of them: a lock on the database is over sooner."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from siftd.consolidate.consolidator import HIDE, TAKE_IN, Consolidator
+from siftd.consolidate.consolidator import HIDE, NOTES, TAKE_IN, Consolidator
 from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.fact_passes import FactExtraction, FactLearning
 from siftd.consolidate.fact_settling import FactSettling
@@ -39,6 +39,7 @@ from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.daemon.ingest.transcripts import Transcripts
 from siftd.daemon.intents import Intents
 from siftd.daemon.maintenance import Maintenance
+from siftd.daemon.notes_index import NotesIndex
 from siftd.daemon.notes_sync import NotesSync, Trigger
 from siftd.daemon.pod_access import PodAccess
 from siftd.daemon.sampling import Samplers
@@ -128,6 +129,7 @@ class Services:
             excluded=self.settings.notes_exclude,
             on_end=self.injector.note_change,
         )
+        self.notes = NotesIndex(self.paths, storage.secret, self.store, self.intake)
         indexer = RawIndexer(self.store, storage.crash_guard)
         superseder = Superseder(
             self.store, self.store.index, self.clock, cosine=self.settings.memory_consolidator_supersede_cosine
@@ -169,6 +171,7 @@ class Services:
             *self._fact_passes(),
             FactSettling(self.store, self.intents.keep, self.clock, archive_days=self.settings.facts_archive_days),
             TickTask("maintain", self._keep_up),
+            TickTask(NOTES, self.notes.refresh),
         ]
         self.consolidator = Consolidator(
             passes=passes,

@@ -42,6 +42,7 @@ async def info(services: Services) -> InfoAnswer:
             pending_seq(c),
         )
     )
+    note_entries, note_files = await services.notes.count()
     pending = services.forgetter.pending or (["it is being erased"] if unerased is not None else [])
     file_problem = await services.searching.file_problem()
     files = segments(paths.wal)
@@ -58,6 +59,7 @@ async def info(services: Services) -> InfoAnswer:
             "rssBytes": resident_bytes(),
         },
         "counts": counts,
+        "notes": {"entries": note_entries, "files": note_files},
         "backend": services.backends.state(),
         "embedder": {
             "name": storage.embedder.name,

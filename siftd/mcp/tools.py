@@ -13,7 +13,7 @@ from siftd.mcp.link import AT, Link
 from siftd.mcp.shown import ABOUT, fenced
 from siftd.timestamps import parse_moment
 from siftd.wire.asking import Brief, Filters, Info, Remember, Search, Show, Supersede, Timeline
-from siftd.wire.requests import EventLine, Found, Shown
+from siftd.wire.requests import EventLine, Found, NoteHit, Shown
 from siftd.wire.requests import Hit as FoundHit
 
 HIT_CHARS_MAX = 400
@@ -101,6 +101,7 @@ class Tools:
         answer: Found = self._link.ask_every_project(request) if all_projects else self._link.ask(request)
         several = len(answer["clients"]) > 1
         hits = [_found(each, names_client=several) for each in _by_session(answer["hits"], limit)]
+        hits += map(_noted, answer["notes"])
         note = f"degraded: {answer['degraded']}" if answer["degraded"] else ""
         return {"about": ABOUT, "hits": hits, "note": note if hits else self._why_nothing(query, filters, note)}
 
@@ -147,7 +148,7 @@ class Tools:
         offset: Annotated[int, Field(ge=0)] = 0,
     ) -> str:
         """The whole of one id as text (e12 an event with its input and output, s7 a summary with its event, m3 a memory
-        with its links). Long ones come in parts."""
+        with its links, n:todo.md:9 a note). Long ones come in parts."""
         whole = _as_text(self._link.ask_about(id, lambda cited: Show(id=cited))["item"])
         part = whole[offset : offset + SHOWN_CHARS_MAX]
         left = len(whole) - offset - len(part)
@@ -223,6 +224,14 @@ def _found(hit: FoundHit, *, names_client: bool) -> Hit:
     return _hit(hit["id"], hit["sessionId"], hit["ts"], what, hit["saidBy"], text)
 
 
+def _noted(note: NoteHit) -> Hit:
+    """Return a note as a line behind the hits: of no session, nobody's word."""
+    where = f" in {note['workspace']}" if AT in note["id"] else ""
+    archived = ", archived" if note["archived"] else ""
+    line = _hit(note["id"], None, 0, f"note{archived}: {note['heading']}{where}", "note", note["text"])
+    return {**line, "when": ""}
+
+
 def _by(row: FoundHit | EventLine, *, names_client: bool) -> str:
     """Return whose agent's program did it, where several have written."""
     return f" · {row['client']}" if names_client and row["client"] else ""
@@ -240,6 +249,9 @@ def _as_text(item: Shown) -> str:
             event = item["event"]
             line = f"s{item['id']} of e{item['eventId']} (words of: {item['saidBy']}): {item['text']}"
             return line if event is None else f"{line}\n\n{event['tool']}:\n{as_text(event['payload'])}"
+        case "note":
+            head = f"{item['id']} a note in {item['path']}: {item['heading']} (a file, nobody's word)"
+            return "\n".join([head, "", *item["before"], "", item["text"], "", *item["after"]])
     return json.dumps(item, ensure_ascii=False, separators=(",", ":"))
 
 

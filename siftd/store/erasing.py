@@ -83,6 +83,8 @@ TEXT_TABLES = {
     "opt_outs": "with their session's name",
     "meta": "the workspace's own path stays, and is told",
     "backfill_progress": "with any sweep",
+    "notes": "with any sweep: made again of their files",
+    "notes_fts": "with `notes`, and merged",
     "events_fts": "with `event_words`, and merged",
     "summaries_fts": "with `summaries`, and merged",
     "summaries_trigrams": "with `summaries`, and merged",
@@ -108,6 +110,7 @@ TEXTLESS_TABLES = {
     "transcript_cursors": "keyed hashes",
     "vector_changes": "ids",
     "migrations": "names of our files",
+    "note_files": "names of projects and of our files, times",
 }
 """The other tables, and what they hold."""
 

@@ -42,7 +42,7 @@ _OURS = frozenset(
 )
 """Columns of text that hold nobody's words, or what is derived and goes. All others are scrubbed, in new tables too."""
 _TABLES = """
-SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('events', 'summary_cache')
+SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('events', 'summary_cache', 'notes', 'note_files')
 AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE 'CREATE VIRTUAL%' AND sql NOT LIKE '%WITHOUT ROWID%' ORDER BY name
 """
 _WITHOUT_ROWID = {
@@ -55,7 +55,8 @@ _WITHOUT_ROWID = {
         "UPDATE meta SET value = ? WHERE key = 'root' AND value = ?",
     ),
 }
-"""What holds somebody's words in the tables of names and numbers. `backfill_progress` goes with the sweep."""
+"""What holds somebody's words in the tables of names and numbers. `backfill_progress` goes with the sweep, the index of
+the notes before it."""
 _SUMMARIES = "SELECT id, event_id FROM summaries"
 _PENDING = "scrub_asked"
 DONE = "scrub_done"

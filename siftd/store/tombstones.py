@@ -17,6 +17,7 @@ backfill, import, replay, rebuild. Names are hashes keyed by the workspace's sec
     title      hash of a session's id: what it was called, as a conversation   } up to `until`; the rest of what
     folder     hash of the folder that a session was in                        } holds them stays
     pod        hash of a pod's type and external id
+    note       hash of what an entry of the notes says     the seq of that record; it goes when no file holds the entry
 
 A time may have been taken from a clock that was wrong: "everything until 2037". Therefore it covers of the log and the
 rows only what came before its own record, and of what arrives as it happens only what is before the end of it. What is
@@ -86,6 +87,10 @@ class Keys:
 
     def pod(self, kind: str, external_id: str) -> str:
         return self._hash("pod", kind, external_id)
+
+    def note(self, said: str) -> str:
+        """Of an entry of the notes (`siftd.notes.entries.said`)."""
+        return self._hash("note", said)
 
     def equal(self, session_id: str, input_hash: str) -> str:
         return self._hash("equal", session_id, input_hash)
@@ -281,6 +286,7 @@ def bury(connection: sqlite3.Connection, payload: dict[str, Any], record: Record
     for kind in _NAMES:
         rows = ([*each, None][:2] if isinstance(each, list) else (each, None) for each in payload.get(kind, ()))
         connection.executemany(_INSERT, [(kind, str(key), detail) for key, detail in rows])
+    connection.executemany(_INSERT, [("note", key, str(record.seq)) for key in payload.get("note", ())])
     since, until = payload.get("since", 0), payload.get("until", record.ts)
     for kind in ("session", "file", "title", "folder", "pod"):
         spans = [(kind, key, since, until, str(record.seq)) for key in payload.get(kind, ())]
@@ -323,6 +329,12 @@ def first_pending_seq(connection: sqlite3.Connection) -> int | None:
 def note_done(connection: sqlite3.Connection, seq: int, now_ms: int) -> None:
     """Nothing that was forgotten up to record `seq` is in any file of ours any more."""
     connection.execute("UPDATE forgets SET done_ts = ? WHERE seq <= ? AND done_ts IS NULL", (now_ms, seq))
+    connection.execute("DELETE FROM tombstones WHERE kind = 'note' AND CAST(detail AS INTEGER) <= ?", (seq,))
+
+
+def notes_to_go(connection: sqlite3.Connection) -> frozenset[str]:
+    """Return the keys of the entries that notes may still hold. Nobody is kept from writing one again later."""
+    return frozenset(str(row[0]) for row in connection.execute("SELECT key FROM tombstones WHERE kind = 'note'"))
 
 
 def _pod_of(payload_json: bytes, otherwise_ts: int = 0) -> tuple[str, str, int]:

@@ -17,7 +17,10 @@ from siftd.workspaces.listing import Known, iter_known
 from siftd.workspaces.stopping import end_borrowed
 
 if TYPE_CHECKING:
-    from siftd.wire.requests import Found, Hit, Search
+    from siftd.wire.requests import Found, Hit, NoteHit, Search
+
+NOTES_MAX = 3
+"""Of all workspaces, as of one."""
 
 
 def search_every_project(asking: WorkspaceClient, request: Search) -> Found:
@@ -27,6 +30,7 @@ def search_every_project(asking: WorkspaceClient, request: Search) -> Found:
     each, and told once. What is excluded is not asked: nothing is started there.
     """
     hits: dict[tuple[str, str], Hit] = {}
+    notes: list[NoteHit] = []
     degraded: list[str] = []
     clients: set[str] = set()
     for known, root in _iter_askable(asking):
@@ -48,10 +52,17 @@ def search_every_project(asking: WorkspaceClient, request: Search) -> Found:
             is_shared = hit["id"].startswith("g")
             placed: Hit = hit if is_shared else {**hit, "workspace": root}
             hits.setdefault(("" if is_shared else root, hit["id"]), placed)
+        notes += [{**note, "workspace": root} for note in answer["notes"]]
         if answer["degraded"]:
             degraded.append(f"{root}: {answer['degraded']}")
     best = sorted(hits.values(), key=lambda hit: -hit["score"])[: message_of(request)["k"]]
-    return {"hits": best, "degraded": "; ".join(degraded) or None, "clients": sorted(clients)}
+    notes.sort(key=lambda note: (note["archived"], -note["score"]))
+    return {
+        "hits": best,
+        "notes": notes[:NOTES_MAX],
+        "degraded": "; ".join(degraded) or None,
+        "clients": sorted(clients),
+    }
 
 
 def find_workspace_at(asking: WorkspaceClient, folder: str) -> WorkspaceClient:

@@ -53,6 +53,26 @@ def test_ids_are_found_in_a_text(cited: list[tuple[str, int]]) -> None:
     assert ids.find("".join(f"/src/{each}/x-{each} a{each}" for each in written)) == []
 
 
+@pytest.mark.parametrize("cited", ["n:state.md:1", "n:archive/2026-11.md:30", "n:api/todo.md:9", "n:archive/todo.md:2"])
+def test_a_note_is_cited_by_its_place_and_is_nothing_with_a_number(cited: str) -> None:
+    for typed in (cited, f"#{cited}", cited.upper(), f" {cited}\n"):
+        note = ids.parse_note(typed)
+        assert note is not None
+        assert ids.cite_note(note).lower() == cited
+    assert not ids.is_id(cited)
+    with pytest.raises(RequestInvalid, match="a place in a file"):
+        ids.parse(cited)
+    assert ids.find(f"see {cited}, or /x/{cited}, and e1") == [cited, "e1"]
+
+
+@pytest.mark.parametrize(
+    "text", ["n:other.md:1", "n:state.md", "n:../state.md:1", "n:a/b/state.md:1", "n:archive/x.md:1"]
+)
+def test_no_other_file_is_a_note(text: str) -> None:
+    assert ids.parse_note(text) is None
+    assert ids.find(text) == []
+
+
 async def test_every_request_takes_them_as_they_are_printed(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         event = await memory.capture(1)

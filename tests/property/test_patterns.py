@@ -58,6 +58,8 @@ BOUNDED = {
     "siftd.embed.words._PART_BEYOND_ASCII": ONE_RUN,
     "siftd.embed.words._run": ONE_RUN,
     "siftd.embed.words._unspaced_start": "one character",
+    "siftd.notes.citations._PARTS": ONE_RUN,
+    "siftd.notes.entries": LINE,
     "siftd.other_memories.markdown": LINE,
     "siftd.other_memories.note_files._DATED": LINE,
     "siftd.redact.env_lines._ASSIGNMENT": LINE,

@@ -75,6 +75,7 @@ def _lines(state: State) -> list[tuple[str, str]]:
             f"{counts['summaries']:,}: {counts['embeddings']:,} embedded, {counts['superseded']:,} superseded",
         ),
         ("memories", f"{counts['memories']:,}"),
+        *_notes(state),
         ("backend", " ".join(filter(None, (backend["name"], backend["state"], backend["lastError"])))),
         ("tokens", _tokens(state.get("tokens"))),
         ("embedder", f"{embedder['name']} {embedder['state']}"),
@@ -92,6 +93,13 @@ def _lines(state: State) -> list[tuple[str, str]]:
         ("database", state["database"]),
         ("socket", state["socket"]),
     ]
+
+
+def _notes(state: State) -> list[tuple[str, str]]:
+    notes = state.get("notes")
+    if not notes or not notes["files"]:
+        return []
+    return [("notes", f"{notes['entries']:,} in {count(notes['files'], 'file')}")]
 
 
 def _dropped(captures: dict[str, int]) -> str:

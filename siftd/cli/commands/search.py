@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.commands.info import read_state
 from siftd.cli.context import Context
 from siftd.cli.diagnose.states import find_abnormal
-from siftd.cli.hits import parts_of, say_hits
+from siftd.cli.hits import parts_of, say_hits, say_notes
 from siftd.cli.numbers import positive
 from siftd.cli.output import clean, count, format_time, is_terminal, note, one_line, paint, say, say_json
 from siftd.errors import RequestInvalid
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from siftd.wire.requests import Found, Hit
+    from siftd.wire.requests import Found, Hit, NoteHit
 
 KINDS = ("summary", "event", "memory", "tool", "prompt", "stop", "text", "failure")
 _RETRIEVERS = {
@@ -66,20 +66,28 @@ def run(context: Context, options: Namespace) -> int:
         answer = search_every_project(context, request)
     else:
         answer = context.ask(request)
-    hits, degraded, clients = answer["hits"], answer["degraded"], answer["clients"]
+    hits, notes, degraded, clients = answer["hits"], answer["notes"], answer["degraded"], answer["clients"]
     if options.json:
-        say_json({"hits": hits, "degraded": degraded, "clients": clients})
+        say_json({"hits": hits, "notes": notes, "degraded": degraded, "clients": clients})
     else:
         if is_terminal() and not (options.oneline or options.explain):
             say_hits(hits, query, is_full=options.full, names_clients=len(clients) > 1)
+            if hits and notes:
+                say()
+            if notes:
+                say_notes(notes, query, is_full=options.full)
         else:
             for hit in hits:
                 _say_hit(hit, options.explain, names_client=len(clients) > 1)
+            for each in notes:
+                _say_note(each)
         if degraded:
             note(f"mem: {clean(degraded)}")
-    if not hits and options.all:
+    if hits or notes:
+        return 0
+    if options.all:
         note("mem: no match in any workspace")
-    elif not hits:
+    else:
         note(f"mem: {_why_nothing(context, bool(filters))}")
     return 0
 
@@ -106,6 +114,13 @@ def _say_hit(hit: Hit, is_explained: bool, *, names_client: bool) -> None:
     say(f"{paint(hit['id'], 'cyan')}{head[len(hit['id']) :]}  {text}")
     if is_explained:
         say(paint(f"       {_explain(hit)}", "dim"))
+
+
+def _say_note(found: NoteHit) -> None:
+    place = f"  {clean(found['workspace'])}" if "workspace" in found else ""
+    archived = ", archived" if found["archived"] else ""
+    head = f"{found['id']}{place}  note{archived} ({clean(found['heading'])})"
+    say(f"{paint(found['id'], 'cyan')}{head[len(found['id']) :]}  {one_line(found['text'], used=len(head) + 2)}")
 
 
 def _what(hit: Hit) -> str:

@@ -1,4 +1,4 @@
-"""`mem show`: the whole of one event, summary or memory."""
+"""`mem show`: the whole of one event, summary, memory or note."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from siftd.wire.requests import Memory, ShownEvent, Summary, SupersedingPair
+    from siftd.wire.requests import Memory, ShownEvent, ShownNote, Summary, SupersedingPair
 
 _DIFF = {"- ": "red", "+ ": "green"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="e12 (or 12) an event, s7 a summary, m3 or g3 a memory")
+    parser.add_argument(
+        "id", metavar="ID", help="e12 (or 12) an event, s7 a summary, m3 or g3 a memory, n:todo.md:9 a note"
+    )
 
 
 def run(context: Context, options: Namespace) -> int:
@@ -28,6 +30,8 @@ def run(context: Context, options: Namespace) -> int:
         say_json(item)
     elif item["kind"] == "event":
         _say_event(item)
+    elif item["kind"] == "note":
+        _say_note(item)
     elif item["kind"] == "memory":
         _say_memory(item, "g" if options.id.strip().startswith(("g", "#g")) else "m")
     else:
@@ -107,6 +111,18 @@ def _say_memory(memory: Memory, letter: str) -> None:
         }
     )
     say(clean(memory["text"]))
+
+
+def _say_note(note: ShownNote) -> None:
+    """Print an entry of a file with the lines around it, numbered as an editor does."""
+    say(paint(f"{note['id']}  {clean(note['path'])}", "bold"))
+    _say_fields({"under": note["heading"], "said by": "nobody: a file that people and siftd write"})
+    say()
+    own = note["text"].split("\n")
+    first = note["line"] - len(note["before"])
+    for number, line in enumerate([*note["before"], *own, *note["after"]], first):
+        shown = f"{number:>6}  {clean(line)}"
+        say(shown if note["line"] <= number < note["line"] + len(own) else paint(shown, "dim"))
 
 
 def _say_fields(fields: dict[str, Any]) -> None:

@@ -10,9 +10,11 @@ from siftd.consolidate.planning import salience
 from siftd.daemon.group_commit import Committer
 from siftd.daemon.handlers.answering import answers
 from siftd.daemon.handlers.sessions import find_session
+from siftd.daemon.notes_index import NotesIndex
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
+from siftd.filters import Filters
 from siftd.search.goals import in_short
 from siftd.search.unsummarised import summarise_now
 from siftd.store import event_views, facts, injection_ledger
@@ -59,22 +61,28 @@ class Finding:
         store: StoreAccess,
         searching: SearchAccess,
         committer: Committer,
+        notes: NotesIndex,
     ) -> None:
         self._store = store
         self._searching = searching
         self._committer = committer
+        self._notes = notes
 
     @answers(requests.Search)
     async def search(self, request: requests.Search) -> requests.SearchAnswer:
         started = time.perf_counter()
         found = await self._searching.search(request)
+        is_narrow = request.filters != Filters()  # no filter is of files
+        notes = [] if is_narrow else await self._notes.search(request.query)
         took = round((time.perf_counter() - started) * 1000, 2)
         behind = BEHIND if self._committer.is_behind else None
         degraded = "; ".join(filter(None, (found.degraded, behind))) or None
-        return {"hits": found.hits, "degraded": degraded, "ms": took, "clients": await self._clients()}
+        return {"hits": found.hits, "notes": notes, "degraded": degraded, "ms": took, "clients": await self._clients()}
 
     @answers(requests.Show)
     async def show(self, request: requests.Show) -> requests.ShowAnswer:
+        if (note := ids.parse_note(request.id)) is not None:
+            return {"item": await self._notes.show(note)}
         letter, number = ids.parse(request.id)
         if letter == "g":
             raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem show` asks it")

@@ -36,7 +36,12 @@ class Handlers:
         self._committer = services.committer
         groups: tuple[object, ...] = (
             self,
-            Finding(store=services.store, searching=services.searching, committer=services.committer),
+            Finding(
+                store=services.store,
+                searching=services.searching,
+                committer=services.committer,
+                notes=services.notes,
+            ),
             Summarising(
                 store=services.store,
                 consolidator=services.consolidator,

@@ -46,10 +46,26 @@ class Hit(TypedDict):
     """Where every workspace was asked: the folder that it is of."""
 
 
+class NoteHit(TypedDict):
+    """An entry of a file of notes (n:decisions.md:14): a file that people keep and siftd writes into, no one's word."""
+
+    id: str
+    heading: str
+    """Those above it, the nearest one last."""
+    text: str
+    archived: bool
+    score: float
+    """The share of the question that it holds."""
+    workspace: NotRequired[str]
+    """As of a hit."""
+
+
 class Found(TypedDict):
-    """What was found, best first; `degraded` says why a retriever is missing; `clients` have written here."""
+    """What was found, best first; notes beside it; `degraded` says why a retriever is missing; `clients` have written
+    here."""
 
     hits: list[Hit]
+    notes: list[NoteHit]
     degraded: str | None
     clients: list[str]
 
@@ -166,7 +182,20 @@ class ShownMemory(Memory):
     kind: Literal["memory"]
 
 
-Shown = ShownEvent | ShownSummary | ShownMemory
+class ShownNote(TypedDict):
+    """An entry of the notes as it stands in its file now, and the lines around it."""
+
+    kind: Literal["note"]
+    id: str
+    path: str
+    line: int
+    heading: str
+    text: str
+    before: list[str]
+    after: list[str]
+
+
+Shown = ShownEvent | ShownSummary | ShownMemory | ShownNote
 
 
 class ShowAnswer(TypedDict):
@@ -176,7 +205,7 @@ class ShowAnswer(TypedDict):
 
 
 class Show(Request[ShowAnswer], frozen=True, kw_only=True):
-    """The whole of one thing by its id (e12, s7, m3)."""
+    """The whole of one thing by its id (e12, s7, m3, n:todo.md:9)."""
 
     may_be_global = True
 

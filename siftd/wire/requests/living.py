@@ -110,6 +110,13 @@ class Files(TypedDict):
     files: int
 
 
+class NotesState(TypedDict):
+    """How many entries of notes a search finds, and of how many files."""
+
+    entries: int
+    files: int
+
+
 class Rejection(TypedDict):
     """Why captures were rejected, how many, and when last."""
 
@@ -173,6 +180,7 @@ class InfoAnswer(TypedDict):
     database: str
     daemon: DaemonState
     counts: Counts
+    notes: NotRequired[NotesState]
     backend: BackendState
     embedder: EmbedderState
     backends: list[NamedBackend]
