@@ -17,6 +17,7 @@
         journal.json              what is being written (`siftd.notes.applying`)
         last.json                 the last distil (`siftd.notes.last`)
         written.json              what the built-in distil has put into the notes (`siftd.notes.distil.written`)
+        forgotten                 a mark that changes when something is taken out (`siftd.notes.forgotten`)
 
 The id of a project is the hash of its folder's real path.
 """
@@ -105,6 +106,10 @@ class Bookkeeping:
     @property
     def written(self) -> str:
         return f"{self.folder}/written.json"
+
+    @property
+    def forgotten(self) -> str:
+        return f"{self.folder}/forgotten"
 
 
 def notes_folder(home: Home) -> str:

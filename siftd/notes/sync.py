@@ -22,6 +22,7 @@ from siftd.notes.distil.material import Material
 from siftd.notes.distil.reading import read_material
 from siftd.notes.document import Document
 from siftd.notes.edits import ArchiveEntry
+from siftd.notes.forgotten import is_pending, mark_of
 from siftd.notes.inbox import Dropped
 from siftd.notes.last import Last
 from siftd.notes.layout import NOTE_NAMES, Bookkeeping, NoteName, Project, notes_folder
@@ -79,14 +80,22 @@ def sync(
         with _locked(books) as is_held:
             if not is_held:
                 return Outcome("locked", "another sync of this project is at work")
-            work = _Sync(project, around, books, trigger=trigger, transcript=transcript)
-            outcome = work.rehearse() if dry_run else work.run(distils=distils)
+            if is_pending(books):
+                return Outcome("locked", "something that is forgotten is still to leave the notes: `mem info` says why")
+            try:
+                work = _Sync(project, around, books, trigger=trigger, transcript=transcript)
+                outcome = work.rehearse() if dry_run else work.run(distils=distils)
+            except (SiftdError, OSError) as error:
+                outcome = _failed(error)
+            if not dry_run:
+                _note_problem(books, outcome)
+            return outcome
     except (SiftdError, OSError) as error:
-        problem = f"{error.message}; {error.hint}" if isinstance(error, SiftdError) else _reason(error)
-        outcome = Outcome("failed", problem)
-    if not dry_run:
-        _note_problem(books, outcome)
-    return outcome
+        return _failed(error)
+
+
+def _failed(error: SiftdError | OSError) -> Outcome:
+    return Outcome("failed", f"{error.message}; {error.hint}" if isinstance(error, SiftdError) else _reason(error))
 
 
 def _reason(error: OSError) -> str:
@@ -152,10 +161,13 @@ class _Sync:
         return Outcome("done", made.summary or "nothing to change", [file.path for file in plan.files])
 
     def run(self, *, distils: bool) -> Outcome:
+        mark = mark_of(self._books)
         remarks = self._recover()
         dropped = inbox.claim(self._project) if distils else []
         for _ in range(TRIES):
             plan, made, problems = self._plan(dropped, distils=distils)
+            if mark_of(self._books) != mark:
+                return Outcome("failed", "something was forgotten meanwhile; the next sync reads what is left")
             if plan is None:
                 return Outcome("nothing", "nothing new", remarks=remarks + problems + self._commit())
             try:

@@ -108,6 +108,9 @@ class Matched:
     pods: set[tuple[str, str]] = field(default_factory=set)
     """Types and external ids of those whose names hold the text."""
     summaries: int = 0
+    notes: set[str] = field(default_factory=set)
+    """Keys of entries of the notes (`siftd.notes.erasing`), and how many those are."""
+    note_entries: int = 0
 
     def by_kind(self) -> dict[str, int]:
         """Return the counts that a person is shown."""
@@ -124,10 +127,11 @@ class Matched:
             "title": len(self.titles),
             "folder": len(self.folders),
             "pod": len(self.pods),
+            "note": self.note_entries,
         }
 
     def __len__(self) -> int:
-        names = len(self.sessions) + len(self.titles) + len(self.folders) + len(self.pods)
+        names = len(self.sessions) + len(self.titles) + len(self.folders) + len(self.pods) + len(self.notes)
         return len(self.events) + len(self.facts) + len(self.records) + names
 
 
@@ -189,6 +193,7 @@ def payloads(matched: Matched, asked: ForgetQuery, keys: Keys) -> Iterator[dict[
         "memory": [[uid or f"id:{number}", str(number)] for number, uid in matched.facts.items()],
         "record": sorted(matched.records),
         "retell": sorted(matched.to_summarise_again),
+        "note": sorted(matched.notes),
         "time": asked.scope == "time",
     }
     yield scope | names | _names(events[:EVENTS_PER_RECORD], keys)

@@ -23,6 +23,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+from noted_project import move_notes
+
 from siftd.capture.intake import Intake
 from siftd.clock import SystemClock
 from siftd.config import Settings
@@ -91,6 +95,12 @@ def open_store(paths: WorkspacePaths) -> None:
     opened.connection.close()
 
 
+def forget_notes(paths: WorkspacePaths) -> None:
+    """Open the store, and erase what is to be forgotten in the notes of this copy of the home."""
+    move_notes(paths.home)
+    open_store(paths)
+
+
 def scrub(paths: WorkspacePaths) -> None:
     """Apply a rule that was not there when the events were stored."""
     rule = {"name": "word", "pattern": "zanzibar", "example": "zanzibar"}
@@ -136,6 +146,7 @@ WORK: dict[str, Callable[[WorkspacePaths], None]] = {
     "seal": seal,
     "prune": prune,
     "open": open_store,
+    "notes": forget_notes,
     "capture": capture,
     "scrub": scrub,
 }
@@ -158,8 +169,9 @@ class Steps:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def hear(self, name: str, told: tuple[Any, ...]) -> None:
+        is_relative = (name == "os.rename" and told[2] != -1) or (name == "os.remove" and told[1] != -1)
         is_open = name == "open" and isinstance(told[2], int) and told[2] & WRITES
-        if (name in CHANGES or is_open) and self._home in os.fspath(str(told[0])):
+        if is_relative or ((name in CHANGES or is_open) and self._home in os.fspath(str(told[0]))):
             self.step()
 
     def watch(self) -> None:

@@ -11,11 +11,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from noted_project import move_notes, put, register
 from opened_memory import DAY, NOW, Hands, Memory
 from opened_memory import opened as opened_by_folder
 
+from siftd.consolidate.consolidator import NOTES
 from siftd.log import sealing
 from siftd.log.recovery import iter_records, recover
+from siftd.notes.layout import Bookkeeping
 from siftd.store import snapshots
 from siftd.store.migrate import known_migrations
 from siftd.store.scrubbing import Scrubbed
@@ -179,6 +182,34 @@ async def test_a_fault_while_forgetting_brings_nothing_back_and_takes_nothing_el
         async with opened(folder, Hands()) as memory:
             assert await memory.rows(EVERYTHING) == kept
             assert words_left(folder / "home") == []
+
+
+@FAULTS
+async def test_a_fault_while_notes_lose_what_is_forgotten_costs_no_other_byte(tmp_path: Path, fault: str) -> None:
+    """The daemon that goes on knows no word of it."""
+    project = register(tmp_path, key=KEY)
+    put(project, state=f"# State\r\n\r\n- {WORD}\r\n- apples \r\n", todo=f"- [ ] call {WORD}\n- rest")
+    Path(project.inbox, "one.md").write_text(f"Take {WORD} in")
+    Path(Bookkeeping(Home(str(tmp_path / "home")), project.id).last).write_text(json.dumps({"summary": f"of {WORD}"}))
+    async with opened(tmp_path) as memory:
+        await memory.services.consolidator.do(NOTES)
+
+        async def not_yet() -> None:
+            """The daemon dies before it erases."""
+
+        memory.services.forgetter.finish = not_yet  # type: ignore[method-assign]
+        assert (await memory.ask("forget", query=WORD, dryRun=False))["byKind"]["note"] == 3
+    for folder in fault_at_every_step("notes", tmp_path, fault, 2 * MOST):
+        home = paths_of(folder).home
+        move_notes(home)
+        own = Bookkeeping(home, project.id)
+        async with opened(folder, Hands()) as memory:
+            assert (await memory.ask("info"))["forget"]["pending"] == []
+            assert words_left(folder / "home") == []
+        assert Path(own.files, "state.md").read_bytes() == b"# State\r\n\r\n- apples \r\n"
+        assert Path(own.files, "todo.md").read_bytes() == b"- rest"
+        assert os.listdir(f"{own.files}/inbox") == []
+        assert json.loads(Path(own.last).read_text()) == {"summary": ""}
 
 
 async def test_a_kill_while_scrubbing_leaves_no_secret_once_it_is_done_again(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from daemons import wait_until
+from noted_project import put, register
 
 from siftd.cli import DONE, FAILED, MISUSED, NO_DAEMON, run
 from siftd.errors import DaemonUnreachable, SiftdError
@@ -124,6 +126,30 @@ def test_info_has_the_same_fields_with_and_without_a_daemon(mem: Mem, paths: Wor
     assert (running["daemon"]["running"], stopped["daemon"]["running"]) == (True, False)
 
 
+def test_a_note_is_found_shown_and_forgotten(mem: Mem, paths: WorkspacePaths) -> None:
+    project = register(Path.cwd(), in_tree=True, home=paths.home)
+    put(project, decisions="# Decisions\n\n- Okapis sleep in the red barn (m12)\n- The giraffe is tall\n")
+    (Path.cwd() / ".git").mkdir()  # no repository, and git is not asked
+    capture(paths, "make all")
+    found = wait_until("the index", lambda: mem("search", "where", "okapis", "sleep", "--json").json["notes"])
+    assert [each["id"] for each in found] == ["n:decisions.md:3"]
+    line = mem("search", "where", "okapis", "sleep").out.splitlines()[-1]
+    assert line == "n:decisions.md:3  note (Decisions)  - Okapis sleep in the red barn (m12)"
+    shown = mem("show", "#n:decisions.md:3").out
+    assert f"n:decisions.md:3  {project.file('decisions')}" in shown
+    assert "said by        nobody: a file that people and siftd write" in shown
+    assert "     3  - Okapis sleep in the red barn (m12)\n     4  - The giraffe is tall\n" in shown
+    assert "notes       2 in 1 file" in mem("info").out
+    refused = mem("forget", "n:decisions.md:3", "--yes")
+    assert (refused.status, "the file is yours to edit" in refused.err) == (MISUSED, True)
+    assert mem("forget", "--query", "okapis", "--dry-run").out == "1 entry of the notes would be forgotten\n"
+    done = mem("forget", "--query", "okapis", "--yes")
+    assert done.out == "1 entry of the notes forgotten\n"
+    assert done.err == f"mem: it stays in what git has committed of {project.folder}, which is git's\n"
+    assert Path(project.file("decisions")).read_text() == "# Decisions\n\n- The giraffe is tall\n"
+    assert mem("search", "okapis", "--json").json["notes"] == []
+
+
 def test_what_was_done_is_drained_found_and_shown(mem: Mem, paths: WorkspacePaths) -> None:
     capture(paths, "pytest -q tests/test_login.py", "cargo build --release")
     drained = mem("drain", "--json").json
@@ -131,7 +157,7 @@ def test_what_was_done_is_drained_found_and_shown(mem: Mem, paths: WorkspacePath
     assert {"backend", "firstError", "embedded"} <= set(drained)
 
     found = mem("search", "login", "tests", "-k", "1", "--json").json
-    assert set(found) == {"hits", "degraded", "clients"}
+    assert set(found) == {"hits", "notes", "degraded", "clients"}
     [hit] = found["hits"]
     assert {"id", "kind", "eventId", "sessionId", "tool", "ts", "score", "text", "why"} <= set(hit)
     assert (hit["eventId"], hit["tool"], hit["sessionId"]) == (1, "Bash", "first")

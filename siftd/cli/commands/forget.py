@@ -27,6 +27,7 @@ _NOUNS = {
     "session": "session's name",
     "title": "title",
     "folder": "session's folder",
+    "note": "entry of the notes",
 }
 _PLURALS = {
     "turn's end": "turns' ends",
@@ -35,6 +36,7 @@ _PLURALS = {
     "record of the log": "records of the log",
     "session's name": "sessions' names",
     "session's folder": "sessions' folders",
+    "entry of the notes": "entries of the notes",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar
 
 import structlog
@@ -17,13 +18,15 @@ from siftd.daemon.group_commit import Committer
 from siftd.daemon.known_time import KnownTime
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.log.recovery import iter_records
-from siftd.store import event_views, fact_forgetting, forget_matching
+from siftd.notes import erasing as notes_erasing
+from siftd.notes.erasing import STATEMENT_CHARS_MIN, Wanted, statement_of
+from siftd.store import event_views, fact_forgetting, forget_citations, forget_matching
 from siftd.store.access import Database
 from siftd.store.connection import reading
-from siftd.store.forget_matching import ForgetQuery
+from siftd.store.forget_matching import ForgetQuery, Matched
 from siftd.store.tombstones import Keys, Tombstones
 from siftd.wire.requests import Forget, ForgetAnswer
-from siftd.workspace.paths import WorkspacePaths
+from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
 log = structlog.get_logger()
 
@@ -62,14 +65,32 @@ class Forgetter:
         asked = await asyncio.to_thread(self._read, lambda c: query_of(request, c, self._clock.now_ms()))
         records = iter_records(self._paths.wal, holding=forget_matching.needle_of(asked))
         matched = await asyncio.to_thread(self._read, lambda c: forget_matching.match(c, records, asked))
+        wanted = await asyncio.to_thread(self._read, lambda c: self._wanted_of_notes(c, matched, asked))
+        noted = await asyncio.to_thread(notes_erasing.find, self._paths, wanted, self._keys.note)
+        matched.notes, matched.note_entries = noted.keys, noted.entries
         if not request.dry_run and (len(matched) or asked.scope != "id"):
             await self._settle_facts(matched.facts, matched.unquoted)
             for payload in forget_matching.payloads(matched, asked, self._keys):
                 await self._keep("forget", payload)
             await self.finish()
+            await self._forget_late_notes(wanted, noted.keys)
             log.info("forgotten", scope=asked.scope, count=len(matched), pending=len(self.pending))
         left = await asyncio.to_thread(self._read, lambda c: forget_matching.list_left(c, asked))
+        left += notes_erasing.list_left(noted)
         return {"matched": len(matched), "byKind": matched.by_kind(), "pending": self.pending, "left": left}
+
+    def _wanted_of_notes(self, connection: Database, matched: Matched, asked: ForgetQuery) -> Wanted:
+        cited = forget_citations.cited_as(connection, matched, is_global=self._paths.key == GLOBAL)
+        said = map(statement_of, forget_citations.facts_say(connection, matched))
+        statements = frozenset(each for each in said if len(each) >= STATEMENT_CHARS_MIN)
+        return Wanted(cited, statements, forget_matching.folded(asked.query) if asked.query else "")
+
+    async def _forget_late_notes(self, wanted: Wanted, known: AbstractSet[str]) -> None:
+        """Forget what a sync of the notes has written of it while the rest was matched."""
+        late = await asyncio.to_thread(notes_erasing.find, self._paths, wanted, self._keys.note)
+        if new := late.keys - known:
+            await self._keep("forget", {"scope": "id", "note": sorted(new)})
+            await self.finish()
 
     async def prune(self) -> int:
         """Forget the events that are older than `store.keepDays`; return how many. Raises RequestInvalid without it."""

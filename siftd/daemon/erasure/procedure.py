@@ -1,11 +1,12 @@
 """The one way by which text leaves a workspace's files, for whoever takes any out: forgetting, scrubbing, hiding.
 
-    rows (and all that hangs on them) -> log segments -> files set aside -> names in the daemon's log
+    rows (and all that hangs on them) -> log segments -> files set aside -> names in the daemon's log -> notes
     -> what lies free in the database's pages, and SQLite's own log -> snapshots
 
 Whoever asks has said so in the log before; only the last step says that it is done. Any crash between leaves it
-pending, and everything is done again, which changes nothing that is clean. Out of reach: files made by `mem backup` and
-`mem export`, and the clients' own transcripts.
+pending, and everything is done again, which changes nothing that is clean. What others hold, a reader of the database
+or whoever has a file of notes, is told, and waited for by itself. Out of reach: files made by `mem backup` and `mem
+export`, the clients' own transcripts, and what git has committed of notes in a work tree.
 
 Every holder of text is in `HOLDERS`, with the files that it covers: a test fails for a file of a workspace, or a column
 of its database, that is in none.
@@ -21,7 +22,8 @@ from typing import NamedTuple, Protocol
 
 from siftd.daemon import hot_context, saved_brief
 from siftd.daemon.logs import unname
-from siftd.store import erasing, snapshots
+from siftd.notes.erasing import rewrite
+from siftd.store import erasing, notes, snapshots
 from siftd.store.access import Database
 from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
@@ -38,6 +40,12 @@ class Removal(Protocol):
 
     def from_log(self, connection: Database) -> None:
         """Take it out of the log's records. The rows are done."""
+
+    def renewed_note(self, connection: Database, text: str) -> str:
+        """Return what a text of the notes becomes."""
+
+    def note_renewed(self, files: int) -> None:
+        """Count the files of notes that were changed."""
 
     def stays(self, connection: Database, session: str | None, tool: str | None) -> bool:
         """Whether a session's id, or a tool's name, may stay in the daemon's own log."""
@@ -57,10 +65,14 @@ class Holder(NamedTuple):
     name: str
     files: tuple[str, ...]
     """Globs below the workspace's folder."""
-    take_out: Callable[[WorkspacePaths, Database, Removal], None]
+    take_out: Callable[[WorkspacePaths, Database, Removal], list[str] | None]
+    """Returns what still holds something, where somebody else may keep it from being written."""
+    is_of_others: bool = False
+    """Whether somebody else may: then it is tried again by itself."""
 
 
 def _from_rows(_: WorkspacePaths, connection: Database, removal: Removal) -> None:
+    notes.clear(connection)  # made again of their files
     removal.from_rows(connection)
 
 
@@ -100,6 +112,13 @@ def _from_daemon_log(paths: WorkspacePaths, connection: Database, removal: Remov
         )
 
 
+def _from_notes(paths: WorkspacePaths, connection: Database, removal: Removal) -> list[str]:
+    """Take it out of the files of notes, which lie beside the workspace's folder or in the work tree."""
+    changed, pending = rewrite(paths, lambda text: removal.renewed_note(connection, text), is_lasting=removal.is_of_all)
+    removal.note_renewed(changed)
+    return pending
+
+
 HOLDERS = (
     Holder("database", ("db.sqlite", "db.sqlite-wal", "db.sqlite-shm"), _from_rows),
     Holder("log", ("wal.ndjson", "wal-*.ndjson", "wal-*.ndjson.gz"), _from_log),
@@ -107,6 +126,7 @@ HOLDERS = (
     Holder("hot context", (), _from_hot_context),
     Holder("set aside", (*_SET_ASIDE, "spool/.*.new", "quarantine/*"), _from_set_aside),
     Holder("daemon's log", (), _from_daemon_log),
+    Holder("notes", (), _from_notes, is_of_others=True),
 )
 """In the order in which it is taken out. The database's pages and its snapshots come behind all of them."""
 SNAPSHOTS = ("snapshots/*",)
@@ -127,30 +147,42 @@ class Erasure:
 
     def __init__(self, paths: WorkspacePaths) -> None:
         self._paths = paths
-        self._waits_for_reader: object = None
+        self._waits_for_others: object = None
+        self._is_clean = False
 
     def take_out(self, what: object, removal: Removal) -> list[str]:
         """Take it out of every holder; return what still holds something, empty when it is done.
 
-        `what` names it: one that waited for a reader of the database alone goes on from there. Raises StoreError or
-        OSError.
+        `what` names it: one that waited for others alone, a reader of the database or whoever holds notes, goes on from
+        there. Raises StoreError or OSError.
         """
         with erasing.erasing(self._paths.database) as connection:
-            if what != self._waits_for_reader:
-                for holder in HOLDERS:
-                    holder.take_out(self._paths, connection, removal)
-            if not erasing.clean_pages(connection, self._paths.database):
-                self._waits_for_reader = what
-                programs = erasing.holders(self._paths.database) or ["another program"]
-                return [f"a reader of the database: {each}" for each in programs]
-            renew_snapshots(self._paths)
+            goes_on = what == self._waits_for_others
+            self._is_clean = self._is_clean and goes_on
+            held: list[str] = []
+            for holder in HOLDERS:
+                if holder.is_of_others or not goes_on:
+                    held += holder.take_out(self._paths, connection, removal) or ()
+            if not self._is_clean:
+                self._is_clean = erasing.clean_pages(connection, self._paths.database)
+                if self._is_clean:
+                    renew_snapshots(self._paths)
+                else:
+                    held += self._readers()
+            if held:
+                self._waits_for_others = what
+                return held
             removal.is_done(connection)
-        self._waits_for_reader = None
+        self._waits_for_others = None
         return []
 
-    def is_waiting_for_reader(self, what: object) -> bool:
-        """Whether all of it is done but what a reader of the database holds."""
-        return self._waits_for_reader is not None and what == self._waits_for_reader
+    def is_waiting_for_others(self, what: object) -> bool:
+        """Whether all of it is done but what a reader of the database, or of notes, holds."""
+        return self._waits_for_others is not None and what == self._waits_for_others
+
+    def _readers(self) -> list[str]:
+        programs = erasing.holders(self._paths.database) or ["another program"]
+        return [f"a reader of the database: {each}" for each in programs]
 
 
 def renew_snapshots(paths: WorkspacePaths) -> None:

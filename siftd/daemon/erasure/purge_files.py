@@ -5,11 +5,12 @@ from __future__ import annotations
 from siftd.daemon.erasure.procedure import Erasure
 from siftd.log import sealing
 from siftd.log.recovery import iter_records
+from siftd.notes.entries import said, without
 from siftd.store import erasing
 from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.forget_reach import Reach, reach_of
-from siftd.store.tombstones import Keys, Tombstones, first_pending_seq, note_done, pending_seq
+from siftd.store.tombstones import Keys, Tombstones, first_pending_seq, note_done, notes_to_go, pending_seq
 from siftd.workspace.paths import WorkspacePaths
 
 
@@ -48,6 +49,8 @@ class _Forgotten:
         self._seq = seq
         self._now_ms = now_ms
         self._needles: tuple[bytes, ...] | None = None
+        self._keys = Keys(secret)
+        self._notes: frozenset[str] | None = None
 
     def from_rows(self, connection: Database) -> None:
         reach = self._reach(connection)
@@ -56,6 +59,17 @@ class _Forgotten:
 
     def from_log(self, connection: Database) -> None:
         sealing.rewrite(self._paths.wal, Tombstones(connection, self._secret).left_of, self._needles)
+
+    def renewed_note(self, connection: Database, text: str) -> str:
+        if self._notes is None:
+            self._notes = notes_to_go(connection)
+        gone = self._notes
+        if not gone:
+            return text
+        return without(text, lambda each: self._keys.note(said(each)) in gone)
+
+    def note_renewed(self, files: int) -> None:
+        """How many entries that is was counted before."""
 
     def stays(self, connection: Database, session: str | None, tool: str | None) -> bool:
         is_known = session is None or erasing.has_session(connection, session)
@@ -67,4 +81,4 @@ class _Forgotten:
     def _reach(self, connection: Database) -> Reach:
         first = first_pending_seq(connection)
         records = () if first is None else iter_records(self._paths.wal, after=first - 1)
-        return reach_of(connection, records, Keys(self._secret))
+        return reach_of(connection, records, self._keys)

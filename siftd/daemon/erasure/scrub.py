@@ -22,6 +22,7 @@ from siftd.errors import SiftdError
 from siftd.log import sealing
 from siftd.log.record import Record
 from siftd.log.recovery import iter_records
+from siftd.notes import erasing as notes_erasing
 from siftd.store import erasing, scrubbing
 from siftd.store.access import Database
 from siftd.store.connection import reading
@@ -77,7 +78,7 @@ class Scrubber:
             self.pending = []
             return scrubbed
         try:
-            if not self._erasure.is_waiting_for_reader(seq):
+            if not self._erasure.is_waiting_for_others(seq):
                 await self._committer.seal_log()
             removal = Replaced(self._paths, self._admission, seq, scrubbed)
             self.pending = await asyncio.to_thread(self._erasure.take_out, seq, removal)
@@ -95,6 +96,9 @@ class Scrubber:
             renewal = Renewal(self._admission, Clean(connection, scrubbed))
             records = iter_records(self._paths.wal)
             scrubbed.rows["records"] = sum(renewal.renewed(record) is not None for record in records)
+        notes = notes_erasing.count_changed(self._paths, lambda text: self._admission.scrub_text(text))
+        if notes:
+            scrubbed.rows["notes"] += notes
         return scrubbed
 
     def pending_seq(self) -> int | None:
@@ -122,6 +126,13 @@ class Replaced:
     def from_log(self, connection: Database) -> None:
         renewal = Renewal(self._admission, Clean(connection, self._scrubbed))
         self._scrubbed.rows["records"] += sealing.renew(self._paths.wal, renewal.renewed)
+
+    def renewed_note(self, connection: Database, text: str) -> str:  # noqa: ARG002
+        return self._admission.scrub_text(text)
+
+    def note_renewed(self, files: int) -> None:
+        if files:
+            self._scrubbed.rows["notes"] += files
 
     def stays(self, connection: Database, session: str | None, tool: str | None) -> bool:  # noqa: ARG002
         return all(self._admission.scrub_text(name) == name for name in (session, tool) if name is not None)
