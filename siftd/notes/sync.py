@@ -187,7 +187,8 @@ class _Sync:
             remarks.append(f"{len(applied.edited)} edited meanwhile; what they lack is in the inbox")
         remarks += self._commit()
         if made is not None and made.checked.left_out:
-            remarks.append(f"{made.checked.left_out} lines named what nothing holds, and were left out")
+            lines = "1 line" if made.checked.left_out == 1 else f"{made.checked.left_out} lines"
+            remarks.append(f"left out, because it names what nothing holds: {lines}")
         summary = made.summary if made is not None else ""
         summary = summary or ("brought up to date" if applied.written else "nothing to change")
         return Outcome("done", summary, applied.written, remarks)
