@@ -28,6 +28,12 @@ def test_a_brief_of_ours_is_printed(stand: Stand, brief: Path) -> None:
     assert stand.run(START).stdout == OUTPUT
 
 
+def test_a_brief_without_an_id_is_printed_too(stand: Stand, brief: Path) -> None:
+    """It says what is open in a project's notes, and nothing that is cited."""
+    brief.write_bytes(b"\n" + OUTPUT)
+    assert stand.run(START).stdout == OUTPUT
+
+
 def test_a_client_that_wants_it_printed_otherwise_has_a_brief_of_its_own(stand: Stand, brief: Path) -> None:
     own = brief.with_name("brief.other")
     own.write_bytes(b's1 m2\n{"additionalContext":"from the brief"}')
