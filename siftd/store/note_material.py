@@ -32,7 +32,9 @@ _EVENTS = """
 SELECT id, ts, kind, tool, action, outcome, said_by, payload_json FROM events
 WHERE session_id = ?1 AND agent_id IS NULL AND length(payload_json) < ?2 AND (
     kind IN ('prompt', 'turn_end') OR action IN ('ask', 'plan', 'todo')
-    OR (action = 'run' AND (instr(payload_json, 'commit') OR instr(payload_json, 'gh issue create')))
+    OR (action = 'run' AND (instr(payload_json, 'commit') OR instr(payload_json, 'gh issue create')
+        OR instr(payload_json, 'rm ') OR instr(payload_json, 'git restore') OR instr(payload_json, 'git reset')
+        OR instr(payload_json, 'git checkout') OR instr(payload_json, 'git stash')))
     OR (kind = 'tool' AND (tool LIKE '%create%issue' OR tool LIKE '%update%issue')))
 ORDER BY ts, id LIMIT ?3
 """
@@ -124,8 +126,8 @@ def list_sessions(connection: sqlite3.Connection) -> list[SessionRow]:
     return [SessionRow(*row) for row in connection.execute(_SESSIONS, (SESSIONS_MAX,))]
 
 
-def list_telling_events(connection: sqlite3.Connection, session_id: str) -> list[EventRow]:
-    """Return what a session was asked, how its turns closed, what it committed, planned and asked, by time."""
+def list_main_events(connection: sqlite3.Connection, session_id: str) -> list[EventRow]:
+    """Return what a session was asked, how its turns closed, what it committed, took back, listed, asked: by time."""
     rows = connection.execute(_EVENTS, (session_id, _PAYLOAD_CHARS_MAX, _EVENTS_MAX))
     return [EventRow(*row) for row in rows]
 

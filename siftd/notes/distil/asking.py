@@ -16,21 +16,21 @@ _SENTENCE_WORDS_MIN = 3
 _ENOUGH_CHARS = 40
 """A first sentence that is no longer says too little to stand alone."""
 _VAGUE_MAX = 1
-_LATER_COSTS = 0.7
+_LATER_COSTS = 1.0
 """Of vagueness, for each prompt before: sessions begin with what they are about. Chosen by reading."""
 _REPORT_CHARS_MAX = 260
 _PLAN = re.compile(r"implement (?:the following|this|the) plan:?\s{1,20}#{1,3} (?P<title>[^\n]{4,200})", re.IGNORECASE)
 _LEADS = re.compile(
-    r"(?:(?:ok(?:ay)?|so|hmm+|umm?|well|yes|yeah|yep|no|now|right|great|nice|cool|thanks?|hi|hey|hello|please"
+    r"(?:(?:ok(?:ay)?|so|hm{2,8}|umm?|well|yes|yeah|yep|no|now|right|great|nice|cool|thanks?|hi|hey|hello|please|ah|oh|ugh|help"
     r"|alright|and|but|also|because)"
-    r"[\s,.!:;-]{1,8})+",
+    r"[\s,.!:;-]{1,8}){1,8}",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"(?:\(?(?:\d{1,2}|[a-z])[.)]|q:|question:)\s{1,4}", re.IGNORECASE)
 _TO_THE_AGENT = re.compile(r"\b(?:you|your|yourself)\b", re.IGNORECASE)
 _REQUESTS = re.compile(
-    r"(?:(?:can|could|would|will|should) (?:you|we) |i(?:'d| would) like (?:us |you )?to |let'?s |i want (?:us |you )?to "
-    r"|we need to |need to )(?:please )?",
+    r"(?:(?:can|could|would|will|should) (?:you|we) |i(?:'d| would) like (?:us |you )?to |let'?s "
+    r"|i want (?:us |you )?to |we need to |need to )(?:please )?",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
@@ -41,14 +41,15 @@ _ROUTINE = re.compile(
     r"(?:(?:file|create|open|log) an? (?:issue|ticket|pr)\b|commit\b|push\b|pull\b|run\b|merge\b|address the)",
     re.IGNORECASE,
 )
-_ANSWERS = re.compile(r"\d{1,2}\s{0,2}[,;-]")
+_ANSWERS = re.compile(r"^\d{1,2}\s{0,2}[,;-]")
 """A choice among what the agent offered."""
 _GOES_ON = re.compile(r"\b(?:also|then|show|explain|look|instead|again|weird\w{0,4})\b", re.IGNORECASE)
 """What goes on with something before it, or only looks."""
+_UNFINISHED = re.compile(r"\b(?:is|are|to|the|and|with|of|for|that)$", re.IGNORECASE)
 _HEAD_WORDS = 6
 _SHORT_CHARS = 40
 _ROLE = re.compile(r"you are (?:an?|the)\b", re.IGNORECASE)
-_PASTE = re.compile(r"[│┃❯✓✗⏺⎿]| > \* |^\s{4,}|[{}();=]{3,}|^\S{0,40}[$>] |https?://\S{0,400}$")
+_PASTE = re.compile(r"[│┃❯✓✗⏺⎿]| > \* |^\s{4}|[{}();=]{3}|^\S{0,40}[$>] |https?://\S{0,400}$")
 HURTS = re.compile(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|invalid|wrong(?:ly)?|hang(?:s|ing)?|hung|crash(?:es|ed|ing)?|los(?:e|es|t|ing)"
     r"|missing|broken?|breaks?|duplicates?|incorrect(?:ly)?|leak(?:s|ed|ing)?|stale|not found|empty|corrupt(?:s|ed)?"
@@ -74,7 +75,9 @@ _IS_ASKED_NOW = re.compile(
     re.IGNORECASE,
 )
 _POINTS = re.compile(r"\b(?:this|that|it|these|those|both|them)\b", re.IGNORECASE)
-_NAMES = re.compile(r"[`_/]|\w\.\w|\b[A-Z]{2,}|[a-z][A-Z]")
+_POINTS_AHEAD = re.compile(r"\b(?:this|that|it|these|those|them)\b", re.IGNORECASE)
+"""At the beginning of a request, what names somewhere else does not help."""
+_NAMES = re.compile(r"[`_/]|\w\.\w|\b[A-Z]{2}|[a-z][A-Z]")
 
 
 def goal_of(prompts: Sequence[str]) -> str:
@@ -91,12 +94,22 @@ def goal_of(prompts: Sequence[str]) -> str:
 def _vagueness(goal: str) -> int:
     """Return 0 for what says by itself what is wanted; the first of the least vague is taken."""
     head = " ".join(goal.split()[:_HEAD_WORDS])
-    is_vague = (_POINTS.search(goal) and not _NAMES.search(goal)) or _POINTS.search(head) or _ANSWERS.match(goal)
+    is_vague = _POINTS.search(goal) is not None and not _NAMES.search(goal)
+    is_vague |= any(each.search(goal) is not None for each in (_ANSWERS, _UNFINISHED)) or points_back(goal)
     is_about_agent = _TO_THE_AGENT.search(goal) is not None
+    is_vague = is_vague or _UNFINISHED.search(goal) is not None
     goes_on = (_GOES_ON.search(head) is not None) + (len(goal) < _SHORT_CHARS and not _NAMES.search(goal))
-    return (
-        4 * bool(_ROUTINE.match(goal)) + 2 * (bool(is_vague) + is_about_agent) + bool(_QUESTION.search(goal)) + goes_on
-    )
+    return 4 * bool(_ROUTINE.match(goal)) + 2 * (is_vague + is_about_agent) + bool(_QUESTION.search(goal)) + goes_on
+
+
+def points_back(text: str) -> bool:
+    """Whether a sentence begins with what only the one before it names."""
+    return _POINTS_AHEAD.search(" ".join(text.split()[:_HEAD_WORDS])) is not None
+
+
+def stands_alone(goal: str) -> bool:
+    """Whether a request says by itself what was wanted, with nothing of what came of it beside it."""
+    return _vagueness(goal) == 0
 
 
 def _plan(prompt: str) -> str:
@@ -138,17 +151,17 @@ def _first_letter(text: str) -> int:
 
 def _cut(text: str) -> str:
     """Return the first sentences that fit; a single longer one as it is, for it is clipped where it is shown."""
-    kept = ""
+    found = ""
     for each in sentences(text):
-        if kept and len(each.split()) < _SENTENCE_WORDS_MIN:
+        if found and len(each.split()) < _SENTENCE_WORDS_MIN:
             break
-        if len(kept) > _ENOUGH_CHARS and len(kept) + len(each) + 1 > ASKED_CHARS_MAX:
+        if len(found) > _ENOUGH_CHARS and len(found) + len(each) + 1 > ASKED_CHARS_MAX:
             break
-        kept = f"{kept} {each}".strip()
-    return kept.rstrip(" :") or text
+        found = f"{found} {each}".strip()
+    return found.rstrip(" :") or text
 
 
-def wishes_in(prompt: str) -> Iterator[str]:
+def deferred_in(prompt: str) -> Iterator[str]:
     """Yield what a prompt leaves for later, as far as it says what that is."""
     if len(prompt) > _LOOKED_AT:
         return

@@ -38,13 +38,13 @@ class Body:
     def take_out(self, gone: Sequence[str]) -> None:
         """Take out these lines, once each, wherever they stand."""
         left = list(gone)
-        kept: list[str] = []
+        found: list[str] = []
         for line, is_open in zip(self._lines, self._is_open(), strict=True):
             if is_open and line.rstrip() in left:
                 left.remove(line.rstrip())
             else:
-                kept.append(line)
-        self._lines = kept
+                found.append(line)
+        self._lines = found
 
     def lay(self, section: str, lines: Sequence[str], ours: Sequence[str]) -> None:
         """Let `lines` stand below a heading, in this order, in the place of those of `ours` that stand there."""

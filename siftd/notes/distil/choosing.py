@@ -38,12 +38,12 @@ def _within(lines: Sequence[Wanted], limit: int) -> list[Wanted]:
     by_section: dict[str, list[Wanted]] = {}
     for each in lines:
         by_section.setdefault(each.section, []).append(each)
-    kept: list[Wanted] = []
+    chosen: list[Wanted] = []
     room = limit
     for rank in range(max(map(len, by_section.values()), default=0)):
         for theirs in by_section.values():
             if rank < len(theirs) and len(theirs[rank].line) + 1 <= room:
                 room -= len(theirs[rank].line) + 1
-                kept.append(theirs[rank])
+                chosen.append(theirs[rank])
     order = {id(each): place for place, each in enumerate(lines)}
-    return sorted(kept, key=lambda each: order[id(each)])
+    return sorted(chosen, key=lambda each: order[id(each)])

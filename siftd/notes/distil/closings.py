@@ -36,10 +36,12 @@ _CAUSE_CHARS = (50, 320)
 CLOSED_CHARS_MAX = 190
 _DID = re.compile(
     r"\b(?:now|added|removed|deleted|moved|renamed|replaced|created|updated|fixed|implemented|changed|split|extracted"
-    r"|refactored|reverted|merged|bumped|works)\b(?!.{0,200}…)",
+    r"|refactored|reverted|merged|bumped)\b(?!.{0,200}…)",
     re.IGNORECASE,
 )
-_TEST = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|_test\.\w+$|(?:^|/)test_[^/]+$|\.(?:test|spec)\.\w+$")
+_TEST = re.compile(
+    r"(?:^|/)(?:tests?|spec|__tests__)/|_test\.\w{1,20}$|(?:^|/)test_[^/]{1,200}$|\.(?:test|spec)\.\w{1,20}$"
+)
 
 
 class Budget:
@@ -63,8 +65,8 @@ def repairs(connection: Database, events: Sequence[EventRow], changed: Changed, 
         if event.said_by != "agent" or not any(since < ts <= event.ts for _, ts, _ in changed):
             continue
         closing = _closing(event)
-        told = [each for each in _told(closing) if _CAUSE.search(each) and not _TRIFLES.search(each)]
-        if told and budget.take() and (own := _own(connection, event, told[-1], closing)):
+        said = [each for each in _sentences_of(closing) if _CAUSE.search(each) and not _TRIFLES.search(each)]
+        if said and budget.take() and (own := _own(connection, event, said[-1], closing)):
             asked = _reported(events[max(0, before - _EVENTS_BEFORE) : place])
             others = _names(path for _, ts, path in changed if since < ts <= event.ts and not _TEST.search(path))
             found.append(Repair(event.id, event.ts, asked, own, others, tests_in(changed, since, event.ts)))
@@ -78,8 +80,13 @@ def closed_with(connection: Database, events: Sequence[EventRow], changed: Chang
     if event is None or event.said_by != "agent" or not budget.take():
         return ""
     closing = _closing(event)
-    told = [each for each in _told(closing) if _DID.search(each) and len(each) <= CLOSED_CHARS_MAX and each[-1] in ".!"]
-    own = sentences(_own(connection, event, " ".join(told[:4]), closing)) if told else []
+    said = [
+        each
+        for each in _sentences_of(closing)
+        if _DID.search(each) and len(each) <= CLOSED_CHARS_MAX and each[-1] in ".!"
+    ]
+    said = [each for each in said if not asking.points_back(each)]
+    own = sentences(_own(connection, event, " ".join(said[:4]), closing)) if said else []
     return own[0] if own else ""
 
 
@@ -87,7 +94,7 @@ def _closing(event: EventRow) -> str:
     return string((find_object(event.payload_json) or {}).get("last_assistant_message"))
 
 
-def _told(closing: str) -> Iterator[str]:
+def _sentences_of(closing: str) -> Iterator[str]:
     for line in unmarked(closing, keep_lines=True).split("\n"):
         for each in sentences(one_line(line)):
             if _CAUSE_CHARS[0] <= len(each) <= _CAUSE_CHARS[1] and each[-1] not in ":?":

@@ -41,13 +41,14 @@ def message_of(command: str) -> str:
     place = text.find("commit")
     text = text[place:] if place >= 0 else ""
     if opening := _HEREDOC.search(text):
-        closing = re.search(rf"^\s{{0,20}}{opening[1]}\b", text[opening.end() :], re.MULTILINE)
-        return text[opening.end() : opening.end() + closing.start()] if closing else text[opening.end() :]
+        lines = text[opening.end() :].split("\n")
+        end = next((at for at, line in enumerate(lines) if line.strip() == opening[1]), len(lines))
+        return "\n".join(lines[:end])
     parts = [match[1][1:-1].replace('\\"', '"').replace("\\`", "`") for match in _MESSAGE.finditer(text)]
     return "\n\n".join(parts)
 
 
-def told_in(message: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def prose_in(message: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the sentences of a message behind its subject, and the entries of its lists; without trailers."""
     _, _, rest = message.strip().partition("\n")
     prose: list[str] = [""]
@@ -94,13 +95,15 @@ def claims_to_mend(subject: str) -> bool:
 
 
 def weight(subject: str) -> int:
-    """Return how much a commit tells of its session: what it added or mended before what it tidied."""
+    """Return how much a commit matters of its session: what it added or mended before what it tidied."""
     return (
-        2 * tells(subject) - bool(_TIDIES.search(subject)) - subject.casefold().startswith(("test", "docs", "fix test"))
+        2 * matters(subject)
+        - bool(_TIDIES.search(subject))
+        - subject.casefold().startswith(("test", "docs", "fix test"))
     )
 
 
-def tells(subject: str) -> bool:
+def matters(subject: str) -> bool:
     """Whether a commit changes what the project does."""
     kind = _KIND.match(subject)
     return not (kind and kind["kind"].casefold() in _QUIET) and not subject.startswith(("Merge ", "Revert ", "WIP"))

@@ -13,20 +13,20 @@ from siftd.notes.distil.material import Commit, Fact, Material
 _REASONS_MAX = 12
 _SECTION_OF = {
     "decision": DECISIONS,
-    "fact": DECISIONS,
     "convention": CONVENTIONS,
     "preference": CONVENTIONS,
     "instruction": CONVENTIONS,
-    "procedure": CONVENTIONS,
     "constraint": CONSTRAINTS,
     "metric": CONSTRAINTS,
     "architecture": BUILT,
     "domain": BUILT,
     "workflow": BUILT,
 }
-"""By a fact's category; others are no decisions."""
+"""By a fact's category. Others are no decisions; what somebody had an agent remember as a plain fact may be anything,
+and was not said for others."""
+_PERSONAL = frozenset(("preference", "instruction"))
 _OF_ALL = re.compile(r"\b(?:we|our|us|this (?:project|repo\w{0,10}|code ?base)|here)\b", re.IGNORECASE)
-"""What a preference of the project says; any other is its person's own."""
+"""What a preference or an instruction says that is of the project; any other is its person's own."""
 _WHY = re.compile(
     r"\b(?:because|instead of|rather than|so that|no longer|by design|intentional(?:ly)?|deliberate(?:ly)?|on purpose"
     r"|in favou?r of|to avoid|otherwise|which means|so we|would (?:have|be|break|lose|require))\b",
@@ -68,13 +68,15 @@ def _section_of(fact: Fact) -> str:
     """Return where a fact stands; empty for one that is none of the notes'."""
     if fact.said_by not in ("person", "agent") or fact.origin == "learnt":
         return ""
-    if fact.category == "preference" and (fact.said_by == "person" or not _OF_ALL.search(fact.text)):
+    if fact.category == "preference" and fact.said_by == "person":
+        return ""  # it is theirs in every project, and stands in a pod that is private
+    if fact.category in _PERSONAL and not _OF_ALL.search(fact.text):
         return ""
     return _SECTION_OF.get(fact.category, "")
 
 
 def _reason(commit: Commit) -> str:
     """Return why something was done as it was; empty for what mends, for its reason is the fault."""
-    if commits.claims_to_mend(commit.subject) or not commits.tells(commit.subject):
+    if commits.claims_to_mend(commit.subject) or not commits.matters(commit.subject):
         return ""
     return next((each for each in commit.body if _WHY.search(each)), "")

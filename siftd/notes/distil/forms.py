@@ -18,7 +18,7 @@ _LEADING = " \t#>+*=~|-_:"
 """What opens a heading, a quotation, a list, a rule or a table at a line's beginning."""
 _BOX = re.compile(r"\[[ xX]?\]\s{0,8}")
 _NUMBER = re.compile(r"\d{1,9}[.)]\s")
-_FENCE = re.compile(r"`{2,}|~{3,}")
+_FENCE = re.compile(r"`{2,200}|~{3,200}")
 _LINK = re.compile(r"\]\s{0,8}(?=[(\[:])")
 _SCHEME = re.compile(r"\b(?:javascript|data|vbscript|file):", re.IGNORECASE)
 

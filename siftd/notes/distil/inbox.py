@@ -7,6 +7,7 @@ of its own stands in a fence that nothing in it closes: its bytes are the same, 
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 from siftd.notes.distil.forms import date_of, plain
 from siftd.notes.distil.lines import DECISIONS, OPEN
@@ -26,7 +27,7 @@ _DECISION = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _MAKES = re.compile(
-    r"^(?:\s{0,3}(?:[-*+] {1,4})?(?:#|>|`{3}|~{3}|[-=]{1,200}\s{0,20}$|\*{3,}|_{3,}|\||\[(?![ xX]\]))|\t| {4})"
+    r"^(?:\s{0,3}(?:[-*+] {1,4})?(?:#|>|`{3}|~{3}|[-=]{1,200}\s{0,20}$|\*{3}|_{3}|\||\[(?![ xX]\]))|\t| {4})"
     r"|<[!a-zA-Z/?]|!\[|\]\(|\]\[",
     re.MULTILINE,
 )
@@ -53,7 +54,7 @@ def as_text(text: str) -> str:
     """Return a dropped note as it stands in a file: the note, or a fence around it."""
     said = text.strip("\n")
     if _MAKES.search(said):
-        marks = max((len(run) for run in re.findall(r"`{1,1000}", said)), default=0)
+        marks = max((len(list(run)) for char, run in groupby(said) if char == "`"), default=0)
         fence = "`" * max(3, marks + 1)
         return f"{fence}text\n{said}\n{fence}"
     return said if "\n" in said or _ITEM.match(said) else f"- {said}"

@@ -43,14 +43,14 @@ class Wanted(NamedTuple):
 
 def unlike(lines: Sequence[Wanted]) -> list[Wanted]:
     """Leave out what says nearly the same as a line before it."""
-    kept: list[Wanted] = []
+    chosen: list[Wanted] = []
     seen: list[set[str]] = []
     for each in lines:
         words = words_of(each.line)
         if not any(len(words & other) >= _ALIKE * min(len(words), len(other)) for other in seen if words and other):
-            kept.append(each)
+            chosen.append(each)
             seen.append(words)
-    return kept
+    return chosen
 
 
 def words_of(text: str) -> set[str]:
@@ -61,6 +61,9 @@ def words_of(text: str) -> set[str]:
 
 def who(fact: Fact) -> str:
     """Return whose word a fact is, since when, where that tells more, and its id."""
-    is_told = fact.branch and fact.branch not in _TRUNKS
-    where = f", on {branch_name(fact.branch)}" if fact.branch and is_told else ""
-    return f"{fact.said_by}, {date_of(fact.since_ts)}{where}, m{fact.id}"
+    return f"{fact.said_by}, {date_of(fact.since_ts)}{on_branch(fact.branch)}, m{fact.id}"
+
+
+def on_branch(branch: str | None) -> str:
+    """Return on which branch something was, where it was not the trunk: it says what the words are about."""
+    return f", on {branch_name(branch)}" if branch and branch not in _TRUNKS else ""

@@ -89,7 +89,7 @@ class Task(NamedTuple):
     text: str
 
 
-class Wish(NamedTuple):
+class Deferred(NamedTuple):
     """What somebody said is to be done later."""
 
     event_id: int
@@ -118,7 +118,7 @@ class Session:
     answers: tuple[Answer, ...] = ()
     issues: tuple[Issue, ...] = ()
     tasks: tuple[Task, ...] = ()
-    wishes: tuple[Wish, ...] = ()
+    deferred: tuple[Deferred, ...] = ()
 
 
 class OpenFailure(NamedTuple):

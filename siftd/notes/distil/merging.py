@@ -12,7 +12,7 @@ from siftd.notes.distil.written import Line, Written
 from siftd.notes.layout import NoteName
 
 _CITED = re.compile(r"\b([ems]\d{1,18})\)$")
-_WORD = re.compile(r"\w{3,60}")
+_WORD = re.compile(r"\w{1,60}")
 _ALIKE = 0.6
 """Of a line's words that another one must have to be the same line, changed by a person."""
 _FACT = "fact:"
@@ -36,7 +36,7 @@ def merged(
     body.take_out([each.line for each in left])
     for section in {each.section for each in left}:
         body.drop_if_empty(section)
-    changed |= {each.key: Line(each.key, name, "kept") for each in left}
+    changed |= {each.key: Line(each.key, name, "done") for each in left}
     changed |= {each.key: Line(each.key, name, "ours", each.line, each.section) for each in may.values()}
     return [each.line for each in left], changed
 
@@ -50,9 +50,13 @@ def appended(wanted: Sequence[Wanted], written: Written) -> tuple[list[str], dic
         if written.find(each.key) is not None or each.key in changed:
             continue
         room -= len(each.line) + 2
-        changed[each.key] = Line(each.key, "mistakes", "kept" if room >= 0 else "passed")
+        changed[each.key] = Line(each.key, "mistakes", "done" if room >= 0 else "passed")
         entries += [each.line] if room >= 0 else []
-    return entries[::-1], changed
+    return sorted(entries, key=_day), changed
+
+
+def _day(entry: str) -> str:
+    return entry[len("### ") : len("### 2026-01-23")]
 
 
 def _touched(body: Body, ours: Sequence[Line]) -> dict[str, Line]:
@@ -63,18 +67,17 @@ def _touched(body: Body, ours: Sequence[Line]) -> dict[str, Line]:
     if not missing:
         return {}
     known = {each.line for each in ours}
-    others = [(line, set(_WORD.findall(line))) for line in there if line.strip() and line.rstrip() not in known]
+    others = [set(_WORD.findall(line)) for line in there if line.strip() and line.rstrip() not in known]
     return {
         each.key: Line(each.key, each.note, "theirs" if _is_among(each.line, others) else "gone") for each in missing
     }
 
 
-def _is_among(line: str, others: Sequence[tuple[str, set[str]]]) -> bool:
+def _is_among(line: str, others: Sequence[set[str]]) -> bool:
     cited = _CITED.search(line)
     words = set(_WORD.findall(line))
     return any(
-        (cited is not None and re.search(rf"\b{cited[1]}\b", other)) or len(words & theirs) >= _ALIKE * len(words)
-        for other, theirs in others
+        (cited is not None and cited[1] in theirs) or len(words & theirs) >= _ALIKE * len(words) for theirs in others
     )
 
 

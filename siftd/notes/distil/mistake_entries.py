@@ -35,10 +35,16 @@ _ALIKE = 0.45
 _WORDS_IN_COMMON = 3
 _CLOSES_WITHIN_MS = 10 * 60_000
 """How long after a commit its turn may close."""
-_MENDED = re.compile(
-    r"\b(?:now|ensur(?:es?|ing)|prevent(?:s|ing)?|so (?:we|that|the)|this (?:adds|makes|fixes|keeps)|to avoid)\b",
+_DEED = re.compile(
+    r"(?:this|these|use|add|fix|make|ensure|update|remove|replace|change|set|move|switch|resolve|address|prevent|allow"
+    r"|interim|also|now)\w{0,3}\b",
     re.IGNORECASE,
 )
+"""What opens a sentence that tells of the mending, not of the fault."""
+_FIXING = re.compile(r"(?:fix|resolve|repair|correct)(?:e?s|e?d|ing)? ", re.IGNORECASE)
+_FAULT = re.compile(rf"{HURTS.pattern}|\b(?:issues?|problems?|warnings?)\b", re.IGNORECASE)
+_PREVENTS = re.compile(r"\b(?:(?:prevent|avoid|ensur)(?:e?s|e|ed|ing)?|so (?:we|that|the)|no longer)\b", re.IGNORECASE)
+_NOW = re.compile(r"(?<!should )\bnow\b(?! (?:runs?|works?|pass(?:es)?|displays?|shows?)\b)", re.IGNORECASE)
 _ERROR = re.compile(
     r"`(?P<failed>[^`]{1,120})` fails with “.{0,120}”; (?P<ended>`[^`]{1,120}`(?:, then `[^`]{1,120}`)?) ended that"
 )
@@ -63,9 +69,9 @@ def mistake_entries(material: Material) -> Iterator[Wanted]:
 
 
 def _repaired(session: Session) -> Iterator[Wanted]:
-    """Yield the faults that a session mended, the newest first: those of its commits, then what its turns told."""
+    """Yield the faults that a session mended, the newest first: those of its commits, then what its turns said."""
     left = list(session.repairs)
-    told: list[set[str]] = []
+    known: list[set[str]] = []
     reported: set[str] = set()
     since = 0
     entries: list[Wanted] = []
@@ -76,7 +82,7 @@ def _repaired(session: Session) -> Iterator[Wanted]:
             ]
             if entry := _fixed(commit, led[0] if led else None):
                 entries.append(Wanted(f"fix:e{commit.event_id}", "", entry))
-                told.append(words_of(entry))
+                known.append(words_of(entry))
                 left = [each for each in left if each not in led]
         since = commit.ts
     yield from reversed(entries)
@@ -85,9 +91,9 @@ def _repaired(session: Session) -> Iterator[Wanted]:
         cause = repair.cause[lead.end() :] if lead else repair.cause
         cause = cause[:1].upper() + cause[1:]
         words = words_of(cause)
-        if any(len(words & other) >= _ALIKE * len(words) for other in told) or repair.asked in reported:
+        if any(len(words & other) >= _ALIKE * len(words) for other in known) or repair.asked in reported:
             continue
-        told.append(words)
+        known.append(words)
         reported |= {repair.asked} - {""}
         title = plain(cause, 90)
         done = _mended_in(repair.changed, repair.tests)
@@ -103,21 +109,33 @@ def _are_of_one(commit: Commit, repair: Repair) -> bool:
 
 def _fixed(commit: Commit, repair: Repair | None) -> str:
     """Return the entry of a commit that mends; empty where nobody says what was wrong."""
-    body = list(commit.body)
-    cause = next((each for each in body if _CAUSES.search(each)), "") or (repair.cause if repair else "")
+    faults = [each for each in commit.body if not _DEED.match(each)]
+    cause = next((each for each in faults if _CAUSES.search(each)), "") or (repair.cause if repair else "")
     cause = cause or next(
-        (each for each in body if _WAS.search(each) and (HURTS.search(each) or _BUT.search(each))), ""
+        (each for each in faults if _WAS.search(each) and (HURTS.search(each) or _BUT.search(each))), ""
     )
-    if not cause:
+    symptom = next((each for each in faults if each != cause and HURTS.search(each) and not _mends(each)), "")
+    symptom = symptom or (repair.asked if repair else "") or _seen_in(commit.subject)
+    every = (*commit.body, *commit.items)
+    rest = [each for each in every if each not in (cause, symptom)]
+    mended = next((each for pattern in (_PREVENTS, _NOW) for each in rest if pattern.search(each)), "")
+    if not cause and not (symptom and mended):
         return ""
-    symptom = next((each for each in body if each != cause and HURTS.search(each) and not _MENDED.search(each)), "")
-    symptom = symptom or (repair.asked if repair else "")
-    mended = next(
-        (each for each in (*body, *commit.items) if each not in (cause, symptom) and _MENDED.search(each)), ""
-    )
     prevention = " ".join(filter(None, (sentence(mended, 240) if mended else "", _mended_in((), commit.tests))))
     title = plain(commits.title_of(commit.subject), 110)
     return _entry(commit.ts, title, symptom, cause, prevention, f"agent, e{commit.event_id}")
+
+
+def _seen_in(subject: str) -> str:
+    """Return the fault that a commit's subject names: "npm ci failure in container"."""
+    title = commits.title_of(subject)
+    fixing = _FIXING.match(title)
+    seen = title[fixing.end() :] if fixing else ""
+    return seen if _FAULT.search(seen) else ""
+
+
+def _mends(text: str) -> bool:
+    return _PREVENTS.search(text) is not None or _NOW.search(text) is not None
 
 
 def _mended_in(changed: Sequence[str], tests: Sequence[str]) -> str:

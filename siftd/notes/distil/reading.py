@@ -77,6 +77,9 @@ def _facts(connection: Database, now_ms: int, workspace: str, covered: set[str] 
     rows = note_material.list_facts(connection, now_ms)
     held = pods.list_pods(connection, _CITED) if pods.has_tables(connection) else []
     private = private_to_others(held, Asker(workspace, now_ms))
+    private |= {
+        member.fact for pod in held if pod.type == "project" for member in pod.members if member.role == "left out"
+    }
     sources: dict[int, list[note_material.SourceRow]] = {}
     for source in note_material.list_sources(connection, [row.id for row in rows]):
         sources.setdefault(source.fact_id, []).append(source)

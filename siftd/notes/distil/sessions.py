@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from siftd.notes.distil import asking, commits, tasks
 from siftd.notes.distil.closings import Budget, Changed, closed_with, is_asked, prompt_of, repairs, tests_in
-from siftd.notes.distil.material import Answer, Checked, Commit, Issue, Session, Task, Wish
+from siftd.notes.distil.material import Answer, Checked, Commit, Deferred, Issue, Session, Task
 from siftd.store import note_material
 from siftd.store.access import Database
 from siftd.store.note_material import EventRow, SessionRow
@@ -20,6 +20,11 @@ from siftd.summarise.extractive.text import Call, call_of, first_text, mapping, 
 _NUMBER = re.compile(r'"identifier"\s{0,4}:\s{0,4}"([A-Z][A-Z0-9]{0,9}-\d{1,7})"|/issues/(\d{1,7})\b')
 _TITLE = re.compile(r"""--title[ =]{1,4}(?:"([^"\n]{4,200})"|'([^'\n]{4,200})')""")
 _DONE = re.compile(r"\b(?:done|completed?|closed|cancell?ed|duplicate|merged)\b", re.IGNORECASE)
+_ALL_BACK = re.compile(
+    r"\bgit (?:reset --hard|stash(?! (?:pop|list|apply|show|drop))|(?:checkout|restore) (?:-- )?\.(?=\s|$))"
+)
+_ONE_BACK = re.compile(r"\brm\s|\bgit (?:checkout|restore)\s")
+"""Commands that take changes back: all of them, or those of the files that they name."""
 
 
 def read_session(
@@ -32,8 +37,8 @@ def read_session(
 ) -> Session:
     """Return a session. `causes` and `closings` say how often an agent's words may still be compared with what it read;
     the numbers of issues that it closed are added to `closed`."""
-    events = note_material.list_telling_events(connection, row.session_id)
-    changed = note_material.list_changed(connection, row.session_id)
+    events = note_material.list_main_events(connection, row.session_id)
+    changed = _left_standing(row, events, note_material.list_changed(connection, row.session_id))
     prompts = [prompt_of(each) for each in events if is_asked(each)]
     branch = next((found for each in reversed(events) if (found := branch_of(each.payload_json[:300]))), None)
     issues, done = _issues(events)
@@ -54,8 +59,22 @@ def read_session(
         answers=tuple(_answers(events)),
         issues=tuple(issues),
         tasks=tuple(_tasks(row, events, changed, checked.get(row.session_id))),
-        wishes=tuple(_wishes(events)),
+        deferred=tuple(_deferred(events)),
     )
+
+
+def _left_standing(row: SessionRow, events: Sequence[EventRow], changed: Changed) -> Changed:
+    """Return the changes that no later command of the session took back."""
+    for event in events:
+        if event.action != "run" or event.outcome != "ok":
+            continue
+        command = shell.bare(shell.command_of(_call(event, row.cwd)))
+        if _ALL_BACK.search(command):
+            changed = [each for each in changed if each[1] > event.ts]
+        elif _ONE_BACK.search(command):
+            words = {word.rstrip("/").rpartition("/")[2] for word in command.split()}
+            changed = [each for each in changed if each[1] > event.ts or each[2].rpartition("/")[2] not in words]
+    return changed
 
 
 def _call(event: EventRow, cwd: str | None) -> Call:
@@ -86,7 +105,7 @@ def _commits(row: SessionRow, events: Sequence[EventRow], changed: Changed) -> l
             continue
         message = commits.message_of(shell.command_of(call))
         subject = one_line(message.strip().partition("\n")[0]) or one_line(deed.commit)
-        commit = Commit(event.id, event.ts, subject, *commits.told_in(message), tests_in(changed, since, event.ts))
+        commit = Commit(event.id, event.ts, subject, *commits.prose_in(message), tests_in(changed, since, event.ts))
         since = event.ts
         if deed.amends and found:
             before = found.pop()
@@ -142,8 +161,8 @@ def _issues(events: Sequence[EventRow]) -> tuple[list[Issue], set[str]]:
     return filed, closed
 
 
-def _wishes(events: Sequence[EventRow]) -> Iterator[Wish]:
+def _deferred(events: Sequence[EventRow]) -> Iterator[Deferred]:
     for event in events:
         if is_asked(event):
-            for text in asking.wishes_in(prompt_of(event)):
-                yield Wish(event.id, event.ts, text)
+            for text in asking.deferred_in(prompt_of(event)):
+                yield Deferred(event.id, event.ts, text)

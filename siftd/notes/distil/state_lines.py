@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from siftd.notes.distil import commits
+from siftd.notes.distil.asking import stands_alone
 from siftd.notes.distil.forms import branch_name, code, date_of, plain, quoted
 from siftd.notes.distil.lines import COMMANDS, FAILURES, NOW, Wanted
 from siftd.notes.distil.material import Fact, Material, Session
@@ -26,8 +27,9 @@ def _sessions(material: Material) -> Iterator[Wanted]:
     shown = 0
     for session in material.sessions:
         done = _done(session)
-        if not done or not (session.asked or session.commits or session.closed):
-            continue  # a list of files tells nobody anything
+        is_clear = session.commits or session.closed or (session.asked and stands_alone(session.asked))
+        if not done or not is_clear:
+            continue  # a list of files says nothing to anybody
         asked = f"asked {quoted(session.asked, 110)}; " if session.asked else ""
         where = f" on {branch_name(session.branch)}" if session.branch else ""
         yield Wanted(

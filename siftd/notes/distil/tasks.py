@@ -11,7 +11,7 @@ from siftd.summarise.extractive.text import Call, first_text, mapping, one_line,
 
 _OPEN = ("pending", "in_progress")
 _ROUTINE = re.compile(
-    r"\b(?:run|running|verify|commit|push|lint|fmt|format|review|final|re-?run|check)\b", re.IGNORECASE
+    r"^test\b|\b(?:run|running|verify|commit|push|lint|fmt|format|review|final|re-?run|check)\b", re.IGNORECASE
 )
 """What every list ends with, and nobody comes back for."""
 _NUMBERED = re.compile(r"(?:task|step|phase|bug)\s{0,3}\d{1,3}\s{0,3}[:.)-]\s{0,3}|\d{1,3}[.)]\s{1,3}", re.IGNORECASE)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from siftd.config import MS_PER_DAY
 from siftd.notes.distil.forms import date_of, plain, quoted
-from siftd.notes.distil.lines import OPEN, TICKET, Wanted, who, words_of
+from siftd.notes.distil.lines import OPEN, TICKET, Wanted, on_branch, who, words_of
 from siftd.notes.distil.material import Material, Session
 
 ISSUE_DAYS = 60
-WISH_DAYS = 30
+DEFERRED_DAYS = 30
 TASK_DAYS = 14
 """How long before the latest session something may have been said to be open that nobody came back to."""
 _TODO = frozenset(("action", "issue"))
@@ -44,14 +44,17 @@ def todo_lines(material: Material) -> Iterator[Wanted]:
                 number = f"{plain(issue.number)}: " if issue.number else ""
                 line = f"- [ ] {number}{plain(issue.title, 160)} (issue filed {date_of(issue.ts)}, e{issue.event_id})"
                 yield Wanted(f"issue:{plain(name, 80)}", OPEN, line)
-        for wish in session.wishes:
-            if is_open(wish.ts, wish.text, WISH_DAYS):
-                line = f"- [ ] {quoted(wish.text, 240)} (asked for later, {date_of(wish.ts)}, e{wish.event_id})"
-                yield Wanted(f"wish:e{wish.event_id}", OPEN, line)
+        for each in session.deferred:
+            if is_open(each.ts, each.text, DEFERRED_DAYS):
+                line = f"- [ ] {quoted(each.text, 240)} (asked for later, {date_of(each.ts)}, e{each.event_id})"
+                yield Wanted(f"later:e{each.event_id}", OPEN, line)
         last = max((commit.ts for commit in session.commits), default=0)
+        where = on_branch(session.branch)
         for task in session.tasks[:_TASKS_MAX]:
             if task.ts > last and _line_of_work(session) not in worked_on and is_open(task.ts, task.text, TASK_DAYS):
-                line = f"- [ ] {plain(task.text, 160)} (left open by an agent, {date_of(task.ts)}, {session.cited})"
+                line = (
+                    f"- [ ] {plain(task.text, 160)} (left open by an agent{where}, {date_of(task.ts)}, {session.cited})"
+                )
                 yield Wanted(f"task:{session.id}:{plain(task.text, 80)}", OPEN, line)
         worked_on.add(_line_of_work(session))
 

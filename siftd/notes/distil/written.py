@@ -5,14 +5,14 @@
     {"version": 1,
      "lines": [{"key": "fact:47", "note": "decisions", "state": "ours", "line": "- Keep … (agent, 2026-01-19, m47)",
                 "section": "Conventions"},
-               {"key": "fix:e1019", "note": "mistakes", "state": "kept", "line": "", "section": ""}]}
+               {"key": "fix:e1019", "note": "mistakes", "state": "done", "line": "", "section": ""}]}
 
 A key says what a line is about: `fact:ID`, `session:ID`, `commit:eID`, `fix:eID`, `issue:NUMBER`, and so on. Its state:
 
     ours     stands in the file as it was written: it may be replaced, and archived
     theirs   a person changed it: it is left alone for ever
     gone     a person took it out: it never comes back
-    kept     archived by us, and may come back; of mistakes: appended, once and for all
+    done     archived by us, and may come back; of mistakes: appended, once and for all
     passed   looked at and left out, so that it is not looked at again
 
 Compatibility: a higher version is refused by name; unknown fields are dropped at the next write, a line of an unknown
@@ -32,7 +32,7 @@ from siftd.notes.layout import NoteName
 VERSION = 1
 LINES_MAX = 5_000
 """Beyond them the oldest that are done with are forgotten."""
-State = Literal["ours", "theirs", "gone", "kept", "passed"]
+State = Literal["ours", "theirs", "gone", "done", "passed"]
 _FACT = "fact:"
 
 
@@ -65,15 +65,15 @@ class Written:
 
     @property
     def facts(self) -> list[int]:
-        """The facts that lines of ours tell."""
-        ours = (each.key for each in self._lines.values() if each.state == "ours")
-        return [int(key[len(_FACT) :]) for key in ours if key.startswith(_FACT)]
+        """The facts that lines of ours tell, or told until a person took them out: what became of them matters."""
+        facts = (each.key for each in self._lines.values() if each.state in ("ours", "gone"))
+        return [int(key[len(_FACT) :]) for key in facts if key.startswith(_FACT)]
 
     def with_lines(self, changed: Mapping[str, Line]) -> Written:
         """Return what is written once these lines are."""
         lines = {**self._lines, **changed}
         if (over := len(lines) - LINES_MAX) > 0:
-            done = [key for key, each in lines.items() if each.state in ("kept", "passed")][:over]
+            done = [key for key, each in lines.items() if each.state in ("done", "passed")][:over]
             lines = {key: each for key, each in lines.items() if key not in set(done)}
         return Written(lines)
 
@@ -109,7 +109,7 @@ class _Version(msgspec.Struct):
     version: int
 
 
-_STATES: dict[str, State] = {"ours": "ours", "theirs": "theirs", "gone": "gone", "kept": "kept", "passed": "passed"}
+_STATES: dict[str, State] = {"ours": "ours", "theirs": "theirs", "gone": "gone", "done": "done", "passed": "passed"}
 
 
 def decode(data: bytes) -> Written:
