@@ -9,6 +9,7 @@ siftd spool --folder DIR            (frames on standard input; for the courier)
 siftd answer                        (a hook's envelope on standard input; for the plugin's /siftd:mem)
 siftd admit                         (an order and a message on standard input; for the daemon)
 siftd mcp [--tools full] [--print-config]
+siftd web [--port N]                (what `mem web` starts; in the foreground)
 siftd notes …                       (as `mem notes`; for timers and the daemon)
 """
 
@@ -43,6 +44,9 @@ def main(arguments: list[str] | None = None) -> int:
     mcp = commands.add_parser("mcp", help="serve the memory as tools to an agent (MCP, standard input and output)")
     mcp.add_argument("--tools", choices=["default", "full"], default="default", help="how many (default: five)")
     mcp.add_argument("--print-config", action="store_true", help="print the entry for a client's configuration")
+    web = commands.add_parser("web", help="serve the page and the HTTP API of this home until nobody looks any more")
+    web.add_argument("--port", type=int, default=0, help="of the loopback (default: a free one)")
+    web.add_argument("--detached", action="store_true", help="let go of standard output once it listens")
     notes = commands.add_parser("notes", help="what `mem notes` does, for timers", add_help=False)
     notes.add_argument("arguments", nargs=argparse.REMAINDER)
     chosen = parser.parse_args(arguments)
@@ -77,6 +81,10 @@ def main(arguments: list[str] | None = None) -> int:
         from siftd.mcp.serve import run as run_mcp
 
         return run_mcp(chosen.tools)
+    if chosen.command == "web":
+        from siftd.web.main import run as run_web
+
+        return run_web(chosen.port, is_detached=chosen.detached)
     if chosen.command == "notes":
         from siftd.cli.background import run as run_notes
 

@@ -23,6 +23,8 @@
       RequestRefused           the daemon's own answer: show it
       PackageChanged           end the daemon: what it would import is of another version
       StopUnheld               make room, and stop it once more
+      HttpRefused              correct the HTTP request, log in, or come again later: `status` says which
+      PortTaken                choose another port
       SettingsUnreadable       an agent's settings file does not parse: leave it untouched
 
 Messages say what happened, to what, and the remedy; they never quote captured text.
@@ -207,6 +209,24 @@ class StopUnheld(SiftdError):
     """The daemon ends, as it was asked to, but no mark could be made that keeps it down."""
 
     code = "stop_unheld"
+
+
+class HttpRefused(SiftdError):
+    """A request by HTTP that is refused with `status`; `code` tells programs why."""
+
+    def __init__(
+        self, status: int, code: str, message: str, *, hint: str = "", retry_after_seconds: int | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.code = code
+        self.retry_after_seconds = retry_after_seconds
+
+
+class PortTaken(SiftdError):
+    """Somebody listens at the port that the page was to have."""
+
+    code = "port_taken"
 
 
 class SettingsUnreadable(SiftdError):

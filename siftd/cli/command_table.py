@@ -26,6 +26,7 @@ GROUPS = {
         "sessions": "the sessions, newest first",
         "session": "one session whole: what was asked, said and done",
         "conversations": "sessions that were named, and what they follow up on; one's tree",
+        "web": "open the page that shows all of it, and the HTTP API",
         "tail": "what is captured, as it comes in",
         "stats": "events and sessions by day, and what agents were given",
         "brief": "what a session would be given at its start",

@@ -10,8 +10,11 @@
       <ns>/run/<key>.sock .lock .start      socket (`.new` until it listens), lock held for life, start's back-off
       <ns>/run/<key>.hold .slow             `mem stop` holds; hooks do not wait for 30 s
       <ns>/run/<key>.relay .dropped         the courier that takes other hooks' frames; what could not be kept
+      <ns>/run/web.json .token .lock        where `mem web` listens; what programs show it; held for its life
+      <ns>/run/web-login.html               brings a browser its one-time code, for a minute
       <ns>/workspaces/<key>/                db.sqlite wal.ndjson spool/ secret brief snapshots/; `_global` too
       <ns>/logs/<key>.ndjson                the daemon's structured log
+      <ns>/logs/web.log                     what `mem web` could not do
       <ns>/logs/hooks.ndjson .seen          what hooks could not do, and what of it a person has seen
 
 `hooks/hook.py` builds the same names without importing this module; `tests/unit/test_hook_paths.py`
@@ -109,6 +112,29 @@ class Home:
     def hook_failures_seen(self) -> str:
         """When what is told there was acknowledged."""
         return f"{self.logs}/hooks.seen"
+
+    @property
+    def web_state(self) -> str:
+        """Where the page is served, and by which process, while it is."""
+        return f"{self.run}/web.json"
+
+    @property
+    def web_token(self) -> str:
+        """What a program shows the running page's process with each request."""
+        return f"{self.run}/web.token"
+
+    @property
+    def web_lock(self) -> str:
+        return f"{self.run}/web.lock"
+
+    @property
+    def web_login(self) -> str:
+        """A page for the browser alone, which hands its one-time code over."""
+        return f"{self.run}/web-login.html"
+
+    @property
+    def web_log(self) -> str:
+        return f"{self.logs}/web.log"
 
     def for_workspace(self, key: str) -> WorkspacePaths:
         return WorkspacePaths(self, key)

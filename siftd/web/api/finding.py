@@ -1,0 +1,124 @@
+"""Routes that look something up; they change nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from siftd import ids
+from siftd.web.routing import Call
+from siftd.web.types import HealthAnswer, ItemAnswer, ProjectsAnswer, SearchQuery, WhyAnswer
+from siftd.wire.asking import (
+    FactStory,
+    Filters,
+    Info,
+    Injections,
+    Memories,
+    MemoryHealth,
+    Search,
+    Sessions,
+    Show,
+    Timeline,
+)
+from siftd.wire.requests import (
+    InfoAnswer,
+    InjectionsAnswer,
+    MemoriesAnswer,
+    MemoryHealthAnswer,
+    SearchAnswer,
+    SessionsAnswer,
+    TimelineAnswer,
+)
+
+_FILTERS = ("tool", "session", "client", "file", "symbol", "type", "since", "until", "as_of", "superseded")
+_WEIGHTS: dict[str, dict[str, float]] = {
+    "hybrid": {},
+    "words": {"vector": 0.0},
+    "meaning": {"words": 0.0, "raw": 0.0, "trigram": 0.0},
+}
+"""What is left out by each strategy."""
+
+
+def health(_: Call) -> HealthAnswer:
+    return HealthAnswer(ok=True)
+
+
+def projects(call: Call) -> ProjectsAnswer:
+    return call.desk.projects.list()
+
+
+def search(call: Call) -> SearchAnswer:
+    query: SearchQuery = call.query
+    filters: dict[str, Any] = {name: value for name in _FILTERS if (value := getattr(query, name))}
+    if query.source is not None:
+        filters["kind"] = query.source
+    request = Search(
+        query=query.q, k=query.k, filters=Filters(**filters), weights=_WEIGHTS[query.strategy], group=query.group
+    )
+    answer = call.desk.projects.ask(call.path["project"], request)
+    if not query.explain:
+        for hit in answer["hits"]:
+            hit["why"] = {}
+    return answer
+
+
+def info(call: Call) -> InfoAnswer:
+    return call.desk.projects.ask(call.path["project"], Info())
+
+
+def sessions(call: Call) -> SessionsAnswer:
+    query = call.query
+    request = Sessions(limit=query.limit, client=query.client, cursor=query.cursor)
+    return call.desk.projects.ask(call.path["project"], request)
+
+
+def timeline(call: Call) -> TimelineAnswer:
+    query = call.query
+    request = Timeline(
+        around=query.around,
+        session=query.session,
+        client=query.client,
+        before=query.before,
+        after=query.after,
+        cursor=query.cursor,
+    )
+    return call.desk.projects.ask(call.path["project"], request)
+
+
+def item(call: Call) -> ItemAnswer:
+    answer = call.desk.projects.ask(call.path["project"], Show(id=call.path["id"]))
+    return ItemAnswer(item={**answer["item"]})
+
+
+def memories(call: Call) -> MemoriesAnswer:
+    query = call.query
+    request = Memories(
+        type=query.type,
+        tag=query.tag,
+        since=query.since,
+        until=query.until,
+        as_of=query.as_of,
+        pinned=query.pinned,
+        waiting=query.waiting,
+        superseded=query.superseded,
+        limit=query.limit,
+        cursor=query.cursor,
+    )
+    return call.desk.projects.ask(call.path["project"], request)
+
+
+def memory_health(call: Call) -> MemoryHealthAnswer:
+    return call.desk.projects.ask(call.path["project"], MemoryHealth())
+
+
+def injections(call: Call) -> InjectionsAnswer:
+    query = call.query
+    request = Injections(session=query.session, limit=query.limit, cursor=query.cursor)
+    return call.desk.projects.ask(call.path["project"], request)
+
+
+def why(call: Call) -> WhyAnswer:
+    project, cited = call.path["project"], call.path["id"]
+    given = call.desk.projects.ask(project, Injections(id=cited))
+    is_memory = ids.parse(cited)[0] in (ids.MEMORY, ids.GLOBAL_MEMORY)
+    story = call.desk.projects.ask(project, FactStory(id=cited)) if is_memory else None
+    return WhyAnswer(injections=given["injections"], story=story)

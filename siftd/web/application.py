@@ -1,0 +1,47 @@
+"""The application: the table's routes, the page, the login, behind the guard."""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from siftd.errors import HttpRefused
+from siftd.web.desk import Desk
+from siftd.web.guard import Guard
+from siftd.web.limits import Limits
+from siftd.web.problems import response_of
+from siftd.web.shell import Shell
+from siftd.web.table import ROUTES
+
+_CODES = {404: ("not_found", "there is nothing at this path"), 405: ("wrong_method", "not with this method")}
+
+
+def make_application(desk: Desk, shell: Shell, limits: Limits, port: int) -> ASGIApp:
+    """Return what uvicorn serves."""
+    inner = Starlette(routes=list_routes(desk, shell), exception_handlers={HTTPException: _refused})
+    inner.router.redirect_slashes = False
+    return Guard(inner, port, desk.credentials, limits)
+
+
+def list_routes(desk: Desk, shell: Shell) -> list[BaseRoute]:
+    """Return everything that is served. The tests refuse each of them in every way that it can be refused."""
+    return [
+        Route("/", shell.index),
+        Route("/login", shell.log_in, methods=["POST"]),
+        Route("/page/{path:path}", shell.file),
+        *(each.served(desk) for each in ROUTES),
+    ]
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    """Say as our own what Starlette refuses: a path, a method, a form that is none."""
+    assert isinstance(error, HTTPException)
+    code, message = _CODES.get(error.status_code, ("bad_request", "this cannot be read"))
+    response = response_of(HttpRefused(error.status_code, code, message, hint="see /openapi.json"))
+    for name, value in (error.headers or {}).items():
+        response.headers[name] = value
+    return response

@@ -1,0 +1,53 @@
+"""What bounds a caller: a body's size, how often, how many streams at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+BODY_BYTES_MAX = 256 * 1024
+"""Twice the longest text that a memory may have, in the most wasteful form of JSON."""
+CONNECTIONS_MAX = 200
+STREAMS_MAX = 64
+"""Pages and programs that listen at once: each holds a connection for as long as it is open."""
+READS = 1_000
+WRITES = 400
+LOGINS = 10
+STRANGERS = 60
+"""At once; what is let through for ever stands in `Limits`."""
+
+
+class Bucket:
+    """Lets `burst` through at once, and `per_second` for ever."""
+
+    def __init__(self, per_second: float, burst: int, now: Callable[[], float]) -> None:
+        self._per_second = per_second
+        self._burst = float(burst)
+        self._now = now
+        self._left = self._burst
+        self._at = now()
+
+    def take(self) -> bool:
+        """Take one; false when there is none left for now."""
+        now = self._now()
+        self._left = min(self._burst, self._left + (now - self._at) * self._per_second)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+    @property
+    def wait_seconds(self) -> int:
+        """After how many whole seconds there is one again."""
+        return max(1, int((1 - self._left) / self._per_second + 0.999))
+
+
+class Limits:
+    """The buckets of one process: it serves one person, whose pages and programs share them."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.reads = Bucket(200, READS, now)
+        self.writes = Bucket(20, WRITES, now)
+        self.logins = Bucket(10 / 60, LOGINS, now)
+        self.strangers = Bucket(1, STRANGERS, now)
+        """Requests with a wrong token. A right one never waits for these."""
