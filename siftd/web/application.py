@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from siftd.errors import HttpRefused
-from siftd.web.desk import Desk
+from siftd.web.state import State
 from siftd.web.guard import Guard
 from siftd.web.limits import Limits
 from siftd.web.problems import response_of
@@ -20,20 +20,20 @@ from siftd.web.table import ROUTES
 _CODES = {404: ("not_found", "there is nothing at this path"), 405: ("wrong_method", "not with this method")}
 
 
-def make_application(desk: Desk, shell: Shell, limits: Limits, port: int) -> ASGIApp:
+def make_application(state: State, shell: Shell, limits: Limits, port: int) -> ASGIApp:
     """Return what uvicorn serves."""
-    inner = Starlette(routes=list_routes(desk, shell), exception_handlers={HTTPException: _refused})
+    inner = Starlette(routes=list_routes(state, shell), exception_handlers={HTTPException: _refused})
     inner.router.redirect_slashes = False
-    return Guard(inner, port, desk.credentials, limits)
+    return Guard(inner, port, state.credentials, limits)
 
 
-def list_routes(desk: Desk, shell: Shell) -> list[BaseRoute]:
+def list_routes(state: State, shell: Shell) -> list[BaseRoute]:
     """Return everything that is served. The tests refuse each of them in every way that it can be refused."""
     return [
         Route("/", shell.index),
         Route("/login", shell.log_in, methods=["POST"]),
         Route("/page/{path:path}", shell.file),
-        *(each.served(desk) for each in ROUTES),
+        *(each.served(state) for each in ROUTES),
     ]
 
 

@@ -11,7 +11,7 @@ from siftd.errors import HttpRefused, SiftdError
 from siftd.web.types import JobAnswer, Problem
 
 RUNNING_MAX = 4
-KEPT_MAX = 100
+ENDED_MAX = 100
 """Of jobs that are over, those that ended last."""
 
 Report = Callable[[int, int | None], None]
@@ -39,7 +39,7 @@ class Jobs:
             )  # fmt: skip
             self._jobs[job.id] = job
             over = [each.id for each in self._jobs.values() if each.state != "running"]
-            for old in over[: max(0, len(over) - KEPT_MAX)]:
+            for old in over[: max(0, len(over) - ENDED_MAX)]:
                 del self._jobs[old]
         threading.Thread(target=self._run, args=(job, work), daemon=True).start()
         return job

@@ -24,7 +24,7 @@ from siftd.errors import DaemonAlreadyRunning, PortTaken
 from siftd.web.application import make_application
 from siftd.web.confirmation import Confirmations
 from siftd.web.credentials import Credentials
-from siftd.web.desk import Desk
+from siftd.web.state import State
 from siftd.web.idleness import Idleness
 from siftd.web.jobs import Jobs
 from siftd.web.limits import CONNECTIONS_MAX, Limits
@@ -55,9 +55,9 @@ def serve(home: Home, environ: Mapping[str, str], port: int, on_ready: Callable[
         credentials = Credentials(time.monotonic)
         idleness = Idleness(time.monotonic, IDLE_SECONDS)
         projects = Projects(home, environ)
-        desk = Desk(projects, credentials, Confirmations(time.monotonic), Jobs())
+        state = State(projects, credentials, Confirmations(time.monotonic), Jobs())
         shell = Shell(credentials, lambda: Path(home.web_login).unlink(missing_ok=True))
-        application = make_application(desk, shell, Limits(time.monotonic), taken)
+        application = make_application(state, shell, Limits(time.monotonic), taken)
         config = uvicorn.Config(
             idleness.watching(application),
             http="h11",
@@ -75,23 +75,23 @@ def serve(home: Home, environ: Mapping[str, str], port: int, on_ready: Callable[
         )
         try:
             write_private(Path(home.web_token), credentials.program_token.encode())
-            state = {"port": taken, "pid": os.getpid(), "version": siftd.__version__}
-            write_private(Path(home.web_state), json.dumps(state).encode())
-            asyncio.run(_run(uvicorn.Server(config), listening, desk, idleness, lambda: on_ready(taken)))
+            said = {"port": taken, "pid": os.getpid(), "version": siftd.__version__}
+            write_private(Path(home.web_state), json.dumps(said).encode())
+            asyncio.run(_run(uvicorn.Server(config), listening, state, idleness, lambda: on_ready(taken)))
         finally:
             for path in (home.web_state, home.web_token, home.web_login):
                 Path(path).unlink(missing_ok=True)
 
 
 async def _run(
-    server: uvicorn.Server, listening: socket.socket, desk: Desk, idleness: Idleness, on_ready: Callable[[], None]
+    server: uvicorn.Server, listening: socket.socket, state: State, idleness: Idleness, on_ready: Callable[[], None]
 ) -> None:
     async def watch() -> None:
         while not server.started:
             await asyncio.sleep(0.005)
         on_ready()
         while not server.should_exit:
-            if desk.jobs.is_any_running:
+            if state.jobs.is_any_running:
                 idleness.note_use()
             if idleness.is_over:
                 server.should_exit = True

@@ -19,7 +19,7 @@ from siftd.web.problems import response_of
 from siftd.web.types import NoQuery, encode
 
 if TYPE_CHECKING:
-    from siftd.web.desk import Desk
+    from siftd.web.state import State
 
 Method = Literal["GET", "POST", "DELETE"]
 JSON = "application/json"
@@ -29,7 +29,7 @@ JSON = "application/json"
 class Call:
     """One request, read: what stands in its path, its query and its body."""
 
-    desk: Desk
+    state: State
     principal: Principal
     path: Mapping[str, str]
     query: Any
@@ -61,18 +61,18 @@ class Route:
     is_for_a_person: bool = False
     """Whether a program's token is not enough."""
 
-    def served(self, desk: Desk) -> Served:
+    def served(self, state: State) -> Served:
         """Return the route as Starlette has it."""
-        return Served(self.path, partial(_serve, self, desk), methods=[self.method])
+        return Served(self.path, partial(_serve, self, state), methods=[self.method])
 
 
-async def _serve(route: Route, desk: Desk, request: Request) -> Response:
+async def _serve(route: Route, state: State, request: Request) -> Response:
     try:
         principal: Principal = request.scope["siftd.principal"] or "program"
         if route.is_for_a_person and principal != "person":
             raise HttpRefused(403, "person_only", "only a person may do this", hint="on the page that `mem web` opens")
         body = None if route.body is None else _decode_body(request, await request.body(), route.body)
-        call = Call(desk, principal, request.path_params, _decode_query(request, route.query), body)
+        call = Call(state, principal, request.path_params, _decode_query(request, route.query), body)
         result = await anyio.to_thread.run_sync(route.work, call)
     except SiftdError as error:
         return response_of(error)

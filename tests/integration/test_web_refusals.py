@@ -17,7 +17,7 @@ from web_page import Page, serving
 from siftd.web.application import list_routes
 from siftd.web.confirmation import Confirmations
 from siftd.web.credentials import Credentials
-from siftd.web.desk import Desk
+from siftd.web.state import State
 from siftd.web.guard import HEADERS, is_open
 from siftd.web.jobs import Jobs
 from siftd.web.limits import BODY_BYTES_MAX
@@ -30,9 +30,9 @@ def every_route() -> list[tuple[str, str]]:
     """Return each method with its path, as the process serves them."""
     credentials = Credentials(time.monotonic)
     projects = Projects(Home("/nowhere"), {})
-    desk = Desk(projects, credentials, Confirmations(time.monotonic), Jobs())
+    state = State(projects, credentials, Confirmations(time.monotonic), Jobs())
     found: list[tuple[str, str]] = []
-    for route in list_routes(desk, Shell(credentials, lambda: None)):
+    for route in list_routes(state, Shell(credentials, lambda: None)):
         found += [(method, route.path) for method in methods_of(route) if method != "HEAD"]  # type: ignore[attr-defined]
     return sorted(found)
 

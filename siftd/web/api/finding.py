@@ -43,7 +43,7 @@ def health(_: Call) -> HealthAnswer:
 
 
 def projects(call: Call) -> ProjectsAnswer:
-    return call.desk.projects.list()
+    return call.state.projects.list()
 
 
 def search(call: Call) -> SearchAnswer:
@@ -54,7 +54,7 @@ def search(call: Call) -> SearchAnswer:
     request = Search(
         query=query.q, k=query.k, filters=Filters(**filters), weights=_WEIGHTS[query.strategy], group=query.group
     )
-    answer = call.desk.projects.ask(call.path["project"], request)
+    answer = call.state.projects.ask(call.path["project"], request)
     if not query.explain:
         for hit in answer["hits"]:
             hit["why"] = {}
@@ -62,13 +62,13 @@ def search(call: Call) -> SearchAnswer:
 
 
 def info(call: Call) -> InfoAnswer:
-    return call.desk.projects.ask(call.path["project"], Info())
+    return call.state.projects.ask(call.path["project"], Info())
 
 
 def sessions(call: Call) -> SessionsAnswer:
     query = call.query
     request = Sessions(limit=query.limit, client=query.client, cursor=query.cursor)
-    return call.desk.projects.ask(call.path["project"], request)
+    return call.state.projects.ask(call.path["project"], request)
 
 
 def timeline(call: Call) -> TimelineAnswer:
@@ -81,11 +81,11 @@ def timeline(call: Call) -> TimelineAnswer:
         after=query.after,
         cursor=query.cursor,
     )
-    return call.desk.projects.ask(call.path["project"], request)
+    return call.state.projects.ask(call.path["project"], request)
 
 
 def item(call: Call) -> ItemAnswer:
-    answer = call.desk.projects.ask(call.path["project"], Show(id=call.path["id"]))
+    answer = call.state.projects.ask(call.path["project"], Show(id=call.path["id"]))
     return ItemAnswer(item={**answer["item"]})
 
 
@@ -103,22 +103,22 @@ def memories(call: Call) -> MemoriesAnswer:
         limit=query.limit,
         cursor=query.cursor,
     )
-    return call.desk.projects.ask(call.path["project"], request)
+    return call.state.projects.ask(call.path["project"], request)
 
 
 def memory_health(call: Call) -> MemoryHealthAnswer:
-    return call.desk.projects.ask(call.path["project"], MemoryHealth())
+    return call.state.projects.ask(call.path["project"], MemoryHealth())
 
 
 def injections(call: Call) -> InjectionsAnswer:
     query = call.query
     request = Injections(session=query.session, limit=query.limit, cursor=query.cursor)
-    return call.desk.projects.ask(call.path["project"], request)
+    return call.state.projects.ask(call.path["project"], request)
 
 
 def why(call: Call) -> WhyAnswer:
     project, cited = call.path["project"], call.path["id"]
-    given = call.desk.projects.ask(project, Injections(id=cited))
+    given = call.state.projects.ask(project, Injections(id=cited))
     is_memory = ids.parse(cited)[0] in (ids.MEMORY, ids.GLOBAL_MEMORY)
-    story = call.desk.projects.ask(project, FactStory(id=cited)) if is_memory else None
+    story = call.state.projects.ask(project, FactStory(id=cited)) if is_memory else None
     return WhyAnswer(injections=given["injections"], story=story)

@@ -11,7 +11,7 @@ from siftd.web.types import CodeAnswer, EndAnswer
 
 
 def code(call: Call) -> CodeAnswer:
-    return CodeAnswer(code=call.desk.credentials.make_code(), expires_in_seconds=int(CODE_SECONDS))
+    return CodeAnswer(code=call.state.credentials.make_code(), expires_in_seconds=int(CODE_SECONDS))
 
 
 def end(_: Call) -> EndAnswer:

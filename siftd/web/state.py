@@ -11,7 +11,7 @@ from siftd.web.projects import Projects
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class State:
     """One served process."""
 
     projects: Projects
