@@ -36,7 +36,10 @@ class Swept(NamedTuple):
 def sweep(around: Surroundings) -> Iterator[Swept]:
     """Go over every project; what is wrong with one never stops the others."""
     note_offers(around)
-    for project in registry.load(around.home).projects:
+    known = registry.load(around.home)
+    for project in known.projects:
+        if known.is_excluded(project.path, around.settings.notes_exclude):
+            continue
         if not Path(project.path).is_dir():
             yield Swept(project, Outcome("failed", "its folder is gone; `mem notes exclude` takes it out"))
             continue

@@ -14,7 +14,7 @@ import msgspec
 from siftd.capture.intake import Intake
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.foreign_file import read
-from siftd.notes import applying, archive, budgets, committing, document, inbox, last
+from siftd.notes import applying, archive, budgets, committing, document, inbox, last, registry
 from siftd.notes.checking import Checked, check
 from siftd.notes.curator import Assignment, CuratorFailed, curate
 from siftd.notes.distil import distil, written
@@ -145,6 +145,8 @@ class _Sync:
     def _check_folder(self) -> None:
         """The notes' folder is a real folder where it was made: a link there leads to where nobody asked for notes."""
         folder = self._project.folder
+        if registry.load(self._around.home).is_excluded(self._project.path, self._around.settings.notes_exclude):
+            raise RequestInvalid(f"{self._project.path} is excluded from notes", hint="see `notes.exclude`")
         if not Path(folder).is_dir():
             raise RequestInvalid(f"{folder} is not there", hint="`mem notes init` makes it again")
         inner = [folder, f"{folder}/archive", self._project.inbox]

@@ -10,7 +10,9 @@ import pytest
 from notebook import Notebook
 
 from siftd.capture.intake import OPT_OUT_WORD
+from siftd.config import Settings
 from siftd.notes import cursors, last, scaffold
+from siftd.notes.sweep import sweep
 
 LONG = "\n".join(f"- item {number} of what the project is doing now, in some words" for number in range(30))
 
@@ -377,3 +379,12 @@ def test_nor_where_it_was_said_before_there_were_notes(tmp_path: Path) -> None:
     scaffold.init(str(book.folder), book.around)
     book.transcript(("Salary talk", "Yes."))
     assert book.sync().status == "nothing"
+
+
+def test_a_folder_that_the_settings_exclude_is_left_alone_from_then_on(book: Notebook) -> None:
+    book.transcript(("One", "First."))
+    book.says(state_body="# State\n\n- quiet")
+    book.around = book.around._replace(settings=Settings.of({"notes.exclude": [str(book.root)], "notes.curate": True}))
+    assert "is excluded from notes" in book.sync().message
+    assert [swept.outcome.status for swept in sweep(book.around)] == []
+    assert book.prompts == []
