@@ -18,8 +18,8 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,7 +42,14 @@ TRIES = 5
 STATEMENT_CHARS_MIN = 12
 """Of a fact's text that is looked for by itself: "use tabs" may stand anywhere."""
 BOOKS = ("last.json", "written.json")
-"""What holds words of the notes beside them; the journal is carried out, and the rest holds none."""
+"""What holds words of the notes beside them."""
+WITHOUT_TEXT = {
+    "journal.json": "carried out first, and then gone",
+    "cursors.json": "names of clients' files, and places in them",
+    "forgotten": "random digits",
+    "lock": "empty",
+}
+"""What else is noted of a project's notes, and why nothing is taken out of it."""
 Renew = Callable[[str], str]
 """What a text becomes."""
 
@@ -118,26 +125,44 @@ def is_in_git(folder: str) -> bool:
     return any((each / ".git").exists() for each in Path(folder).parents)
 
 
-def rewrite(paths: WorkspacePaths, renew: Renew, *, is_lasting: bool = True) -> tuple[int, list[str]]:
-    """Let the notes of a workspace's projects be what `renew` makes of them; return (files that changed, what still
-    holds something). Raises nothing: what fails is told.
+@dataclass
+class Rewritten:
+    """What became of a rewrite."""
 
-    With `is_lasting` the next process goes on with what a kill has left, and no sync begins before it has.
+    files: int = 0
+    pending: list[str] = field(default_factory=list)
+    """What still holds something, in words of ours."""
+    projects: set[str] = field(default_factory=set)
+    """Ids of the projects whose it is; ALL_PROJECTS where nobody can say."""
+
+
+ALL_PROJECTS = ""
+
+
+def rewrite(paths: WorkspacePaths, renew: Renew, *, only: Set[str] | None = None, is_lasting: bool = True) -> Rewritten:
+    """Let the notes of a workspace's projects, or of `only` some, be what `renew` makes of them.
+
+    Raises nothing: what fails is pending. With `is_lasting` the next process goes on with what a kill has left, and no
+    sync begins before it has.
     """
+    done = Rewritten()
     try:
         projects = holders_of(paths)
     except SiftdError as error:
-        return 0, [f"the registry of notes ({error.message})"]
-    changed = 0
-    pending: list[str] = []
+        return Rewritten(0, [f"the registry of notes ({error.message})"], {ALL_PROJECTS})
     for project in projects:
+        if only is not None and project.id not in only and ALL_PROJECTS not in only:
+            continue
+        before = len(done.pending)
         try:
-            changed += _rewrite(paths.home, project, renew, pending, is_lasting=is_lasting)
+            _rewrite(paths.home, project, renew, done, is_lasting=is_lasting)
         except BlockingIOError:
-            pending.append(f"{project.folder}, which a sync of the notes writes just now")
+            done.pending.append(f"{project.folder}, which a sync of the notes writes just now")
         except (OSError, SiftdError) as error:
-            pending.append(f"{project.folder} ({_reason(error)})")
-    return changed, pending
+            done.pending.append(f"{project.folder} ({_reason(error)})")
+        if len(done.pending) > before:
+            done.projects.add(project.id)
+    return done
 
 
 def count_changed(paths: WorkspacePaths, renew: Renew) -> int:
@@ -175,12 +200,12 @@ def _iter_texts(home: Home, project: Project, unread: set[str]) -> Iterator[_Tex
                 yield _Text(text, is_note=False, is_key=is_key)
 
 
-def _rewrite(home: Home, project: Project, renew: Renew, pending: list[str], *, is_lasting: bool) -> int:
-    """Rewrite one project's files; return how many changed. Raises BlockingIOError while a sync has the lock."""
+def _rewrite(home: Home, project: Project, renew: Renew, done: Rewritten, *, is_lasting: bool) -> None:
+    """Rewrite one project's files. Raises BlockingIOError while a sync has the lock."""
     books = Bookkeeping(home, project.id)
     ensure_folder(books.folder)
     change_mark(books, is_done=not is_lasting)
-    changed, before = 0, len(pending)
+    before = len(done.pending)
     with _locked(books):
         with opened(project.folder) as folder:
             if folder is None:  # what was to be written there goes nowhere
@@ -190,16 +215,15 @@ def _rewrite(home: Home, project: Project, renew: Renew, pending: list[str], *, 
                 folder.remove_leftovers()
                 for name in [*folder.notes(), *folder.dropped()]:
                     try:
-                        changed += _rewrite_file(folder, project, name, renew)
+                        done.files += _rewrite_file(folder, project, name, renew)
                     except OSError as error:
-                        pending.append(f"{project.folder}/{name} ({_reason(error)})")
+                        done.pending.append(f"{project.folder}/{name} ({_reason(error)})")
         with opened(books.folder) as folder:
             if folder is not None:
                 folder.remove_leftovers()
-                changed += sum(_rewrite_book(folder, books, name, renew) for name in BOOKS)
-        if len(pending) == before:
+                done.files += sum(_rewrite_book(folder, books, name, renew) for name in BOOKS)
+        if len(done.pending) == before:
             change_mark(books, is_done=True)
-    return changed
 
 
 @contextmanager
@@ -224,14 +248,12 @@ def _rewrite_file(folder: Folder, project: Project, name: str, renew: Renew) -> 
         mode = Path(path).lstat().st_mode & 0o7777
         if not mode & 0o222:  # root could, and whoever took the permission meant it
             raise OSError(errno.EACCES, os.strerror(errno.EACCES), path)
-        try:
-            is_settled = replacing.replace(path, data, _encoded(new), mode=mode).settle()
-        except EditedMeanwhile:
-            continue
-        if is_settled:
-            if not new.strip() and name.startswith("inbox/"):
-                Path(path).unlink()
+        if not new.strip() and name.startswith("inbox/"):
+            Path(path).unlink()
             return True
+        with suppress(EditedMeanwhile):
+            if replacing.replace(path, data, _encoded(new), mode=mode).settle():
+                return True
     raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), path)
 
 

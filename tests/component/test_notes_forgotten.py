@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -232,6 +234,26 @@ async def test_notes_that_a_sync_writes_are_told_and_done_at_a_later_tick(tmp_pa
         assert not is_pending(own)
         assert read(project, "state") == "- apples\n"
         assert (await memory.ask("info"))["forget"]["pending"] == []
+
+
+async def test_who_waits_for_a_reader_of_the_database_disturbs_no_sync(tmp_path: Path) -> None:
+    project = register(tmp_path)
+    put(project, state="- Zanzibar\n- apples\n")
+    own = state_of(project, tmp_path)
+    async with opened(tmp_path) as memory:
+        await memory.capture(1)
+        with closing(sqlite3.connect(memory.services.paths.database, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM events").fetchone()
+            answer = await memory.ask("forget", query="zanzibar", dryRun=False)
+            assert "a reader of the database" in answer["pending"][0]
+            assert read(project, "state") == "- apples\n"
+            mark = mark_of(own)
+            await memory.services.consolidator.tick()
+            assert (mark_of(own), is_pending(own)) == (mark, False)
+        await memory.services.consolidator.tick()
+        assert (await memory.ask("info"))["forget"]["pending"] == []
+        assert mark_of(own) == mark
 
 
 async def test_a_file_that_cannot_be_written_is_told_and_taken_up_by_the_next_daemon(tmp_path: Path) -> None:

@@ -46,6 +46,10 @@ from siftd.facts.verdicts import judge
 from siftd.harmless import harmless, unfenced, visible
 from siftd.log.segments import iter_segment
 from siftd.model import Event, SaidBy
+from siftd.notes.entries import without
+from siftd.notes.erasing import Wanted as NotesWanted
+from siftd.notes.erasing import statement_of
+from siftd.notes.indexing import clean_entries
 from siftd.redact import Redactor
 from siftd.redact.context import expected_of, secrets_of_output
 from siftd.redact.env_lines import read_assignments, secret_values
@@ -86,6 +90,9 @@ UNITS = [
     "<<E\n",
     "</siftd-",
     "#m1 ",
+    "(m1 ",
+    "```\n",
+    "\n  - a",
     "![",
     "\ufe0f",
     "\U000e0041",
@@ -447,6 +454,10 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "context.expected_of": lambda text: expected_of({"tool_input": {"command": text}}),
     "context.secrets_of_output": lambda text: secrets_of_output(text, expected_of({"command": "printenv PASSWORD"})),
     "touched.touched_folders": lambda text: touched_folders({"tool_input": {"file_path": text, "command": text}}, "/a"),
+    # Files of notes
+    "notes.entries": lambda text: without(text, NotesWanted(frozenset({"m1"}), frozenset({"a"}), "zebra").concerns),
+    "notes.indexing": lambda text: clean_entries(text, str),
+    "notes.statement_of": statement_of,
     # The terminal
     "output.clean": output.clean,
     "output.one_line": output.one_line,

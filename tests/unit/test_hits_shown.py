@@ -8,7 +8,7 @@ import pytest
 
 from siftd.cli import hits as shown
 from siftd.clients.shown import as_text
-from siftd.wire.requests import Hit
+from siftd.wire.requests import Hit, NoteHit
 
 TURN: Hit = {
     "id": "s34",
@@ -57,6 +57,24 @@ def test_the_answer_stands_before_the_question_and_each_line_fits(lines: list[st
     assert lines[3].startswith("  s35  said     We retry seven times, because the broker drops")
     assert lines[5:8] == ["", "kept on purpose", "  m3   decision Retries are seven."]
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_notes_stand_under_a_line_that_says_whose_they_are_and_below_their_headings(lines: list[str]) -> None:
+    note: NoteHit = {
+        "id": "n:archive/2026-10.md:4",
+        "heading": "Decisions > Queue\x1b",
+        "text": "- Retries are seven,\n  because the broker drops its connections for half a minute after each failover",
+        "archived": True,
+        "score": 1.0,
+    }
+    shown.say_notes([note, note | {"workspace": "/src/api"}], "retries", is_full=False)
+    assert lines[:4] == [
+        "notes, which people and siftd write",
+        "  n:archive/2026-10.md:4  Decisions > Queue�  archived",
+        "      - Retries are seven, because the broker drops its connections for half a",
+        "      minute after each failover",
+    ]
+    assert lines[4] == "  n:archive/2026-10.md:4  /src/api  Decisions > Queue�  archived"
 
 
 def test_a_long_hit_is_cut_to_four_lines_unless_all_is_wanted(lines: list[str]) -> None:

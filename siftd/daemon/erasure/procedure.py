@@ -65,10 +65,7 @@ class Holder(NamedTuple):
     name: str
     files: tuple[str, ...]
     """Globs below the workspace's folder."""
-    take_out: Callable[[WorkspacePaths, Database, Removal], list[str] | None]
-    """Returns what still holds something, where somebody else may keep it from being written."""
-    is_of_others: bool = False
-    """Whether somebody else may: then it is tried again by itself."""
+    take_out: Callable[[WorkspacePaths, Database, Removal], None]
 
 
 def _from_rows(_: WorkspacePaths, connection: Database, removal: Removal) -> None:
@@ -112,13 +109,6 @@ def _from_daemon_log(paths: WorkspacePaths, connection: Database, removal: Remov
         )
 
 
-def _from_notes(paths: WorkspacePaths, connection: Database, removal: Removal) -> list[str]:
-    """Take it out of the files of notes, which lie beside the workspace's folder or in the work tree."""
-    changed, pending = rewrite(paths, lambda text: removal.renewed_note(connection, text), is_lasting=removal.is_of_all)
-    removal.note_renewed(changed)
-    return pending
-
-
 HOLDERS = (
     Holder("database", ("db.sqlite", "db.sqlite-wal", "db.sqlite-shm"), _from_rows),
     Holder("log", ("wal.ndjson", "wal-*.ndjson", "wal-*.ndjson.gz"), _from_log),
@@ -126,9 +116,9 @@ HOLDERS = (
     Holder("hot context", (), _from_hot_context),
     Holder("set aside", (*_SET_ASIDE, "spool/.*.new", "quarantine/*"), _from_set_aside),
     Holder("daemon's log", (), _from_daemon_log),
-    Holder("notes", (), _from_notes, is_of_others=True),
 )
-"""In the order in which it is taken out. The database's pages and its snapshots come behind all of them."""
+"""In the order in which it is taken out. The files of notes, which lie elsewhere (`siftd.notes.erasing`), the
+database's pages and its snapshots come behind all of them."""
 SNAPSHOTS = ("snapshots/*",)
 WITHOUT_TEXT = {
     "secret": "a random key",
@@ -149,6 +139,8 @@ class Erasure:
         self._paths = paths
         self._waits_for_others: object = None
         self._is_clean = False
+        self._noted: set[str] = set()
+        """Projects whose notes still hold something."""
 
     def take_out(self, what: object, removal: Removal) -> list[str]:
         """Take it out of every holder; return what still holds something, empty when it is done.
@@ -159,10 +151,9 @@ class Erasure:
         with erasing.erasing(self._paths.database) as connection:
             goes_on = what == self._waits_for_others
             self._is_clean = self._is_clean and goes_on
-            held: list[str] = []
-            for holder in HOLDERS:
-                if holder.is_of_others or not goes_on:
-                    held += holder.take_out(self._paths, connection, removal) or ()
+            for holder in () if goes_on else HOLDERS:
+                holder.take_out(self._paths, connection, removal)
+            held = self._from_notes(connection, removal, only=self._noted if goes_on else None)
             if not self._is_clean:
                 self._is_clean = erasing.clean_pages(connection, self._paths.database)
                 if self._is_clean:
@@ -179,6 +170,15 @@ class Erasure:
     def is_waiting_for_others(self, what: object) -> bool:
         """Whether all of it is done but what a reader of the database, or of notes, holds."""
         return self._waits_for_others is not None and what == self._waits_for_others
+
+    def _from_notes(self, connection: Database, removal: Removal, only: set[str] | None) -> list[str]:
+        """Take it out of the notes; return what still holds something."""
+        done = rewrite(
+            self._paths, lambda text: removal.renewed_note(connection, text), only=only, is_lasting=removal.is_of_all
+        )
+        removal.note_renewed(done.files)
+        self._noted = done.projects
+        return done.pending
 
     def _readers(self) -> list[str]:
         programs = erasing.holders(self._paths.database) or ["another program"]
