@@ -1,0 +1,65 @@
+// Server-Sent Events, read by fetch so that the token is a header. A stream that ends is asked for again, from the last
+// number seen, with a pause that grows; whoever listens hears whether it stands.
+
+import { dropToken, readToken } from "./access.js";
+import { events } from "./api.js";
+
+const PAUSE_MS_MIN = 500;
+const PAUSE_MS_MAX = 8_000;
+
+/** Follow a project until the returned function is called: `on.event(kind, data)`, `on.state("live" | "away" | "stranger")`. */
+export function follow(project, on) {
+  const ending = new AbortController();
+  run(project, on, ending.signal);
+  return () => ending.abort();
+}
+
+async function run(project, on, signal) {
+  let last = "";
+  let pause = PAUSE_MS_MIN;
+  while (!signal.aborted) {
+    try {
+      const headers = { Authorization: "Bearer " + readToken(), Accept: "text/event-stream" };
+      if (last) headers["Last-Event-ID"] = last;
+      const answer = await fetch(events(project), { headers, signal });
+      if (answer.status === 401) {
+        dropToken();
+        on.state("stranger");
+        return;
+      }
+      if (!answer.ok) throw new Error("refused");
+      on.state("live");
+      pause = PAUSE_MS_MIN;
+      for await (const message of messagesOf(answer.body)) {
+        if (message.id) last = message.id;
+        if (message.event && message.data) on.event(message.event, JSON.parse(message.data));
+      }
+    } catch (error) {
+      if (error.name === "AbortError") return;
+    }
+    if (signal.aborted) return;
+    on.state("away");
+    await new Promise((then) => setTimeout(then, pause * (0.75 + Math.random() / 2)));
+    pause = Math.min(PAUSE_MS_MAX, pause * 2);
+  }
+}
+
+async function* messagesOf(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    rest += value.replaceAll("\r", "");
+    for (let cut; (cut = rest.indexOf("\n\n")) >= 0; rest = rest.slice(cut + 2)) yield parse(rest.slice(0, cut));
+  }
+}
+
+function parse(text) {
+  const message = {};
+  for (const line of text.split("\n")) {
+    const cut = line.indexOf(":");
+    if (cut > 0) message[line.slice(0, cut)] = line.slice(cut + 1).replace(/^ /, "");
+  }
+  return message;
+}

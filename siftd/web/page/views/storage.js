@@ -1,0 +1,46 @@
+// Storage: what is kept, how much room it takes, how it grows.
+
+import { html, useMemo } from "../vendor/htm-preact/htm-preact.js";
+import * as api from "../api.js";
+import { Asked, Empty, useAsked } from "../parts/asking.js";
+import { Days } from "../parts/days.js";
+import { Bars, Card, Figures } from "../parts/marks.js";
+import { bytes, figure, plural } from "../wording.js";
+
+const DAYS = 60;
+const DAY_MS = 86_400_000;
+
+export function Storage({ project, turn }) {
+  const asked = useAsked((signal) => api.info(project, signal), [project, turn]);
+  const stats = useAsked((signal) => api.stats(project, DAYS, signal), [project, turn]);
+  return html`<${Asked} asked=${asked} lines=${8}>${(info) => html`<${Kept} info=${info} stats=${stats} />`}</${Asked}>`;
+}
+
+function Kept({ info, stats }) {
+  const { counts, log } = info;
+  const kinds = [["events", counts.events], ["summaries", counts.summaries], ["vectors", counts.embeddings], ["memories", counts.memories]];
+  return html`<${Figures} of=${[
+      { name: "Events", value: figure(counts.events), note: plural(counts.raw, "one is", "are").replace(/^(\d[\d,]*) one is/, "$1 is") + " not summarised yet" },
+      { name: "Log", value: bytes(log.bytes), note: plural(log.segments, "segment") },
+      { name: "Hidden behind newer ones", value: figure(counts.superseded), note: "kept, found by nobody" },
+    ]} />
+    <${Card} title="Captured, day by day" note=${`The last ${DAYS} days`}>
+      <${Asked} asked=${stats} lines=${5} isEmpty=${(data) => !data.days.length} empty=${html`<${Empty} title="Nothing in these days"><p>Captures appear here as your agents work.</p></${Empty}>`}>
+        ${(data) => html`<${Growth} days=${data.days} />`}
+      </${Asked}>
+    </${Card}>
+    <${Card} title="What is kept"><${Bars} label="Rows by kind" rows=${kinds.map(([name, n]) => ({ name, value: n, shown: figure(n) }))} /></${Card}>
+    <${Card} title="Making room">
+      <p>Nothing is removed by itself. <code>mem config store.keepDays 90</code> forgets what is older than that from then on, and <code>mem prune</code> does it at once.</p>
+    </${Card}>`;
+}
+
+function Growth({ days }) {
+  const drawn = useMemo(() => {
+    const known = new Map(days.map((each) => [each.day, each.events]));
+    const last = Date.parse(new Date().toISOString().slice(0, 10));
+    const all = Array.from({ length: DAYS }, (_, n) => new Date(last - (DAYS - 1 - n) * DAY_MS).toISOString().slice(0, 10));
+    return { all, series: [{ name: "events", values: all.map((day) => known.get(day) ?? 0), color: "accent" }] };
+  }, [days]);
+  return html`<${Days} days=${drawn.all} series=${drawn.series} label="Events captured a day" />`;
+}
