@@ -10,11 +10,11 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from siftd.errors import HttpRefused
-from siftd.web.state import State
 from siftd.web.guard import Guard
 from siftd.web.limits import Limits
 from siftd.web.problems import response_of
 from siftd.web.shell import Shell
+from siftd.web.state import State
 from siftd.web.table import ROUTES
 
 _CODES = {404: ("not_found", "there is nothing at this path"), 405: ("wrong_method", "not with this method")}

@@ -24,13 +24,13 @@ from siftd.errors import DaemonAlreadyRunning, PortTaken
 from siftd.web.application import make_application
 from siftd.web.confirmation import Confirmations
 from siftd.web.credentials import Credentials
-from siftd.web.state import State
 from siftd.web.idleness import Idleness
 from siftd.web.jobs import Jobs
 from siftd.web.limits import CONNECTIONS_MAX, Limits
 from siftd.web.listeners import find_free_port, find_listener
 from siftd.web.projects import Projects
 from siftd.web.shell import Shell
+from siftd.web.state import State
 from siftd.workspace.home import check_owner, ensure_folder, write_private
 from siftd.workspace.paths import Home
 

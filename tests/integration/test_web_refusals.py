@@ -17,12 +17,12 @@ from web_page import Page, serving
 from siftd.web.application import list_routes
 from siftd.web.confirmation import Confirmations
 from siftd.web.credentials import Credentials
-from siftd.web.state import State
 from siftd.web.guard import HEADERS, is_open
 from siftd.web.jobs import Jobs
 from siftd.web.limits import BODY_BYTES_MAX
 from siftd.web.projects import Projects
 from siftd.web.shell import Shell
+from siftd.web.state import State
 from siftd.workspace.paths import Home
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from siftd.errors import SiftdError
 from siftd.notes.distil import commits, distil, inbox
-from siftd.notes.distil.asking import goal_of, report_in, deferred_in
+from siftd.notes.distil.asking import deferred_in, goal_of, report_in
 from siftd.notes.distil.bodies import Body
 from siftd.notes.distil.forms import code, plain, quoted, sentence
 from siftd.notes.distil.material import Commit, Material, Session
