@@ -546,7 +546,7 @@ async def test_after_a_search_a_daemon_reads_ahead_for_the_next(
 async def test_searches_that_come_while_a_daemon_reads_ahead_begin_no_second_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loop, left, begun = asyncio.get_running_loop(), [True] * 8, list[object]()
+    loop, left, begun = asyncio.get_running_loop(), [True] * 32, list[object]()
 
     async def turns() -> None:
         for _ in range(8):
