@@ -63,7 +63,7 @@ def test_notes_stand_under_a_line_that_says_whose_they_are_and_below_their_headi
     note: NoteHit = {
         "id": "n:archive/2026-10.md:4",
         "heading": "Decisions > Queue\x1b",
-        "text": "- Retries are seven,\n  because the broker drops its connections for half a minute after each failover",
+        "text": "- Retries are seven,\n  because the broker drops its connections for half a minute after a failover",
         "archived": True,
         "score": 1.0,
     }
@@ -72,7 +72,7 @@ def test_notes_stand_under_a_line_that_says_whose_they_are_and_below_their_headi
         "notes, which people and siftd write",
         "  n:archive/2026-10.md:4  Decisions > Queue�  archived",
         "      - Retries are seven, because the broker drops its connections for half a",
-        "      minute after each failover",
+        "      minute after a failover",
     ]
     assert lines[4] == "  n:archive/2026-10.md:4  /src/api  Decisions > Queue�  archived"
 
