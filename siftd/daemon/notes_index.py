@@ -1,4 +1,4 @@
-"""The notes of one workspace's projects: their index kept up with the files, searched, and one of them shown."""
+"""The notes of one workspace's projects: their index kept up with the files, and one of them shown."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from siftd.daemon.store_access import StoreAccess
 from siftd.ids import Note
 from siftd.notes import indexing, showing
 from siftd.notes.projects import names_of, projects_of
-from siftd.search import notes as note_search
 from siftd.store import notes
 from siftd.store.access import Database
 from siftd.store.notes import NotesFile
 from siftd.store.tombstones import Keys, notes_to_go
-from siftd.wire.requests import NoteHit, ShownNote
+from siftd.wire.requests import ShownNote
 from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
 
@@ -48,10 +47,6 @@ class NotesIndex:
         )
         if changes:
             await self._store.write(lambda c: indexing.write(c, changes))
-
-    async def search(self, query: str) -> list[NoteHit]:
-        """Return the notes that answer a question, best first."""
-        return await self._store.read(lambda c: note_search.find(c, query))
 
     async def show(self, note: Note) -> ShownNote:
         """Return one as it stands in its file. Raises RequestInvalid where there is none."""

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
+from siftd.filters import Filters
 from siftd.ranking_config import Scoring
+from siftd.search.notes import find as find_notes
 from siftd.store import event_views
 from siftd.store.access import Database
 from siftd.store.scoring import read_scoring
-from siftd.wire.requests import Search
+from siftd.wire.requests import NoteHit, Search
 from siftd.workspace.project_config import ProjectFile
 
 if TYPE_CHECKING:
@@ -28,10 +30,11 @@ class SearchAccess:
         self._engine: SearchEngine | None = None
         self._reads_ahead = False
 
-    async def search(self, request: Search) -> Answer:
-        """Search in the reading thread, which then reads what later searches need, a piece at a time."""
+    async def search(self, request: Search) -> tuple[Answer, list[NoteHit]]:
+        """Search in the reading thread, which then reads what later searches need, a piece at a time. No filter is of
+        notes: with one, none are found."""
 
-        def search(connection: Database) -> Answer:
+        def search(connection: Database) -> tuple[Answer, list[NoteHit]]:
             answer = self.engine(connection).search(
                 request.query,
                 request.k,
@@ -43,7 +46,7 @@ class SearchAccess:
             if not self._reads_ahead:
                 self._reads_ahead = True
                 self._store.repeat(self._read_ahead)
-            return answer
+            return answer, [] if request.filters != Filters() else find_notes(connection, request.query)
 
         return await self._store.read(search)
 

@@ -14,7 +14,6 @@ from siftd.daemon.notes_index import NotesIndex
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
-from siftd.filters import Filters
 from siftd.search.goals import in_short
 from siftd.search.unsummarised import summarise_now
 from siftd.store import event_views, facts, injection_ledger
@@ -71,9 +70,7 @@ class Finding:
     @answers(requests.Search)
     async def search(self, request: requests.Search) -> requests.SearchAnswer:
         started = time.perf_counter()
-        found = await self._searching.search(request)
-        is_narrow = request.filters != Filters()  # no filter is of files
-        notes = [] if is_narrow else await self._notes.search(request.query)
+        found, notes = await self._searching.search(request)
         took = round((time.perf_counter() - started) * 1000, 2)
         behind = BEHIND if self._committer.is_behind else None
         degraded = "; ".join(filter(None, (found.degraded, behind))) or None
