@@ -6,6 +6,8 @@
       ProtocolError            drop the connection, keep serving
         FrameTooLarge
       RequestInvalid           correct the request; the connection goes on
+        NothingFound           look for what is there
+        MatchChanged           look again at what would be forgotten
       EnvelopeRejected         count it with its reason; the client goes on
       PayloadTooLarge          count it; nothing of it is kept
       Faltered                 nothing is wrong with what was sent: it is tried again, or spooled
@@ -74,6 +76,18 @@ class RequestInvalid(SiftdError):
     """A well-framed request that cannot be understood or carried out as asked."""
 
     code = "bad_request"
+
+
+class NothingFound(RequestInvalid):
+    """There is nothing of the name that was given."""
+
+    code = "not_found"
+
+
+class MatchChanged(RequestInvalid):
+    """What would be forgotten is no longer what was shown: nothing was."""
+
+    code = "match_changed"
 
 
 class EnvelopeRejected(SiftdError):

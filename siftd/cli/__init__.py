@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from siftd.cli.command_table import choose, load, parse
-from siftd.errors import DaemonUnreachable, RequestInvalid, RequestRefused, SiftdError
+from siftd.errors import DaemonUnreachable, MatchChanged, NothingFound, RequestInvalid, RequestRefused, SiftdError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def status_of(error: SiftdError) -> int:
             return NO_DAEMON
         case RequestInvalid():
             return MISUSED
-        case RequestRefused(code=RequestInvalid.code):
+        case RequestRefused(code=RequestInvalid.code | NothingFound.code | MatchChanged.code):
             return MISUSED
         case _:
             return FAILED

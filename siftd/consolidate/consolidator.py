@@ -162,10 +162,10 @@ class Consolidator:
             work.result.pending = (await self._store.read(event_views.counts))["raw"]
             return work.result
 
-    async def embed(self) -> int:
-        """Make every vector that is missing now; return how many summaries got one."""
+    async def embed(self, on_batch: Callable[[int], object] = lambda _: None) -> int:
+        """Make every vector that is missing now; return how many summaries got one. `on_batch` is told meanwhile."""
         async with self._lock:
-            return await self._embedding.run(self._goes_on)
+            return await self._embedding.run(self._goes_on, on_batch)
 
     async def tick(self) -> None:
         """Do each pass for its share of the period."""

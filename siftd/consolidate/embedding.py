@@ -51,18 +51,27 @@ class EmbeddingQueue:
         self._lowest = vectors.BOTTOM
         self._is_same_model = embedder.known_dim is not None  # the built-in one is named anew when it changes
 
-    async def run(self, goes_on: Callable[[], bool]) -> int:
-        """Embed until nothing is left or `goes_on()` is false; return how many summaries got a vector."""
+    async def run(self, goes_on: Callable[[], bool], on_batch: Callable[[int], object] = lambda _: None) -> int:
+        """Embed until nothing is left or `goes_on()` is false; return how many summaries got a vector.
+
+        `on_batch` is told after each batch how many have one by then.
+        """
         if self.embedder.known_dim is not None and goes_on():  # a question has asked it, if nothing else has
             await self._succeeds(self._check_model)
         await self.run_facts(goes_on)
-        return await self._run(self._list_summaries, vectors.insert_vectors, goes_on)
+        return await self._run(self._list_summaries, vectors.insert_vectors, goes_on, on_batch)
 
     async def run_facts(self, goes_on: Callable[[], bool]) -> int:
         """Embed the memories only: there are few, and each is wanted at once."""
         return await self._run(fact_candidates.list_unembedded, fact_candidates.insert_vectors, goes_on)
 
-    async def _run(self, list_waiting: _ListWaiting, insert: _InsertVectors, goes_on: Callable[[], bool]) -> int:
+    async def _run(
+        self,
+        list_waiting: _ListWaiting,
+        insert: _InsertVectors,
+        goes_on: Callable[[], bool],
+        on_batch: Callable[[int], object] = lambda _: None,
+    ) -> int:
         """Go down from the newest; then look once more from there, for what was added meanwhile."""
         embedded, below = 0, vectors.TOP
         while goes_on():
@@ -74,6 +83,7 @@ class EmbeddingQueue:
                 if not await self._succeeds(lambda w=waiting: self._embed(w, insert)):  # type: ignore[misc]
                     break
                 embedded += len(waiting)
+                on_batch(embedded)
         return embedded
 
     def _list_summaries(self, connection: Database, embedder: str, below: int, limit: int) -> _Waiting:

@@ -13,6 +13,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
+from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 from unicodedata import normalize
@@ -129,6 +130,12 @@ class Matched:
             "pod": len(self.pods),
             "note": self.note_entries,
         }
+
+    def digest(self) -> str:
+        """Return what tells this from any other match: a digest of each thing's name in the store or the log."""
+        named = [getattr(self, each.name) for each in fields(self)]
+        known = [sorted(map(str, each)) if isinstance(each, dict | set) else each for each in named]
+        return sha256(msgspec.json.encode(known)).hexdigest()
 
     def __len__(self) -> int:
         names = len(self.sessions) + len(self.titles) + len(self.folders) + len(self.pods) + len(self.notes)

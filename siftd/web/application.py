@@ -12,10 +12,12 @@ from starlette.types import ASGIApp
 from siftd.errors import HttpRefused
 from siftd.web.guard import Guard
 from siftd.web.limits import Limits
+from siftd.web.openapi import describe
 from siftd.web.problems import response_of
 from siftd.web.shell import Shell
 from siftd.web.state import State
 from siftd.web.table import ROUTES
+from siftd.web.types import encode
 
 _CODES = {404: ("not_found", "there is nothing at this path"), 405: ("wrong_method", "not with this method")}
 
@@ -33,8 +35,13 @@ def list_routes(state: State, shell: Shell) -> list[BaseRoute]:
         Route("/", shell.index),
         Route("/login", shell.log_in, methods=["POST"]),
         Route("/page/{path:path}", shell.file),
+        Route("/openapi.json", _description),
         *(each.served(state) for each in ROUTES),
     ]
+
+
+async def _description(_: Request) -> Response:
+    return Response(encode(describe(ROUTES)), media_type="application/json")
 
 
 async def _refused(_: Request, error: Exception) -> Response:

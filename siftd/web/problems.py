@@ -13,6 +13,8 @@ from siftd.errors import (
     DiskFull,
     Faltered,
     HttpRefused,
+    MatchChanged,
+    NothingFound,
     ProtocolError,
     RequestInvalid,
     SiftdError,
@@ -22,6 +24,8 @@ from siftd.web.types import Problem, ProblemAnswer, encode
 
 STATUS = {
     RequestInvalid.code: 400,
+    NothingFound.code: 404,
+    MatchChanged.code: 409,
     DaemonUnreachable.code: 503,
     DaemonTimedOut.code: 504,
     ProtocolError.code: 502,

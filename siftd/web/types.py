@@ -145,6 +145,18 @@ class InjectionsQuery(ListQuery, frozen=True, kw_only=True):
     session: Short | None = None
 
 
+class StatsQuery(Given, frozen=True, kw_only=True):
+    """Figures of the last days that had any events."""
+
+    days: Annotated[int, msgspec.Meta(ge=1, le=3660)] = 30
+
+
+class GraphQuery(Given, frozen=True, kw_only=True):
+    """How many steps deep."""
+
+    depth: Annotated[int, msgspec.Meta(ge=0, le=8)] = 3
+
+
 class WhyAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """To whom a piece was given and why; of a memory also what says it and what came of it."""
 

@@ -83,7 +83,12 @@ def page() -> Iterator[Page]:
 
 
 def path_of(page: Page, template: str) -> str:
-    return template.replace("{project}", page.key).replace("{id}", "e1").replace("{path:path}", "index.html")
+    return (
+        template.replace("{project}", page.key)
+        .replace("{id}", "e1")
+        .replace("{job}", "j1")
+        .replace("{path:path}", "index.html")
+    )
 
 
 def test_the_routes_that_are_tried_are_those_that_are_served() -> None:

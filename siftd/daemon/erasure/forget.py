@@ -16,7 +16,7 @@ from siftd.config import MS_PER_DAY
 from siftd.daemon.erasure.purge_files import FilePurger
 from siftd.daemon.group_commit import Committer
 from siftd.daemon.known_time import KnownTime
-from siftd.errors import RequestInvalid, SiftdError
+from siftd.errors import MatchChanged, NothingFound, RequestInvalid, SiftdError
 from siftd.log.recovery import iter_records
 from siftd.notes import erasing as notes_erasing
 from siftd.notes.erasing import STATEMENT_CHARS_MIN, Wanted, statement_of
@@ -65,6 +65,9 @@ class Forgetter:
         asked = await asyncio.to_thread(self._read, lambda c: query_of(request, c, self._clock.now_ms()))
         records = iter_records(self._paths.wal, holding=forget_matching.needle_of(asked))
         matched = await asyncio.to_thread(self._read, lambda c: forget_matching.match(c, records, asked))
+        digest = matched.digest()
+        if request.expected not in (None, digest):
+            raise MatchChanged("what would be forgotten is no longer what was shown", hint="look at it again")
         wanted = await asyncio.to_thread(self._read, lambda c: self._wanted_of_notes(c, matched, asked))
         noted = await asyncio.to_thread(notes_erasing.find, self._paths, wanted, self._keys.note)
         matched.notes, matched.note_entries = noted.keys, noted.entries
@@ -77,7 +80,13 @@ class Forgetter:
             log.info("forgotten", scope=asked.scope, count=len(matched), pending=len(self.pending))
         left = await asyncio.to_thread(self._read, lambda c: forget_matching.list_left(c, asked))
         left += notes_erasing.list_left(noted)
-        return {"matched": len(matched), "byKind": matched.by_kind(), "pending": self.pending, "left": left}
+        return {
+            "matched": len(matched),
+            "digest": digest,
+            "byKind": matched.by_kind(),
+            "pending": self.pending,
+            "left": left,
+        }
 
     def _wanted_of_notes(self, connection: Database, matched: Matched, asked: ForgetQuery) -> Wanted:
         cited = forget_citations.cited_as(connection, matched, is_global=self._paths.key == GLOBAL)
@@ -198,7 +207,7 @@ def _query_of_ids(cited: list[str], connection: Database, now_ms: int) -> Forget
         elif (summary := event_views.find_summary(connection, number)) is not None:
             events.add(summary["eventId"])
     if not events and not facts:
-        raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
+        raise NothingFound("there is nothing with this id", hint="`mem timeline` lists ids")
     return ForgetQuery(events=frozenset(events), facts=frozenset(facts), until=now_ms)
 
 

@@ -16,7 +16,7 @@ from siftd.daemon.handlers.answering import answers
 from siftd.daemon.intents import Intents
 from siftd.daemon.saved_brief import drop_briefs_that_quote
 from siftd.daemon.store_access import StoreAccess
-from siftd.errors import RequestInvalid
+from siftd.errors import NothingFound, RequestInvalid
 from siftd.facts.citations import cited_files
 from siftd.facts.model import CATEGORIES
 from siftd.store import fact_changes, fact_pages, facts
@@ -138,7 +138,7 @@ class FactPages:
     async def _get(self, fact_id: int) -> requests.Memory:
         fact = await self._store.read(lambda c: facts.find_fact(c, fact_id))
         if fact is None:
-            raise RequestInvalid(f"there is no fact m{fact_id}", hint="`mem facts` lists them")
+            raise NothingFound(f"there is no fact m{fact_id}", hint="`mem facts` lists them")
         return fact
 
     async def _say(self, fact_id: int, what: str, *, is_typed: bool, by: int | None = None) -> None:

@@ -26,7 +26,7 @@ from siftd.daemon.intents import Intents
 from siftd.daemon.saved_brief import drop_briefs_that_quote
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.store_access import StoreAccess
-from siftd.errors import RequestInvalid
+from siftd.errors import NothingFound, RequestInvalid
 from siftd.redact.redactor import Redactor
 from siftd.store import conversations, fact_candidates, fact_changes, fact_views, facts
 from siftd.store.access import Database
@@ -279,7 +279,7 @@ class FactRequests:
     async def _get(self, fact_id: int) -> requests.Memory:
         fact = await self._store.read(lambda c: facts.find_fact(c, fact_id))
         if fact is None:
-            raise RequestInvalid(f"there is no memory m{fact_id}", hint="`mem memories` lists them")
+            raise NothingFound(f"there is no memory m{fact_id}", hint="`mem memories` lists them")
         return fact
 
     def _similar(self, connection: Database, fact_id: int, text: str, limit: int) -> list[requests.SimilarMemory]:

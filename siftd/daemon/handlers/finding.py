@@ -13,7 +13,7 @@ from siftd.daemon.handlers.sessions import find_session
 from siftd.daemon.notes_index import NotesIndex
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.store_access import StoreAccess
-from siftd.errors import RequestInvalid
+from siftd.errors import NothingFound, RequestInvalid
 from siftd.search.goals import in_short
 from siftd.search.unsummarised import summarise_now
 from siftd.store import event_views, facts, injection_ledger
@@ -90,7 +90,7 @@ class Finding:
             await self._committer.catch_up()
             item = await self._store.read(lambda c: find(c, number))
         if item is None:
-            raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
+            raise NothingFound("there is nothing with this id", hint="`mem timeline` lists ids")
         return {"item": item}
 
     @answers(requests.Timeline)
@@ -121,7 +121,7 @@ class Finding:
             number = summary["eventId"] if summary else 0
         events = await self._with_lines(lambda c: event_views.timeline_around(c, number, before, after))
         if not events:
-            raise RequestInvalid("there is nothing with this id", hint="`mem timeline` lists ids")
+            raise NothingFound("there is nothing with this id", hint="`mem timeline` lists ids")
         return {"events": events, "clients": await self._clients()}
 
     @answers(requests.Sessions)

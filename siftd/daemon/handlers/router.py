@@ -11,6 +11,7 @@ from siftd.daemon.handlers.erasing import Erasing
 from siftd.daemon.handlers.fact_pages import FactPages
 from siftd.daemon.handlers.facts import FactRequests
 from siftd.daemon.handlers.finding import Finding
+from siftd.daemon.handlers.overview import Overview
 from siftd.daemon.handlers.pausing import Pausing
 from siftd.daemon.handlers.pods import PodRequests
 from siftd.daemon.handlers.summarising import Summarising
@@ -42,6 +43,7 @@ class Handlers:
                 committer=services.committer,
                 notes=services.notes,
             ),
+            Overview(store=services.store, paths=services.paths),
             Summarising(
                 store=services.store,
                 consolidator=services.consolidator,

@@ -68,8 +68,8 @@ class Summarising:
         await self._intents.keep("retry", {"event": event_id})
         return {"retried": skipped}
 
-    @answers(requests.Reembed)
-    async def reembed(self, request: requests.Reembed) -> requests.ReembedAnswer:
+    @answers_at_length(requests.Reembed)
+    async def reembed(self, request: requests.Reembed, answer: Answer) -> requests.ReembedAnswer:
         self._crash_guard.clear_all("embed")  # a person wants them tried again
         since = -(2**62) if request.since is None else request.since
         store, at_once = self._store, vectors.CLEARED_AT_ONCE
@@ -78,7 +78,11 @@ class Summarising:
         for start in range(0, len(ids), at_once):
             piece = ids[start : start + at_once]
             cleared += await store.write(lambda c, p=piece: vectors.clear_vectors(c, p))  # type: ignore[misc]
-        return {"cleared": cleared, "embedded": await self._consolidator.embed()}
+
+        def on_batch(done: int) -> None:
+            answer.progress(progress(done=done, total=max(done, len(ids))))
+
+        return {"cleared": cleared, "embedded": await self._consolidator.embed(on_batch)}
 
     @answers(requests.Resummarise)
     async def resummarise(self, request: requests.Resummarise) -> requests.ResummariseAnswer:

@@ -8,6 +8,7 @@ from siftd import ids
 from siftd.web.routing import Call
 from siftd.web.types import HealthAnswer, ItemAnswer, ProjectsAnswer, SearchQuery, WhyAnswer
 from siftd.wire.asking import (
+    Edges,
     FactStory,
     Filters,
     Info,
@@ -17,17 +18,21 @@ from siftd.wire.asking import (
     Search,
     Sessions,
     Show,
+    Stats,
     Timeline,
 )
 from siftd.wire.requests import (
+    EdgesAnswer,
     InfoAnswer,
     InjectionsAnswer,
     MemoriesAnswer,
     MemoryHealthAnswer,
     SearchAnswer,
     SessionsAnswer,
+    StatsAnswer,
     TimelineAnswer,
 )
+from siftd.workspace.paths import GLOBAL
 
 _FILTERS = ("tool", "session", "client", "file", "symbol", "type", "since", "until", "as_of", "superseded")
 _WEIGHTS: dict[str, dict[str, float]] = {
@@ -122,3 +127,20 @@ def why(call: Call) -> WhyAnswer:
     is_memory = ids.parse(cited)[0] in (ids.MEMORY, ids.GLOBAL_MEMORY)
     story = call.state.projects.ask(project, FactStory(id=cited)) if is_memory else None
     return WhyAnswer(injections=given["injections"], story=story)
+
+
+def stats(call: Call) -> StatsAnswer:
+    return call.state.projects.ask(call.path["project"], Stats(days=call.query.days))
+
+
+def graph(call: Call) -> EdgesAnswer:
+    project, cited = project_and_id(call)
+    return call.state.projects.ask(project, Edges(id=cited, depth=call.query.depth))
+
+
+def project_and_id(call: Call) -> tuple[str, str]:
+    """Return where a thing is and how it is cited there: what is kept for every project has a daemon of its own."""
+    kind, number = ids.parse(call.path["id"])
+    if kind == ids.GLOBAL_MEMORY:
+        return GLOBAL, ids.cite(ids.MEMORY, number)
+    return call.path["project"], call.path["id"]

@@ -19,6 +19,7 @@ from siftd.wire.requests.finding import *
 from siftd.wire.requests.giving import *
 from siftd.wire.requests.living import *
 from siftd.wire.requests.memories import *
+from siftd.wire.requests.overview import *
 from siftd.wire.requests.pausing import *
 from siftd.wire.requests.pods import *
 from siftd.wire.requests.request import Request as Request

@@ -12,6 +12,8 @@ class ForgetAnswer(TypedDict):
     """How much it is about, by kind; what still holds something, by name; what holds the text and stays."""
 
     matched: int
+    digest: str
+    """Of each thing that it is about: the same for the same things."""
     byKind: dict[str, int]
     pending: list[str]
     left: list[str]
@@ -39,6 +41,8 @@ class Forget(Request[ForgetAnswer], frozen=True, kw_only=True):
 
     `since` and `until` narrow a session, a file or a text. With `dry_run` nothing changes. Answers `matched`, `byKind`
     `pending` (what still holds something, by name) and `left` (what holds the text and stays).
+
+    With `expected`, a dry run's `digest`, nothing is forgotten where it would be anything else by now.
     """
 
     changes_brief = True
@@ -51,6 +55,7 @@ class Forget(Request[ForgetAnswer], frozen=True, kw_only=True):
     since: Moment | None = None
     until: Moment | None = None
     dry_run: bool = True
+    expected: str | None = None
 
 
 class Scrub(Request[ScrubAnswer], frozen=True, kw_only=True):

@@ -94,7 +94,7 @@ class Resummarise(Request[ResummariseAnswer], frozen=True, kw_only=True):
 class Reembed(Request[ReembedAnswer], frozen=True, kw_only=True):
     """Make the vectors anew, of what happened since a moment or of everything. Answers `cleared` and `embedded`.
 
-    Search goes on meanwhile with the words, and with each vector as soon as it is there.
+    Search goes on meanwhile with the words, and with each vector as soon as it is there. Streams progress.
     """
 
     since: Moment | None = None
