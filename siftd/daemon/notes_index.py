@@ -6,13 +6,15 @@ import asyncio
 
 from siftd.capture.intake import Intake
 from siftd.daemon.store_access import StoreAccess
+from siftd.errors import SiftdError
 from siftd.ids import Note
 from siftd.notes import indexing, showing
+from siftd.notes.erasing import note_finished
 from siftd.notes.projects import names_of, projects_of
-from siftd.store import notes
+from siftd.store import notes, scrubbing
 from siftd.store.access import Database
 from siftd.store.notes import NotesFile
-from siftd.store.tombstones import Keys, notes_to_go
+from siftd.store.tombstones import Keys, notes_to_go, pending_seq
 from siftd.wire.requests import ShownNote
 from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
@@ -34,10 +36,13 @@ class NotesIndex:
         if self._paths.key == GLOBAL:
             return
 
-        def known(connection: Database) -> tuple[list[NotesFile], frozenset[str]]:
-            return notes.list_files(connection), notes_to_go(connection)
+        def known(connection: Database) -> tuple[list[NotesFile], frozenset[str], bool]:
+            is_pending = pending_seq(connection) is not None or scrubbing.pending_seq(connection) is not None
+            return notes.list_files(connection), notes_to_go(connection), is_pending
 
-        files, gone = await self._store.read(known)
+        files, gone, is_pending = await self._store.read(known)
+        if not is_pending:
+            await asyncio.to_thread(self._note_finished)
         redact = self._intake.admission.scrub_text
         named = names_of(await asyncio.to_thread(projects_of, self._paths))
         if not (named or files):
@@ -47,6 +52,12 @@ class NotesIndex:
         )
         if changes:
             await self._store.write(lambda c: indexing.write(c, changes))
+
+    def _note_finished(self) -> None:
+        try:
+            note_finished(self._paths)
+        except OSError as error:
+            raise SiftdError(f"{error.filename} cannot be written: {error.strerror}", hint="see its mode") from error
 
     async def show(self, note: Note) -> ShownNote:
         """Return one as it stands in its file. Raises RequestInvalid where there is none."""

@@ -251,6 +251,6 @@ def _finish_forgetting(eraser: FilePurger, paths: WorkspacePaths, now_ms: int) -
         if eraser.is_pending():
             if eraser.is_active_segment_concerned():
                 seal_file(paths.wal)
-            eraser.erase(now_ms)
+            eraser.erase(now_ms, is_resumed=True)
     except (SiftdError, OSError) as error:
         log.warning("forget_pending", error=type(error).__name__)

@@ -29,12 +29,12 @@ from siftd.notes import applying, replacing
 from siftd.notes.citations import cited_in
 from siftd.notes.entries import Entry, said, split
 from siftd.notes.files import Folder, opened
-from siftd.notes.forgotten import change_mark
+from siftd.notes.forgotten import change_mark, is_pending
 from siftd.notes.layout import Bookkeeping, Project
 from siftd.notes.projects import holders_of
 from siftd.notes.replacing import ARCHIVE_BYTES_MAX, EditedMeanwhile
 from siftd.store.forget_matching import folded
-from siftd.workspace.home import ensure_folder, write_private
+from siftd.workspace.home import write_private
 from siftd.workspace.paths import Home, WorkspacePaths
 
 TRIES = 5
@@ -93,6 +93,8 @@ class Found:
     keys: set[str] = field(default_factory=set)
     """Keyed hashes of what the entries say."""
     entries: int = 0
+    projects: set[str] = field(default_factory=set)
+    """Ids of those whose notes hold some of it."""
     trees: set[str] = field(default_factory=set)
     """Folders of notes that lie in a git tree, and hold some of it."""
     unread: set[str] = field(default_factory=set)
@@ -107,11 +109,31 @@ def find(paths: WorkspacePaths, wanted: Wanted, key_of: Callable[[str], str]) ->
             is_named = text.is_key and wanted.concerns_key(text.text)
             gone = [each for each in split(text.text) if is_named or wanted.concerns(each)]
             found.keys.update(key_of(said(each)) for each in gone)
+            if gone:
+                found.projects.add(project.id)
             if text.is_note:
                 found.entries += len(gone)
                 if gone and is_in_git(project.folder):
                     found.trees.add(project.folder)
     return found
+
+
+def announce(paths: WorkspacePaths, found: Found) -> None:
+    """Say of these projects that something is to leave their notes, before the log has it. Raises SiftdError or OSError."""
+    for project_id in found.projects:
+        change_mark(Bookkeeping(paths.home, project_id))
+
+
+def unfinished(paths: WorkspacePaths) -> set[str]:
+    """Return the ids of the projects whose notes something is still to leave. Raises SiftdError as `find` does."""
+    return {each.id for each in holders_of(paths) if is_pending(Bookkeeping(paths.home, each.id))}
+
+
+def note_finished(paths: WorkspacePaths) -> None:
+    """Say of every project that nothing is to leave its notes: a wish was given up, or a store was lost. Raises
+    SiftdError or OSError."""
+    for project_id in unfinished(paths):
+        change_mark(Bookkeeping(paths.home, project_id), is_done=True)
 
 
 def list_left(found: Found) -> list[str]:
@@ -203,7 +225,6 @@ def _iter_texts(home: Home, project: Project, unread: set[str]) -> Iterator[_Tex
 def _rewrite(home: Home, project: Project, renew: Renew, done: Rewritten, *, is_lasting: bool) -> None:
     """Rewrite one project's files. Raises BlockingIOError while a sync has the lock."""
     books = Bookkeeping(home, project.id)
-    ensure_folder(books.folder)
     change_mark(books, is_done=not is_lasting)
     before = len(done.pending)
     with _locked(books):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from siftd.foreign_file import read
 from siftd.notes.layout import Bookkeeping
-from siftd.workspace.home import write_private
+from siftd.workspace.home import ensure_folder, write_private
 
 _PENDING = b" pending"
 _BYTES_MAX = 64
@@ -35,8 +35,9 @@ def is_pending(books: Bookkeeping) -> bool:
 
 
 def change_mark(books: Bookkeeping, *, is_done: bool = False) -> None:
-    """Let what was read before go unwritten. Raises OSError.
+    """Let what was read before go unwritten. Raises SiftdError or OSError.
 
     Needs no lock: whoever holds that is who has to see it.
     """
+    ensure_folder(books.folder)
     write_private(Path(books.forgotten), os.urandom(8).hex().encode() + (b"" if is_done else _PENDING))

@@ -19,7 +19,7 @@ from siftd.config import Settings
 from siftd.consolidate.consolidator import HIDE, NOTES
 from siftd.errors import SiftdError
 from siftd.notes import applying, registry, scaffold
-from siftd.notes.forgotten import is_pending, mark_of
+from siftd.notes.forgotten import change_mark, is_pending, mark_of
 from siftd.notes.layout import Bookkeeping, Project, registry_file
 from siftd.notes.replacing import ARCHIVE_BYTES_MAX, digest_of
 from siftd.notes.surroundings import Surroundings
@@ -320,15 +320,19 @@ async def test_other_workspaces_notes_stay(tmp_path: Path) -> None:
     assert read(other, "state") == "- Zanzibar (e1)\n"
 
 
-async def test_what_is_forgotten_for_every_project_leaves_the_notes_of_all(tmp_path: Path) -> None:
+async def test_what_was_kept_for_every_project_leaves_the_notes_of_all_where_they_cite_or_say_it(
+    tmp_path: Path,
+) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     (tmp_path / "other").mkdir()
     other = register(tmp_path, path=tmp_path / "other", key="another-workspace")
     async with opened(tmp_path, key=GLOBAL) as memory:
         fact = await memory.ask("remember", text=HAY, typed=True)
         number = fact["memoryId"]
-        put(other, state=f"- one (g{number})\n- two (m{number})\n")
-        await memory.ask("forget", ids=[f"m{number}"], dryRun=False)
-    assert read(other, "state") == f"- two (m{number})\n"
+        put(other, state=f"- one (g{number})\n- two (m{number})\n- okapis eat hay at seven\n- hay, {secret}\n")
+        await memory.ask("scrub", dryRun=False)
+        await memory.ask("forget", query="hay", dryRun=False)
+    assert read(other, "state") == f"- two (m{number})\n- hay, {secret}\n"
 
 
 async def test_what_git_has_committed_is_told_and_stays(tmp_path: Path) -> None:
@@ -401,13 +405,25 @@ async def test_what_a_session_hides_is_hidden_in_notes_in_the_lines_that_hold_it
     assert holders(tmp_path, secret) == []
 
 
-async def test_a_rebuilt_store_is_pending_with_nothing(tmp_path: Path) -> None:
+async def test_a_store_that_is_rebuilt_takes_no_line_that_was_written_again(tmp_path: Path) -> None:
+    """Its log has every wish that there ever was."""
     project = register(tmp_path)
     put(project, state="- Zanzibar\n- apples\n")
     async with opened(tmp_path) as memory:
         await memory.ask("forget", query="zanzibar", dryRun=False)
+        put(project, state="- Zanzibar\n")
     await rebuilt(tmp_path)
     async with opened(tmp_path) as memory:
         assert (await memory.ask("info"))["forget"]["pending"] == []
         assert await memory.rows("SELECT 1 FROM tombstones WHERE kind = 'note'") == []
-    assert read(project, "state") == "- apples\n"
+        await memory.services.consolidator.tick()
+    assert read(project, "state") == "- Zanzibar\n"
+
+
+async def test_a_wish_that_nobody_knows_any_more_keeps_no_sync_waiting(tmp_path: Path) -> None:
+    """A daemon was killed between what it announced and the log."""
+    own = state_of(register(tmp_path), tmp_path)
+    change_mark(own)
+    async with opened(tmp_path) as memory:
+        await memory.services.consolidator.tick()
+    assert not is_pending(own)

@@ -73,6 +73,7 @@ class Forgetter:
         matched.notes, matched.note_entries = noted.keys, noted.entries
         if not request.dry_run and (len(matched) or asked.scope != "id"):
             await self._settle_facts(matched.facts, matched.unquoted)
+            await asyncio.to_thread(notes_erasing.announce, self._paths, noted)
             for payload in forget_matching.payloads(matched, asked, self._keys):
                 await self._keep("forget", payload)
             await self.finish()
@@ -89,10 +90,14 @@ class Forgetter:
         }
 
     def _wanted_of_notes(self, connection: Database, matched: Matched, asked: ForgetQuery) -> Wanted:
-        cited = forget_citations.cited_as(connection, matched, is_global=self._paths.key == GLOBAL)
+        """Return what notes may hold of it. To forget a text in what is kept for every project is no wish about the
+        notes of each."""
+        is_global = self._paths.key == GLOBAL
+        cited = forget_citations.cited_as(connection, matched, is_global=is_global)
         said = map(statement_of, forget_citations.facts_say(connection, matched))
         statements = frozenset(each for each in said if len(each) >= STATEMENT_CHARS_MIN)
-        return Wanted(cited, statements, forget_matching.folded(asked.query) if asked.query else "")
+        text = "" if is_global or not asked.query else forget_matching.folded(asked.query)
+        return Wanted(cited, statements, text)
 
     async def _forget_late_notes(self, wanted: Wanted, known: AbstractSet[str]) -> None:
         """Forget what a sync of the notes has written of it while the rest was matched."""

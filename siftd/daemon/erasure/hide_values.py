@@ -32,7 +32,7 @@ from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.hiding import Holders
 from siftd.store.scrubbing import Scrubbed
-from siftd.workspace.paths import WorkspacePaths
+from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
 log = structlog.get_logger()
 
@@ -90,7 +90,9 @@ class ValueHider:
             self._rests_until = now + REST * (now - began)
 
     def _is_in_notes(self, sought: Sought) -> bool:
-        """Whether notes hold it, as far as anybody can tell."""
+        """Whether notes hold it, as far as anybody can tell. Of no project's notes is a session of all of them."""
+        if self._paths.key == GLOBAL:
+            return False
         finders = [known for session_id in sought.sessions if (known := sought.known(session_id)) is not None]
         try:
             return any_text(self._paths, lambda text: any(known.find_suspects([text]) for known in finders))
@@ -136,6 +138,8 @@ class _Hidden:
 
     def renewed_note(self, connection: Database, text: str) -> str:  # noqa: ARG002
         """Notes are of no session: only the lines that hold a value change."""
+        if self._paths.key == GLOBAL:
+            return text
         for session_id in self._sought.sessions:
             known = self._sought.known(session_id)
             if known is not None and known.find_suspects([text]):

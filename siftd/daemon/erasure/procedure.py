@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 
 from siftd.daemon import hot_context, saved_brief
 from siftd.daemon.logs import unname
-from siftd.notes.erasing import rewrite
+from siftd.notes.erasing import rewrite, unfinished
 from siftd.store import erasing, notes, snapshots
 from siftd.store.access import Database
 from siftd.workspace.paths import GLOBAL, WorkspacePaths
@@ -142,18 +142,21 @@ class Erasure:
         self._noted: set[str] = set()
         """Projects whose notes still hold something."""
 
-    def take_out(self, what: object, removal: Removal) -> list[str]:
+    def take_out(self, what: object, removal: Removal, *, is_resumed: bool = False) -> list[str]:
         """Take it out of every holder; return what still holds something, empty when it is done.
 
         `what` names it: one that waited for others alone, a reader of the database or whoever holds notes, goes on from
-        there. Raises StoreError or OSError.
+        there. `is_resumed` by a new process, maybe from the log alone, which knows every wish that there ever was: then
+        those notes alone are looked at that were announced and not done, since people may have written a line again.
+        Raises SiftdError or OSError.
         """
         with erasing.erasing(self._paths.database) as connection:
             goes_on = what == self._waits_for_others
             self._is_clean = self._is_clean and goes_on
             for holder in () if goes_on else HOLDERS:
                 holder.take_out(self._paths, connection, removal)
-            held = self._from_notes(connection, removal, only=self._noted if goes_on else None)
+            only = self._noted if goes_on else unfinished(self._paths) if is_resumed else None
+            held = self._from_notes(connection, removal, only)
             if not self._is_clean:
                 self._is_clean = erasing.clean_pages(connection, self._paths.database)
                 if self._is_clean:

@@ -31,11 +31,14 @@ class FilePurger:
         with reading(self._paths.database) as connection:
             return sealing.holds(self._paths.wal, Tombstones(connection, self._secret).left_of)
 
-    def erase(self, now_ms: int) -> list[str]:
-        """Erase and return what still holds something; empty when it is done. Raises StoreError or OSError."""
+    def erase(self, now_ms: int, *, is_resumed: bool = False) -> list[str]:
+        """Erase and return what still holds something; empty when it is done. Raises SiftdError or OSError."""
         with reading(self._paths.database) as connection:
             seq = pending_seq(connection)
-        return [] if seq is None else self._erasure.take_out(seq, _Forgotten(self._paths, self._secret, seq, now_ms))
+        if seq is None:
+            return []
+        removal = _Forgotten(self._paths, self._secret, seq, now_ms)
+        return self._erasure.take_out(seq, removal, is_resumed=is_resumed)
 
 
 class _Forgotten:

@@ -22,14 +22,14 @@ from siftd.errors import SiftdError
 from siftd.log import sealing
 from siftd.log.record import Record
 from siftd.log.recovery import iter_records
-from siftd.notes import erasing as notes_erasing
+from siftd.notes.erasing import count_changed
 from siftd.store import erasing, scrubbing
 from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.exchange import text_hash
 from siftd.store.scrubbing import Scrubbed, StoredPayloads
 from siftd.wire.requests.erasing import ScrubAnswer
-from siftd.workspace.paths import WorkspacePaths
+from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
 log = structlog.get_logger()
 
@@ -96,7 +96,7 @@ class Scrubber:
             renewal = Renewal(self._admission, Clean(connection, scrubbed))
             records = iter_records(self._paths.wal)
             scrubbed.rows["records"] = sum(renewal.renewed(record) is not None for record in records)
-        notes = notes_erasing.count_changed(self._paths, lambda text: self._admission.scrub_text(text))
+        notes = 0 if self._paths.key == GLOBAL else count_changed(self._paths, self._admission.scrub_text)
         if notes:
             scrubbed.rows["notes"] += notes
         return scrubbed
@@ -128,7 +128,7 @@ class Replaced:
         self._scrubbed.rows["records"] += sealing.renew(self._paths.wal, renewal.renewed)
 
     def renewed_note(self, connection: Database, text: str) -> str:  # noqa: ARG002
-        return self._admission.scrub_text(text)
+        return text if self._paths.key == GLOBAL else self._admission.scrub_text(text)  # each project's own daemon does
 
     def note_renewed(self, files: int) -> None:
         if files:
