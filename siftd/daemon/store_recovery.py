@@ -26,7 +26,7 @@ from siftd.log.segments import find_fingerprint, find_store, last_seq, segments
 from siftd.store import events, ids, meta, snapshots, sqlite_checks
 from siftd.store.access import Database, DatabaseError
 from siftd.store.connection import begin, commit, open_writer, translate
-from siftd.store.forget_matching import newest_time
+from siftd.store.event_ages import newest_time
 from siftd.store.migrate import migrate
 from siftd.store.opt_outs import OptOuts
 from siftd.store.rescue import read_store

@@ -119,7 +119,10 @@ def find(paths: WorkspacePaths, wanted: Wanted, key_of: Callable[[str], str]) ->
 
 
 def announce(paths: WorkspacePaths, found: Found) -> None:
-    """Say of these projects that something is to leave their notes, before the log has it. Raises SiftdError or OSError."""
+    """Say of these projects that something is to leave their notes, before the log has it.
+
+    Raises SiftdError or OSError.
+    """
     for project_id in found.projects:
         change_mark(Bookkeeping(paths.home, project_id))
 

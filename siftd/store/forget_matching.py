@@ -68,7 +68,6 @@ _FACTS = "SELECT id, uid, session_id, ts, text, tags, source, project FROM facts
 _NAMED = "SELECT session_id, ts, title, parent_id, branches_from, project FROM conversations"
 _PODS = "SELECT type, external_id, title, ts FROM pods"
 _PLACES = "SELECT session_id, cwd, started_ts FROM sessions"
-_COUNTED = "SELECT uid FROM events WHERE ts <= ? AND uid IS NOT NULL AND native_key IS NOT NULL AND input_key IS NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,23 +139,6 @@ class Matched:
     def __len__(self) -> int:
         names = len(self.sessions) + len(self.titles) + len(self.folders) + len(self.pods) + len(self.notes)
         return len(self.events) + len(self.facts) + len(self.records) + names
-
-
-def count_until(connection: sqlite3.Connection, until: int) -> int:
-    """Return how many events are not younger than `until`."""
-    return int(connection.execute("SELECT count(*) FROM events WHERE ts <= ?", (until,)).fetchone()[0])
-
-
-def newest_time(connection: sqlite3.Connection) -> int | None:
-    """Return when the events that were kept last happened: the median of nine, so that a few of which a wrong clock
-    has told the time do not count. None while there are none."""
-    times = sorted(int(row[0]) for row in connection.execute("SELECT ts FROM events ORDER BY id DESC LIMIT 9"))
-    return times[len(times) // 2] if times else None
-
-
-def counted_uids_until(connection: sqlite3.Connection, until: int) -> list[str]:
-    """Return those of their uids that are told from their equals by counting."""
-    return [str(row[0]) for row in connection.execute(_COUNTED, (until,))]
 
 
 def match(connection: sqlite3.Connection, records: Iterable[Record], asked: ForgetQuery) -> Matched:
@@ -399,8 +381,3 @@ def _is_glob(file: str) -> bool:
 def _event_of(record: Record) -> EventRow:
     kind = kind_and_action(record.event_kind, record.action, record.tool)[0]
     return EventRow(record.seq, kind, *_as_recorded(record))
-
-
-def list_events_until(connection: sqlite3.Connection, until: int) -> list[int]:
-    """Return the events that are not younger than `until`."""
-    return [int(row[0]) for row in connection.execute("SELECT id FROM events WHERE ts <= ?", (until,))]

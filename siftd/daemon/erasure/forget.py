@@ -20,7 +20,7 @@ from siftd.errors import MatchChanged, NothingFound, RequestInvalid, SiftdError
 from siftd.log.recovery import iter_records
 from siftd.notes import erasing as notes_erasing
 from siftd.notes.erasing import STATEMENT_CHARS_MIN, Wanted, statement_of
-from siftd.store import event_views, fact_forgetting, forget_citations, forget_matching
+from siftd.store import event_ages, event_views, fact_forgetting, forget_citations, forget_matching
 from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.forget_matching import ForgetQuery, Matched
@@ -54,7 +54,7 @@ class Forgetter:
         self._tombstones = tombstones
         self._admission = admission
         self._keep_days = keep_days
-        self._known_time = KnownTime(clock, self._read(forget_matching.newest_time))
+        self._known_time = KnownTime(clock, self._read(event_ages.newest_time))
         self._purger = FilePurger(paths, secret)
         self.pending: list[str] = []
         """What still holds something that is to be forgotten."""
@@ -115,13 +115,13 @@ class Forgetter:
     async def count_held(self) -> int:
         """Return how many events are too old by the clock alone: they wait until more than that says so."""
         until = self._clock.now_ms() - (self._keep_days or 0) * MS_PER_DAY
-        return await asyncio.to_thread(self._read, lambda c: forget_matching.count_until(c, until))
+        return await asyncio.to_thread(self._read, lambda c: event_ages.count_until(c, until))
 
     async def prune_if_due(self) -> None:
         """Forget old events once a day's worth of them is too old."""
         if self._keep_days is not None:
             day_before = self._known_time.now_ms() - (self._keep_days + 1) * MS_PER_DAY
-            if await asyncio.to_thread(self._read, lambda c: forget_matching.count_until(c, day_before)):
+            if await asyncio.to_thread(self._read, lambda c: event_ages.count_until(c, day_before)):
                 await self.prune()
 
     async def finish(self) -> None:
@@ -161,11 +161,11 @@ class Forgetter:
             raise receipt.error
 
     async def _forget_until(self, until: int) -> int:
-        count = await asyncio.to_thread(self._read, lambda c: forget_matching.count_until(c, until))
-        uids = await asyncio.to_thread(self._read, lambda c: forget_matching.counted_uids_until(c, until))
+        count = await asyncio.to_thread(self._read, lambda c: event_ages.count_until(c, until))
+        uids = await asyncio.to_thread(self._read, lambda c: event_ages.counted_uids_until(c, until))
         if count:
             # The time alone keeps them from coming back; what is told from its equals by counting stays counted.
-            events = await asyncio.to_thread(self._read, lambda c: forget_matching.list_events_until(c, until))
+            events = await asyncio.to_thread(self._read, lambda c: event_ages.list_events_until(c, until))
             taken = await asyncio.to_thread(self._read, lambda c: fact_forgetting.find_facts_of(c, events))
             await self._settle_facts(taken.gone, taken.unquoted)
             said: dict[str, Any] = {"scope": "time", "time": True, "since": 0, "until": until, "uid": uids}
