@@ -4,7 +4,7 @@
     - Symptom: This produced invalid JSON.
     - Cause: The function was passing an empty agentType, which caused concatenation to be used for all transcripts.
     - Prevention: We now pass the name through.
-    - Evidence: agent, e1019
+    - Evidence: agent (e1019)
 
 What nobody named the cause of is no entry, but for a command that failed and what worked in its place.
 """
@@ -63,7 +63,7 @@ def mistake_entries(material: Material) -> Iterator[Wanted]:
                     f"`{failed}` fails.",
                     "",
                     f"{ended} works instead.",
-                    f"m{fact.id}",
+                    f"a failure and what ended it (m{fact.id})",
                 )
                 yield Wanted(f"fact:{fact.id}", "", said)
 
@@ -97,7 +97,7 @@ def _repaired(session: Session) -> Iterator[Wanted]:
         reported |= {repair.asked} - {""}
         title = plain(cause, 90)
         done = _mended_in(repair.changed, repair.tests)
-        said = _entry(repair.ts, title.rstrip("."), repair.asked, cause, done, f"agent, e{repair.event_id}")
+        said = _entry(repair.ts, title.rstrip("."), repair.asked, cause, done, f"agent (e{repair.event_id})")
         yield Wanted(f"fix:e{repair.event_id}", "", said)
 
 
@@ -123,7 +123,7 @@ def _fixed(commit: Commit, repair: Repair | None) -> str:
         return ""
     prevention = " ".join(filter(None, (sentence(mended, 240) if mended else "", _mended_in((), commit.tests))))
     title = plain(commits.title_of(commit.subject), 110)
-    return _entry(commit.ts, title, symptom, cause, prevention, f"agent, e{commit.event_id}")
+    return _entry(commit.ts, title, symptom, cause, prevention, f"agent (e{commit.event_id})")
 
 
 def _seen_in(subject: str) -> str:

@@ -61,7 +61,7 @@ class Written:
 
     def of(self, note: NoteName) -> Iterator[Line]:
         """Yield the lines that stand in a file as they were written, in the order in which they were."""
-        return (each for each in self._lines.values() if each.note == note and each.state == "ours")
+        return (each for each in self._lines.values() if each.note == note and each.state == "ours" and each.line)
 
     @property
     def facts(self) -> list[int]:
