@@ -131,7 +131,9 @@ def main() -> None:
     options = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     with tempfile.TemporaryDirectory(prefix="siftd-notes-") as unpacked:
-        repositories = {chain.name: list(chain.paths.values()) for chain in find_chains(options.folder, Path(unpacked))}
+        repositories = {
+            chain.name: list(chain.paths.values()) for chain in find_chains(options.folder, Path(unpacked), 10)
+        }
         small = next(iter(Path(unpacked).rglob(_SMALL[1])), None)
         if small is not None:
             repositories[_SMALL[0]] = [each for each in small.glob("*.jsonl") if last_stamp(each)]

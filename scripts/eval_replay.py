@@ -135,7 +135,7 @@ async def _nobody(*_: Any) -> None:
     """Report to nobody."""
 
 
-def find_chains(folder: Path, unpacked: Path) -> list[Chain]:
+def find_chains(folder: Path, unpacked: Path, sessions_min: int = SESSIONS_MIN) -> list[Chain]:
     """Return the chains of the recorded sets in the order of the lot; the last is the unseen one."""
     found: dict[tuple[str, str], dict[str, Path]] = defaultdict(dict)
     for name in SETS:
@@ -146,7 +146,7 @@ def find_chains(folder: Path, unpacked: Path) -> list[Chain]:
                 if each["agent"] == "claude" and each.get("cwd"):
                     root = _WORKTREE.sub("", each["cwd"])
                     found[scope, root][each["_id"]] = dataset.transcripts / each["transcript"]
-    chains = [Chain(judged.lot(*who)[:4], who[0], paths) for who, paths in found.items() if len(paths) >= SESSIONS_MIN]
+    chains = [Chain(judged.lot(*who)[:4], who[0], paths) for who, paths in found.items() if len(paths) >= sessions_min]
     return sorted(chains, key=lambda chain: chain.name)
 
 

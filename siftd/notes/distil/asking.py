@@ -38,10 +38,12 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _ROUTINE = re.compile(
-    r"(?:(?:file|create|open|log) an? (?:issue|ticket|pr)\b|commit\b|push\b|pull\b|run\b|merge\b|address the)",
+    r"(?:(?:file|create|open|log) an? (?:issue|ticket|pr)\b|commit\b|push\b|pull\b|run\b|merge\b|address the|switch to"
+    r"|before making changes|go ahead|go on\b|continue\b"
+    r"|.{0,120}\b(?:comments? (?:from|on)|coderabbit|bugbot|(?:copilot|review(?:er)?|pr) (?:comments?|feedback))\b)",
     re.IGNORECASE,
 )
-_ANSWERS = re.compile(r"^\d{1,2}\s{0,2}[,;-]")
+_ANSWERS = re.compile(r"^\d{1,2}(?:\s{0,2}[,;-]|\s(?:seems|is|looks|sounds)\b)", re.IGNORECASE)
 """A choice among what the agent offered."""
 _GOES_ON = re.compile(r"\b(?:also|then|show|explain|look|instead|again|weird\w{0,4})\b", re.IGNORECASE)
 """What goes on with something before it, or only looks."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from siftd.notes.distil.material import Commit
 from siftd.summarise.extractive.text import one_line, sentences
 
 _HEREDOC = re.compile(r"<<-?[ ]{0,4}['\"]?(\w{1,40})['\"]?[^\n]{0,200}\n")
@@ -32,6 +33,12 @@ _TIDIES = re.compile(
     re.IGNORECASE,
 )
 """What a commit that mends says when it mends no behaviour."""
+_NOTES_TODO = re.compile(
+    r"(?:add|capture|log|record|note|create)s?(?:ed)? (?:an? |the )?(?:(?P<before>[^:]{1,100}) )?todo(?P<many>s)?\b"
+    r"(?:(?: for|:| -| —| to) (?P<behind>.{1,160}))?",
+    re.IGNORECASE,
+)
+_TODOS_MAX = 4
 _QUIET = frozenset(("style", "chore", "ci", "wip", "merge", "revert", "build", "release"))
 
 
@@ -88,10 +95,25 @@ def mends(subject: str) -> bool:
     return bool(kind or _FIXES.match(rest)) and not _TIDIES.search(rest)
 
 
+def todos_in(commit: Commit) -> tuple[str, ...]:
+    """Return what a commit only notes as to be done: "docs: add todo for lazy migration"."""
+    noted = _NOTES_TODO.match(title_of(commit.subject))
+    if noted is None:
+        return ()
+    if commit.items and noted["many"]:
+        return commit.items[:_TODOS_MAX]
+    text = noted["behind"] or noted["before"] or ""
+    return (text,) if len(text.split()) > 1 else ()
+
+
 def claims_to_mend(subject: str) -> bool:
     """Whether a commit says that it mends anything, if only a typo."""
     kind = _KIND.match(subject)
     return _FIXES.match(kind["kind"] if kind else subject) is not None
+
+
+WEIGHT_ALONE = 2
+"""From which on a commit says by itself what a session was about."""
 
 
 def weight(subject: str) -> int:

@@ -35,7 +35,8 @@ def plain(text: str, limit: int = LINE_CHARS_MAX) -> str:
             if found := opening.match(line):
                 line = line[found.end() :]
     if line.count("`") % 2:
-        line = line.replace("`", "'")
+        head, _, tail = line.rpartition("`")
+        line = f"{head}'{tail}"
     return (f"\\{line}" if line.startswith("[") else line).rstrip(" \\")
 
 

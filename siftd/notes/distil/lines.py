@@ -46,7 +46,7 @@ def unlike(lines: Sequence[Wanted]) -> list[Wanted]:
     chosen: list[Wanted] = []
     seen: list[set[str]] = []
     for each in lines:
-        words = words_of(each.line)
+        words = words_of(each.line.rpartition(" (")[0])
         if not any(len(words & other) >= _ALIKE * min(len(words), len(other)) for other in seen if words and other):
             chosen.append(each)
             seen.append(words)
@@ -54,9 +54,8 @@ def unlike(lines: Sequence[Wanted]) -> list[Wanted]:
 
 
 def words_of(text: str) -> set[str]:
-    """Return the words of a line that tell it from others, without what it cites."""
-    said = text.rpartition(" (")[0] or text
-    return set(_WORD.findall(TICKET.sub(" ", said).casefold())) - _COMMON
+    """Return the words of a text that tell it from others."""
+    return set(_WORD.findall(TICKET.sub(" ", text).casefold())) - _COMMON
 
 
 def who(fact: Fact) -> str:

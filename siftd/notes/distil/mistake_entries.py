@@ -27,7 +27,7 @@ _WAS = re.compile(r"\b(?:was|were|had|did(?:n't| not)|wasn't|weren't|never|previ
 _BUT = re.compile(r"\b(?:but|while|still|even though|although)\b", re.IGNORECASE)
 _CAUSE_LEAD = re.compile(
     r"(?:so )?(?:the )?(?:real |actual |underlying )?(?:root cause|bug|issue|problem|culprit|cause|key insight)"
-    r"(?: here)?\W{0,3}"
+    r"(?: here)?[\s:*—-]{0,4}"
     r"(?:(?:was|occurred|happened|came|is)\b )?(?:that |because )?",
     re.IGNORECASE,
 )
@@ -104,7 +104,8 @@ def _repaired(session: Session) -> Iterator[Wanted]:
 def _are_of_one(commit: Commit, repair: Repair) -> bool:
     """Whether a turn's end speaks of what a commit mends: near in time alone they may be about two things."""
     message = " ".join((commit.subject, *commit.body, *commit.items))
-    return len(words_of(repair.cause) & words_of(message)) >= _WORDS_IN_COMMON
+    needed = _WORDS_IN_COMMON - (repair.ts >= commit.ts)  # then it is that very turn
+    return len(words_of(repair.cause) & words_of(message)) >= needed
 
 
 def _fixed(commit: Commit, repair: Repair | None) -> str:

@@ -107,6 +107,7 @@ def _open_failures(runs: Sequence[RunRow], sessions: Sequence[str]) -> Iterator[
     recent, covered = set(sessions[:_FAILURES_SESSIONS]), set(sessions)
     failing: dict[str, RunRow] = {}
     succeeded: set[str] = set()
+    worked = {run.topic for run in runs if run.result == "ok" and run.session_id in covered}
     for run in runs:
         if run.session_id not in covered or run.topic in succeeded or run.result == "broken":
             continue
@@ -117,4 +118,6 @@ def _open_failures(runs: Sequence[RunRow], sessions: Sequence[str]) -> Iterator[
         else:
             succeeded.add(run.topic)  # it was not run for long: nobody knows
     for run in failing.values():
+        if run.topic not in worked:
+            continue  # it may be no command of this project's at all
         yield OpenFailure(run.event_id, run.ts, run.topic, run.command)

@@ -27,7 +27,8 @@ def _sessions(material: Material) -> Iterator[Wanted]:
     shown = 0
     for session in material.sessions:
         done = _done(session)
-        is_clear = session.commits or session.closed or (session.asked and stands_alone(session.asked))
+        is_clear = session.closed or (session.asked and (session.commits or stands_alone(session.asked)))
+        is_clear = is_clear or any(commits.weight(each.subject) >= commits.WEIGHT_ALONE for each in session.commits)
         if not done or not is_clear:
             continue  # a list of files says nothing to anybody
         asked = f"asked {quoted(session.asked, 110)}; " if session.asked else ""

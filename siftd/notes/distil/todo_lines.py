@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from siftd.config import MS_PER_DAY
+from siftd.notes.distil import commits
 from siftd.notes.distil.forms import date_of, plain, quoted
 from siftd.notes.distil.lines import OPEN, TICKET, Wanted, on_branch, who, words_of
 from siftd.notes.distil.material import Material, Session
@@ -49,6 +50,11 @@ def todo_lines(material: Material) -> Iterator[Wanted]:
                 line = f"- [ ] {quoted(each.text, 240)} (asked for later, {date_of(each.ts)}, e{each.event_id})"
                 yield Wanted(f"later:e{each.event_id}", OPEN, line)
         last = max((commit.ts for commit in session.commits), default=0)
+        for commit in reversed(session.commits):
+            for place, text in enumerate(commits.todos_in(commit)):
+                if is_open(commit.ts, text, ISSUE_DAYS):
+                    line = f"- [ ] {plain(text, 160)} (noted in a commit, {date_of(commit.ts)}, e{commit.event_id})"
+                    yield Wanted(f"noted:e{commit.event_id}:{place}", OPEN, line)
         where = on_branch(session.branch)
         for task in session.tasks[:_TASKS_MAX]:
             if task.ts > last and _line_of_work(session) not in worked_on and is_open(task.ts, task.text, TASK_DAYS):
