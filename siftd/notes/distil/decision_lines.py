@@ -95,6 +95,7 @@ def _section_of(fact: Fact) -> str:
 
 def _reason(commit: Commit) -> str:
     """Return why something was done as it was; empty for what mends, for its reason is the fault."""
-    if commits.claims_to_mend(commit.subject) or not commits.matters(commit.subject):
+    is_no_change = commits.todos_in(commit) or not commits.matters(commit.subject)
+    if is_no_change or commits.claims_to_mend(commit.subject):
         return ""
     return next((each for each in commit.body if _WHY.search(each)), "")

@@ -72,5 +72,7 @@ def _commands(material: Material) -> Iterator[Wanted]:
 
 def _failures(material: Material) -> Iterator[Wanted]:
     for each in material.failures[:_FAILURES_MAX]:
-        line = f"- {code(each.command)} fails: it was not seen to succeed since ({date_of(each.ts)}, e{each.event_id})"
+        line = (
+            f"- {code(each.command)} failed on {date_of(each.ts)} and was not seen to succeed since (e{each.event_id})"
+        )
         yield Wanted(f"failure:{each.topic}:e{each.event_id}", FAILURES, line)
