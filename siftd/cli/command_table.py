@@ -28,7 +28,7 @@ GROUPS = {
         "conversations": "sessions that were named, and what they follow up on; one's tree",
         "web": "open the page that shows all of it, and the HTTP API",
         "tail": "what is captured, as it comes in",
-        "stats": "events and sessions by day, and what agents were given",
+        "stats": "what was captured, replaced and given by day, as text bars",
         "brief": "what a session would be given at its start",
         "context": "the facts that an agent is handed here, pod by pod, and why",
         "injections": "what agents were given unasked",

@@ -1,108 +1,247 @@
-"""How much happened when, what became of what agents were given, what takes room: what `mem stats` and pages show."""
+"""How much happened when, and what became of what agents were given: the figures that charts are drawn of."""
 
 from __future__ import annotations
 
 import sqlite3
-import time
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 
-from siftd.config import MS_PER_DAY
-from siftd.store import injection_ledger
+from siftd.store import event_views, injection_ledger
 from siftd.store.answers import as_rows
+from siftd.store.scrubbing import count_placeholders
+from siftd.store.stored_kinds import OTHER, kind_of, list_tables, size_of_database, size_of_table
 from siftd.wire.requests.finding import Injection
-from siftd.wire.requests.overview import PieceGiven, StoredKind, WeekGiven
+from siftd.wire.requests.living import Counts, Spend
+from siftd.wire.requests.overview import DayStatistics, PieceGiven, StatsAnswer, ToolCount, WeekGiven
 
-NOTHING: dict[str, Any] = {"days": [], "tools": [], "injections": {"pieces": 0, "sessions": 0, "touched": 0}}
-TOOLS_MAX = 8
+DAYS_MAX = 3_660
 INJECTIONS_MAX = 2_000
 """Of how many pieces given it is worked out whether the session then touched them: the newest."""
-
-_DAYS = """
-SELECT date(ts / 1000, 'unixepoch', 'localtime') AS day, count(*) AS events, count(DISTINCT session_id) AS sessions
-FROM events WHERE ts >= (SELECT max(ts) FROM events) - ? * 86400000 GROUP BY day ORDER BY day
-"""
-_TOOLS = "SELECT tool, count(*) AS events FROM events GROUP BY tool COLLATE NOCASE ORDER BY 2 DESC, 1 LIMIT ?"
-
-
-def read_statistics(
-    connection: sqlite3.Connection, days: int, given: Sequence[Injection] | None = None
-) -> dict[str, Any]:
-    """Return events and sessions of the last days that had any, the tools used most, and what agents were given.
-
-    `given` is the list of that, where it was read already.
-    """
-    if given is None:
-        given = injection_ledger.list_injections(connection, None, None, INJECTIONS_MAX)
-    return {
-        "days": as_rows(connection.execute(_DAYS, (days,)))[-days:],
-        "tools": as_rows(connection.execute(_TOOLS, (TOOLS_MAX,))),
-        "injections": {
-            "pieces": len(given),
-            "sessions": len({each["sessionId"] for each in given}),
-            "touched": sum(each["touchedBy"] is not None for each in given),
-        },
-    }
-
-
+INJECTIONS_AT_ONCE = 50
+EVENTS_AT_ONCE = 5_000
+"""That are looked at in one piece of the work: some 10 ms. Searches wait meanwhile."""
+TOOLS_MAX = 8
 OFFENDERS_MAX = 10
+RULES_MAX = 50
 OFTEN = 2
 """How often a piece was given before it counts as one that does not help."""
 
-_TABLES = "SELECT name, sum(pgsize) FROM dbstat GROUP BY name"
-_KINDS = (
-    ("full text", ("_fts", "_trigrams", "event_words", "event_facets")),
-    ("vectors", ("embeddings", "vector_changes")),
-    ("summaries", ("summaries", "summary_", "provenance_edges", "edges_by_")),
-    ("memories", ("facts", "fact_", "pod", "note")),
-    ("events", ("event", "sessions", "session_")),
-)
-"""Which tables and indexes belong to what a person knows, by what is in their names; the first that fits."""
+_NEWEST = "SELECT max(ts) FROM events WHERE ts <= ?"
+_DAYS = """
+SELECT date(ts / 1000, 'unixepoch', 'localtime') AS day, count(*) AS events, count(DISTINCT session_id) AS sessions
+FROM events WHERE ts BETWEEN ? AND ? GROUP BY day ORDER BY day
+"""
+_NOT_SUMMARISED = """
+SELECT date(ts / 1000, 'unixepoch', 'localtime') AS day, status, count(*)
+FROM (SELECT ts, status FROM events WHERE status = 'raw'
+      UNION ALL SELECT ts, status FROM events WHERE status = 'skipped')
+WHERE ts BETWEEN ? AND ? GROUP BY 1, 2
+"""
+"""By the indexes of these two; what is left is summarised."""
+_TOOLS = """
+SELECT min(tool) AS tool, count(*) AS events FROM events WHERE ts BETWEEN ? AND ?
+GROUP BY tool COLLATE NOCASE ORDER BY 2 DESC, 1 LIMIT ?
+"""
+_BEFORE = "SELECT count(*) FROM events WHERE ts < ?"
+_PIECE_END = """
+SELECT ts, id FROM events WHERE (ts, id) > (?1, ?2) AND ts <= ?3 ORDER BY ts, id LIMIT 1 OFFSET ?4
+"""
+_REPLACED = """
+SELECT date(ts / 1000, 'unixepoch', 'localtime'), payload_json FROM events
+WHERE (ts, id) > (?1, ?2) AND (ts, id) <= (?3, ?4) AND instr(payload_json, '[REDACTED:')
+"""
+_SPENT = """
+SELECT backend, sum(tokens) AS tokens, max(is_remote) AS is_remote FROM token_spend
+WHERE day >= ? AND day <= ? GROUP BY backend ORDER BY 2 DESC, 1
+"""
+_NO_COUNTS: Counts = {
+    "events": 0, "raw": 0, "summarized": 0, "skipped": 0,
+    "summaries": 0, "embeddings": 0, "superseded": 0, "memories": 0,
+}  # fmt: skip
+
+
+class Statistics:
+    """The figures of some days, read a piece at a time, so that a reading thread can do something else meanwhile."""
+
+    def __init__(
+        self, days: int, now_ms: int, everywhere: Callable[[], sqlite3.Connection | None] = lambda: None
+    ) -> None:
+        """`everywhere` opens the store of the memories for every project, which some pieces are of."""
+        self._number = max(1, min(days, DAYS_MAX))
+        self._now_ms = now_ms
+        self._everywhere = everywhere
+        self._span = first_of_days(now_ms, self._number), now_ms
+        self._before = 0
+        self._days: dict[str, DayStatistics] = {}
+        self._tools: list[ToolCount] = []
+        self._rules: Counter[str] = Counter()
+        self._given: list[Injection] = []
+        self._spent: list[Spend] = []
+        self._counts: Counts | None = None
+        self._redactions: dict[str, int] = {}
+        self._tables: list[str] | None = None
+        self._stored: Counter[str] = Counter()
+        self._looked_at = (0, 0)
+        self._steps: list[Callable[[sqlite3.Connection], bool]] = [
+            self._read_span, self._read_days, self._read_replaced, self._read_given, self._read_rest, self._read_stored,
+        ]  # fmt: skip
+
+    def read_on(self, connection: sqlite3.Connection) -> bool:
+        """Read the next piece; return whether there is more to read."""
+        if not self._steps[0](connection):
+            del self._steps[0]
+        return bool(self._steps)
+
+    def read_all(self, connection: sqlite3.Connection) -> StatsAnswer:
+        """Read everything, and return it."""
+        while self.read_on(connection):
+            pass
+        return self.answer()
+
+    def answer(self) -> StatsAnswer:
+        """Return what was read so far; of what is stored, what the database holds."""
+        counts = self._counts or _NO_COUNTS
+        return {
+            "since": self._span[0],
+            "until": self._span[1],
+            "eventsBefore": self._before,
+            "days": [self._days[day] for day in sorted(self._days)],
+            "tools": self._tools,
+            "injections": {
+                "pieces": len(self._given),
+                "sessions": len({each["sessionId"] for each in self._given}),
+                "touched": _touched(self._given),
+            },
+            "weeks": by_week(self._given),
+            "offenders": list_offenders(self._given),
+            "storage": [{"kind": kind, "bytes": size} for kind, size in self._stored.most_common()],
+            "redactions": self._redactions,
+            "replaced": [{"rule": rule, "replaced": number} for rule, number in self._rules.most_common(RULES_MAX)],
+            "spent": self._spent,
+            "drain": {"raw": counts["raw"], "summarized": counts["summarized"], "skipped": counts["skipped"]},
+        }
+
+    def _read_span(self, connection: sqlite3.Connection) -> bool:
+        newest = connection.execute(_NEWEST, (self._now_ms,)).fetchone()[0]
+        until, since = self._now_ms, first_of_days(self._now_ms, self._number)
+        if newest is not None and 0 < newest < since:
+            until, since = int(newest), first_of_days(int(newest), self._number)
+        self._span = since, until
+        self._looked_at = since - 1, 0
+        return False
+
+    def _read_days(self, connection: sqlite3.Connection) -> bool:
+        for row in as_rows(connection.execute(_DAYS, self._span)):
+            self._day(row["day"]).update({"events": row["events"], "sessions": row["sessions"]})
+        for day, status, number in connection.execute(_NOT_SUMMARISED, self._span):
+            if status == "raw":
+                self._day(day)["raw"] = number
+            else:
+                self._day(day)["skipped"] = number
+        self._tools = as_rows(connection.execute(_TOOLS, (*self._span, TOOLS_MAX)), ToolCount)
+        self._before = int(connection.execute(_BEFORE, self._span[:1]).fetchone()[0])
+        return False
+
+    def _read_replaced(self, connection: sqlite3.Connection) -> bool:
+        """Count the placeholders in the next events, as the counters of `mem info` were counted."""
+        after, until = self._looked_at, self._span[1]
+        found = connection.execute(_PIECE_END, (*after, until, EVENTS_AT_ONCE - 1)).fetchone()
+        end = (until + 1, 0) if found is None else (int(found[0]), int(found[1]))
+        for day, payload in connection.execute(_REPLACED, (*after, *end)):
+            rules = count_placeholders(payload)
+            self._rules.update(rules)
+            self._day(day)["replaced"] += rules.total()
+        self._looked_at = end
+        return found is not None
+
+    def _read_given(self, connection: sqlite3.Connection) -> bool:
+        before = self._given[-1]["id"] if self._given else None
+        shared = self._everywhere()
+        found = injection_ledger.list_injections(
+            connection, None, None, INJECTIONS_AT_ONCE, before=before, everywhere=shared
+        )
+        recent = [each for each in found if self._span[0] <= each["ts"] <= self._now_ms]
+        self._given += recent
+        if len(recent) == INJECTIONS_AT_ONCE and len(self._given) < INJECTIONS_MAX:
+            return True
+        for day, of in _grouped(self._given, lambda each: _day_of(each["ts"])).items():
+            self._day(day).update({"given": len(of), "touched": _touched(of)})
+        return False
+
+    def _read_rest(self, connection: sqlite3.Connection) -> bool:
+        self._counts = event_views.counts(connection)
+        self._redactions = event_views.redactions(connection)
+        self._spent = as_rows(connection.execute(_SPENT, [_day_of(each) for each in self._span]), Spend)
+        return False
+
+    def _read_stored(self, connection: sqlite3.Connection) -> bool:
+        """Measure the next table or index; where SQLite cannot, the database as a whole."""
+        if self._tables is None:
+            self._tables = list_tables(connection)
+        if not self._tables:
+            return False
+        name = self._tables.pop()
+        size = size_of_table(connection, name)
+        if size is None:
+            self._tables = []
+            self._stored = Counter({OTHER: size_of_database(connection)})
+        else:
+            self._stored[kind_of(name)] += size
+        return bool(self._tables)
+
+    def _day(self, day: str) -> DayStatistics:
+        made: DayStatistics = {
+            "day": day, "events": 0, "sessions": 0, "raw": 0, "skipped": 0, "replaced": 0, "given": 0, "touched": 0,
+        }  # fmt: skip
+        return self._days.setdefault(day, made)
+
+
+def first_of_days(ts: int, days: int) -> int:
+    """Return the moment at which so many days began of which the last one holds `ts`, by the person's own calendar."""
+    first = datetime.fromtimestamp(ts / 1000).date() - timedelta(days=days - 1)  # noqa: DTZ006
+    return int(datetime(first.year, first.month, first.day).timestamp() * 1000)  # noqa: DTZ001
 
 
 def by_week(given: Iterable[Injection]) -> list[WeekGiven]:
     """Return what was given week by week, the oldest first."""
-    weeks: dict[str, WeekGiven] = {}
-    for each in given:
-        week = _monday_of(each["ts"])
-        found = weeks.setdefault(week, {"week": week, "pieces": 0, "touched": 0})
-        found["pieces"] += 1
-        found["touched"] += each["touchedBy"] is not None
-    return sorted(weeks.values(), key=lambda each: each["week"])
+    weeks = _grouped(given, lambda each: _monday_of(each["ts"]))
+    return [{"week": week, "pieces": len(of), "touched": _touched(of)} for week, of in weeks.items()]
 
 
 def list_offenders(given: Iterable[Injection]) -> list[PieceGiven]:
     """Return the pieces that were given again and again and helped least."""
-    pieces: dict[str, PieceGiven] = {}
-    for each in given:
-        first: PieceGiven = {
-            "piece": each["piece"],
-            "given": 0,
-            "touched": 0,
-            "lastTs": each["ts"],
-            "text": each["text"],
+    pieces: list[PieceGiven] = [
+        {
+            "piece": piece,
+            "memoryId": of[0]["memoryId"],
+            "given": len(of),
+            "touched": _touched(of),
+            "lastTs": max(each["ts"] for each in of),
+            "text": of[0]["text"],
         }
-        found = pieces.setdefault(each["piece"], first)
-        found["given"] += 1
-        found["touched"] += each["touchedBy"] is not None
-    often = [each for each in pieces.values() if each["given"] >= OFTEN and each["touched"] < each["given"]]
+        for piece, of in _grouped(given, lambda each: each["piece"]).items()
+    ]
+    often = [each for each in pieces if each["given"] >= OFTEN and each["touched"] < each["given"]]
     return sorted(often, key=lambda each: (each["touched"] - each["given"], each["piece"]))[:OFFENDERS_MAX]
 
 
-def list_stored(connection: sqlite3.Connection) -> list[StoredKind]:
-    """Return what takes room in the database, the most first; all is `other` where SQLite has no `dbstat`."""
-    try:
-        rows = connection.execute(_TABLES).fetchall()
-    except sqlite3.OperationalError:
-        pages, size = (int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "page_size"))
-        rows = [("", pages * size)]
-    kinds: dict[str, int] = {}
-    for name, size in rows:
-        kind = next((kind for kind, parts in _KINDS if any(part in name for part in parts)), "other")
-        kinds[kind] = kinds.get(kind, 0) + int(size)
-    return [{"kind": kind, "bytes": size} for kind, size in sorted(kinds.items(), key=lambda each: -each[1])]
+def _grouped(given: Iterable[Injection], name_of: Callable[[Injection], str]) -> dict[str, list[Injection]]:
+    """Return what was given by a name, in the order of the names."""
+    groups: defaultdict[str, list[Injection]] = defaultdict(list)
+    for each in given:
+        groups[name_of(each)].append(each)
+    return dict(sorted(groups.items()))
+
+
+def _touched(given: Iterable[Injection]) -> int:
+    return sum(each["touchedBy"] is not None for each in given)
+
+
+def _day_of(ts: int) -> str:
+    return datetime.fromtimestamp(ts / 1000).date().isoformat()  # noqa: DTZ006 - the person's own calendar
 
 
 def _monday_of(ts: int) -> str:
-    weekday = time.localtime(ts / 1000).tm_wday
-    return time.strftime("%Y-%m-%d", time.localtime((ts - weekday * MS_PER_DAY) / 1000))
+    day = datetime.fromtimestamp(ts / 1000).date()  # noqa: DTZ006 - as above
+    return (day - timedelta(days=day.weekday())).isoformat()

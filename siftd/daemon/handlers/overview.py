@@ -3,53 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from siftd import ids
+from siftd.clock import Clock
 from siftd.daemon.handlers.answering import answers
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import NothingFound, RequestInvalid
-from siftd.log.segments import segments
 from siftd.search.unsummarised import summarise_now
-from siftd.store import event_views, injection_ledger, provenance, statistics
+from siftd.store import provenance, statistics
 from siftd.store.access import Database
-from siftd.store.snapshots import list_snapshots
+from siftd.store.stored_kinds import list_files
 from siftd.wire import requests
 from siftd.workspace.paths import WorkspacePaths
 
-DAYS_MAX = 3_660
 DEPTH_MAX = 8
 
 
 class Overview:
     """Answers from the store, and changes nothing."""
 
-    def __init__(self, *, store: StoreAccess, paths: WorkspacePaths) -> None:
+    def __init__(self, *, store: StoreAccess, paths: WorkspacePaths, clock: Clock) -> None:
         self._store = store
         self._paths = paths
+        self._clock = clock
 
     @answers(requests.Stats)
     async def stats(self, request: requests.Stats) -> requests.StatsAnswer:
-        days = max(1, min(request.days, DAYS_MAX))
-        shared = self._store.everywhere
-
-        def read(connection: Database) -> requests.StatsAnswer:
-            given = injection_ledger.list_injections(
-                connection, None, None, statistics.INJECTIONS_MAX, everywhere=shared.connection()
-            )
-            figures = statistics.read_statistics(connection, days, given)
-            return {
-                "days": figures["days"],
-                "tools": figures["tools"],
-                "injections": figures["injections"],
-                "weeks": statistics.by_week(given),
-                "offenders": statistics.list_offenders(given),
-                "storage": statistics.list_stored(connection),
-                "redactions": event_views.redactions(connection),
-            }
-
-        answer = await self._store.read(read)
-        answer["storage"] += await asyncio.to_thread(self._list_files)
+        """Read it a piece at a time: searches go on between them."""
+        figures = statistics.Statistics(request.days, self._clock.now_ms(), self._store.everywhere.connection)
+        while await self._store.read(figures.read_on):
+            pass
+        answer = figures.answer()
+        answer["storage"] += await asyncio.to_thread(list_files, self._paths)
         return answer
 
     @answers(requests.Edges)
@@ -69,18 +54,3 @@ class Overview:
         if found is None:
             raise NothingFound("there is nothing with this id", hint="`mem timeline` lists ids")
         return found
-
-    def _list_files(self) -> list[requests.StoredKind]:
-        paths = {
-            "log": segments(self._paths.wal),
-            "snapshots": [Path(each.path) for each in list_snapshots(self._paths.snapshots)],
-            "spool": [each for each in Path(self._paths.spool).glob("*") if each.is_file()],
-        }
-        return [{"kind": kind, "bytes": sum(map(_size, files))} for kind, files in paths.items()]
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:  # it went meanwhile
-        return 0

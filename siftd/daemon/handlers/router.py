@@ -43,7 +43,7 @@ class Handlers:
                 committer=services.committer,
                 notes=services.notes,
             ),
-            Overview(store=services.store, paths=services.paths),
+            Overview(store=services.store, paths=services.paths, clock=services.clock),
             Summarising(
                 store=services.store,
                 consolidator=services.consolidator,

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from siftd.wire.requests.living import Spend
 from siftd.wire.requests.request import Request
 
 
 class DayStatistics(TypedDict):
-    """One day that had events, by the clock of the machine."""
+    """One day on which something was captured or given, by the clock of the machine."""
 
     day: str
     """2026-11-25."""
     events: int
     sessions: int
+    raw: int
+    """Of the events, those that are not summarised yet."""
+    skipped: int
+    replaced: int
+    """Secrets, in what is stored of the day."""
+    given: int
+    """Pieces, to agents."""
+    touched: int
+    """Those of them that their session then worked on."""
 
 
 class ToolCount(TypedDict):
@@ -23,8 +33,16 @@ class ToolCount(TypedDict):
     events: int
 
 
+class RuleCount(TypedDict):
+    """A rule of redaction, and how many secrets it has replaced."""
+
+    rule: str
+    replaced: int
+
+
 class GivenCounts(TypedDict):
-    """What agents were given, of the newest pieces: in how many sessions, and how many were touched there since."""
+    """What agents were given in these days, of the newest 2,000 pieces: in how many sessions, and how many were touched
+    there since."""
 
     pieces: int
     sessions: int
@@ -43,10 +61,20 @@ class PieceGiven(TypedDict):
     """A piece that was given often and touched seldom."""
 
     piece: str
+    memoryId: int | None
     given: int
     touched: int
     lastTs: int
     text: str | None
+    """As it is now; null: it is gone."""
+
+
+class DrainCounts(TypedDict):
+    """How far everything that was captured is summarised."""
+
+    raw: int
+    summarized: int
+    skipped: int
 
 
 class StoredKind(TypedDict):
@@ -58,8 +86,16 @@ class StoredKind(TypedDict):
 
 
 class StatsAnswer(TypedDict):
-    """How much happened when, and what became of what agents were given."""
+    """How much happened from `since` to `until`, and what became of what agents were given.
 
+    What is captured is counted in what is stored: nothing of what was forgotten is. `drain`, `storage` and `redactions`
+    are of everything, as it is now.
+    """
+
+    since: int
+    until: int
+    eventsBefore: int
+    """Events that are older."""
     days: list[DayStatistics]
     tools: list[ToolCount]
     injections: GivenCounts
@@ -69,10 +105,16 @@ class StatsAnswer(TypedDict):
     storage: list[StoredKind]
     redactions: dict[str, int]
     """Replacements by rule, ever."""
+    replaced: list[RuleCount]
+    """Those in what is stored of these days."""
+    spent: list[Spend]
+    """Tokens that models used in these days, by backend."""
+    drain: DrainCounts
 
 
 class Stats(Request[StatsAnswer], frozen=True, kw_only=True):
-    """How much happened on the last days that had any, and what became of what agents were given."""
+    """How much happened on the last days, and what became of what agents were given; where nothing was captured in
+    them, on the days up to the newest event."""
 
     days: int = 30
 
