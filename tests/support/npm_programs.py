@@ -38,6 +38,7 @@ class Program:
 
 
 PROGRAMS = {
+    "axe-core": Program("axe-core@4.14.1", "axe-core/axe.min.js"),
     "codex": Program("@openai/codex@0.169.0", "@openai/codex-*/vendor/*/bin/codex"),
     "copilot-cli": Program("@github/copilot@1.0.102", "@github/copilot-*/copilot"),
     "droid": Program("droid@0.215.0", "@factory/cli-*/bin/droid"),

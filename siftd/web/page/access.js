@@ -4,6 +4,7 @@
 // tab and no other port; a cookie would be.
 
 const KEY = "siftd.token";
+const PLACE = "siftd.place";
 
 /** Take the token out of the page that the login answered, if this is that page. */
 export function takeToken() {
@@ -14,7 +15,8 @@ export function takeToken() {
   }
   sessionStorage.setItem(KEY, JSON.parse(island.textContent));
   island.remove();
-  history.replaceState(null, "", "/" + location.hash);
+  history.replaceState(null, "", "/" + (location.hash || sessionStorage.getItem(PLACE) || ""));
+  sessionStorage.removeItem(PLACE);
 }
 
 /** Whether this is the answer to a code that was spent or too old. */
@@ -24,3 +26,6 @@ export const readToken = () => sessionStorage.getItem(KEY);
 
 /** Forget a token that the server knows no more: a process that was started anew has another one. */
 export const dropToken = () => sessionStorage.removeItem(KEY);
+
+/** Where a person wanted to be when they had to log in: the login brings them there. */
+export const keepPlace = () => { if (location.hash) sessionStorage.setItem(PLACE, location.hash); };

@@ -11,7 +11,7 @@ export class Refused extends Error {
   }
 }
 
-const away = () => new Refused(0, "away", "The process of this page does not answer.", "Run mem web again; this page goes on by itself.");
+const away = () => new Refused(0, "away", "The process of this page does not answer.", "Run `mem web` again; this page goes on by itself.");
 
 let onStranger = () => {};
 /** Be told when the token is known no more. */
@@ -54,11 +54,11 @@ export const memoryHealth = (project, signal) => get(of(project, "memory/health"
 export const injections = (project, query, signal) => get(of(project, "injections"), query, signal);
 export const why = (project, which, signal) => get(of(project, "why/" + id(which)), {}, signal);
 export const stats = (project, days, signal) => get(of(project, "stats"), { days }, signal);
-export const doctor = (project, signal) => get(of(project, "doctor"), {}, signal);
 
 export const remember = (project, note) => send("POST", of(project, "memory"), { body: note });
 export const update = (project, which, change) => send("POST", of(project, "memory/update"), { body: { id: which, ...change } });
 export const supersede = (project, which, text) => send("POST", of(project, "memory/supersede"), { body: { id: which, text } });
+export const accept = (project, which) => send("POST", of(project, "memory/accept"), { body: { id: which } });
 export const feedback = (project, which, verdict) => send("POST", of(project, "memory/feedback"), { body: { id: which, verdict } });
 
 /** What a forget would take, and the value that confirms exactly this: {confirm, matched, byKind, left}. */

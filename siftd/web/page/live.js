@@ -7,7 +7,7 @@ import { events } from "./api.js";
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 8_000;
 
-/** Follow a project until the returned function is called: `on.event(kind, data)`, `on.state("live" | "away" | "stranger")`. */
+/** Follow a project until the returned function is called: `on.event(kind, data)`, `on.state(…)` with live, refused (somebody answers, and has nothing to say), away or stranger`. */
 export function follow(project, on) {
   const ending = new AbortController();
   run(project, on, ending.signal);
@@ -18,27 +18,28 @@ async function run(project, on, signal) {
   let last = "";
   let pause = PAUSE_MS_MIN;
   while (!signal.aborted) {
+    let isNobodyThere = true;
     try {
       const headers = { Authorization: "Bearer " + readToken(), Accept: "text/event-stream" };
       if (last) headers["Last-Event-ID"] = last;
       const answer = await fetch(events(project), { headers, signal });
+      isNobodyThere = false;
       if (answer.status === 401) {
         dropToken();
         on.state("stranger");
         return;
       }
-      if (!answer.ok) throw new Error("refused");
-      on.state("live");
-      pause = PAUSE_MS_MIN;
-      for await (const message of messagesOf(answer.body)) {
+      on.state(answer.ok ? "live" : "refused");
+      if (answer.ok) pause = PAUSE_MS_MIN;
+      for await (const message of answer.ok ? messagesOf(answer.body) : []) {
         if (message.id) last = message.id;
         if (message.event && message.data) on.event(message.event, JSON.parse(message.data));
       }
     } catch (error) {
       if (error.name === "AbortError") return;
+      if (isNobodyThere) on.state("away");
     }
     if (signal.aborted) return;
-    on.state("away");
     await new Promise((then) => setTimeout(then, pause * (0.75 + Math.random() / 2)));
     pause = Math.min(PAUSE_MS_MAX, pause * 2);
   }

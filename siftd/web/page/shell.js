@@ -1,7 +1,7 @@
 // What stands around each view: the name, the projects, the ways to the views, and whether the page is live.
 
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact/htm-preact.js";
-import { wasSpent } from "./access.js";
+import { keepPlace, wasSpent } from "./access.js";
 import { go, link } from "./routing.js";
 import { toolName } from "./parts/marks.js";
 import { VIEWS } from "./views.js";
@@ -53,10 +53,10 @@ function Ways({ project, view }) {
   </nav>`;
 }
 
-const STATES = { live: "Live", away: "Reconnecting…", waiting: "Connecting…" };
+const STATES = { live: "Live", away: "Reconnecting…", waiting: "Connecting…", refused: "Not live: trying again…" };
 
 function Live({ state, news }) {
-  return html`<div class=${"live " + state} role="status">
+  return html`<div class=${"state is-" + state} role="status">
     <p><i></i>${STATES[state]}</p>
     <p class="news">${news ? `${told(news)} · ${ago(news.at)}` : "Nothing new since you came"}</p>
   </div>`;
@@ -77,7 +77,7 @@ export function Login() {
     <h1>Open the memory</h1>
     <p>Run <code>mem web</code> in a terminal. It opens this page by itself, or prints a code for here. A code works once, for a minute.</p>
     ${wasSpent() && html`<p class="trouble" role="alert">This code is spent or too old. Run <code>mem web</code> again for another.</p>`}
-    <form method="post" action="/login" class="login">
+    <form method="post" action="/login" class="login" onSubmit=${keepPlace}>
       <label for="code">Code</label>
       <input id="code" name="code" required autofocus autocomplete="off" spellcheck=${false} />
       <button class="main">Open</button>

@@ -7,7 +7,7 @@ import { Trouble, Waiting } from "./asking.js";
 import { Dialog } from "./dialog.js";
 
 /** The buttons of one thing; `onDone(sentence)` is told what was done. Only memories are pinned and corrected. */
-export function Acts({ project, id, words, isPinned, isMemory, onDone }) {
+export function Acts({ project, id, words, isPinned, isMemory, waits, onDone }) {
   const [open, setOpen] = useState(null);
   const [error, setError] = useState(null);
   const close = () => setOpen(null);
@@ -20,7 +20,16 @@ export function Acts({ project, id, words, isPinned, isMemory, onDone }) {
       setError(refused);
     }
   };
+  const accept = async () => {
+    try {
+      await api.accept(project, id);
+      onDone(`${id} stands from now on.`);
+    } catch (refused) {
+      setError(refused);
+    }
+  };
   return html`<div class="acts">
+    ${waits && html`<button class="small" onClick=${accept}>Let it stand</button>`}
     ${isMemory && html`<button class="small" onClick=${() => setOpen("correct")}>Correct…</button>`}
     ${isMemory && html`<button class="small" aria-pressed=${isPinned ? "true" : "false"} onClick=${pin}>${isPinned ? "Unpin" : "Pin"}</button>`}
     <button class="small danger" onClick=${() => setOpen("forget")}>Forget…</button>

@@ -1,6 +1,7 @@
 // An answer on its way to the screen: loading, refused, empty or there. Every view draws all four.
 
 import { html, useCallback, useEffect, useRef, useState } from "../vendor/htm-preact/htm-preact.js";
+import { Coded } from "./marks.js";
 
 const AGAIN_MS = 4_000;
 
@@ -51,7 +52,7 @@ export function Waiting({ lines }) {
 export function Trouble({ error, again }) {
   return html`<div class="trouble" role="alert">
     <p class="trouble-what">${String(error.message)}</p>
-    ${error.hint && html`<p class="trouble-hint">${String(error.hint)}</p>`}
+    ${error.hint && html`<p class="trouble-hint"><${Coded} words=${String(error.hint)} /></p>`}
     ${again && html`<button class="quiet" onClick=${again}>Try again</button>`}
   </div>`;
 }

@@ -15,6 +15,9 @@ export const toolName = (name) => (Object.hasOwn(SPOKEN, name ?? "") ? SPOKEN[na
 
 export const Tool = ({ name, isFailed }) => html`<span class=${"tool" + (isFailed ? " failed" : "")}>${isFailed ? "✕ " : ""}${toolName(name)}</span>`;
 
+/** A sentence with commands in backticks. */
+export const Coded = ({ words }) => text(words).split("`").map((part, n) => (n % 2 ? html`<code key=${n}>${part}</code>` : part));
+
 /** Horizontal bars of `rows` [{name, value, shown}], the longest first unless `isOrdered`. */
 export function Bars({ rows, label }) {
   const top = Math.max(1e-9, ...rows.map((row) => Math.abs(row.value)));

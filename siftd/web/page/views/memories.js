@@ -88,9 +88,9 @@ function Memory({ project, memory, from, onDone }) {
       ${memory.tags.map((tag) => html`<span class="tag" key=${tag}>${text(tag)}</span>`)}
     </p>
     <p class="words">${text(memory.text)}</p>
-    ${memory.waits && html`<p class="dim">It stands for nothing until you say so in a terminal: <code>mem pins --accept ${id}</code></p>`}
+    ${memory.waits && html`<p class="dim">An agent asked for it: it stands for nothing until you say so.</p>`}
     <${Validity} memory=${memory} from=${from} />
-    ${memory.status === "active" && html`<${Acts} project=${project} id=${id} words=${memory.text} isMemory=${true} isPinned=${memory.pinned} onDone=${onDone} />`}`;
+    ${memory.status === "active" && html`<${Acts} project=${project} id=${id} words=${memory.text} isMemory=${true} isPinned=${memory.pinned} waits=${memory.waits} onDone=${onDone} />`}`;
 }
 
 /** From when to when it holds, on a line from the first of the list until now. */

@@ -4,7 +4,7 @@ import { html, useEffect, useState } from "../vendor/htm-preact/htm-preact.js";
 import * as api from "../api.js";
 import { Acts } from "../parts/acts.js";
 import { Asked, Empty, useAsked } from "../parts/asking.js";
-import { Bars, Id, SaidBy, Tool } from "../parts/marks.js";
+import { Bars, Card, Id, SaidBy, Tool } from "../parts/marks.js";
 import { link } from "../routing.js";
 import { ago, moment, plural, text } from "../wording.js";
 
@@ -33,16 +33,19 @@ export function Search({ project, query, change, turn }) {
 
 function Hits({ project, query, turn, onDone }) {
   const asked = useAsked((signal) => api.search(project, { q: query.q, k: MOST, source: query.of }, signal), [project, query.q, query.of, turn]);
+  const pins = useAsked((signal) => api.memories(project, { pinned: "true", limit: 200 }, signal), [project, turn]);
+  const pinned = new Set(pins.data?.memories.map((each) => "m" + each.id));
   const nothing = html`<${Empty} title="Nothing was found">
     <p>Try fewer or other words: a file's name, a command, a word of the error. What was captured a moment ago is found at once by its words, and by its meaning after the next tick.</p>
   </${Empty}>`;
-  return html`<${Asked} asked=${asked} lines=${6} isEmpty=${(data) => !data.hits.length} empty=${nothing}>
+  return html`<${Asked} asked=${asked} lines=${6} isEmpty=${(data) => !data.hits.length && !data.notes?.length} empty=${nothing}>
     ${(data) => html`<p class="dim tally">${plural(data.hits.length, "hit")}${data.ms === undefined ? "" : ` in ${Math.round(data.ms)} ms`}${data.degraded ? ` · ${text(data.degraded)}` : ""}</p>
-      <ol class="hits">${data.hits.map((hit) => html`<${Hit} key=${hit.id} project=${project} hit=${hit} onDone=${onDone} />`)}</ol>`}
+      ${data.notes?.length > 0 && html`<${Notes} notes=${data.notes} />`}
+      <ol class="hits">${data.hits.map((hit) => html`<${Hit} key=${hit.id} project=${project} hit=${hit} isPinned=${pinned.has(hit.id)} onDone=${onDone} />`)}</ol>`}
   </${Asked}>`;
 }
 
-function Hit({ project, hit, onDone }) {
+function Hit({ project, hit, isPinned, onDone }) {
   const words = hit.passage ?? hit.text;
   return html`<li class="hit" id=${"hit-" + hit.id}>
     <p class="facts">
@@ -51,11 +54,19 @@ function Hit({ project, hit, onDone }) {
       <${SaidBy} by=${hit.saidBy} />
       <time title=${moment(hit.ts)}>${ago(hit.ts)}</time>
     </p>
-    <p class="words">${text(words)}</p>
+    <p class="words clamp">${text(words)}</p>
     ${hit.asked?.text && html`<p class="dim asked">Asked: ${text(hit.asked.text)}</p>`}
     <${Arithmetic} project=${project} hit=${hit} />
-    <${Acts} project=${project} id=${hit.id} words=${words} isMemory=${hit.kind === "memory"} isPinned=${false} onDone=${onDone} />
+    <${Acts} project=${project} id=${hit.id} words=${words} isMemory=${hit.kind === "memory"} isPinned=${isPinned} onDone=${onDone} />
   </li>`;
+}
+
+/** What the project's files of notes say of it: people's files, so that there is nothing to correct here. */
+function Notes({ notes }) {
+  return html`<${Card} title="In the notes"><ul class="notes">${notes.map((note) => html`<li key=${note.id}>
+    <p class="facts"><code>${text(note.id)}</code><span>${text(note.heading)}</span>${note.archived && html`<span class="tag">archived</span>`}</p>
+    <p class="clamp">${text(note.text)}</p>
+  </li>`)}</ul></${Card}>`;
 }
 
 const LEGS = { words: "its words", raw: "the event's words", vector: "its meaning", trigram: "parts of words", symbol: "a name in code", file: "a file" };
@@ -75,6 +86,7 @@ function Arithmetic({ project, hit }) {
       <span class="score"><span class="unseen">score </span>${hit.score.toFixed(2)}</span>
     </summary>
     <${Bars} rows=${rows} label=${"What the score of " + hit.id + " is made of"} />
+    ${hit.kind === "memory" && html`<p class="dim">Proof: what <${Id} project=${project} id=${hit.id} /> was taken from</p>`}
     ${hit.eventId !== null && html`<p class="dim">Proof: <${Id} project=${project} id=${"e" + hit.eventId} />, in <a href=${link(project, "sessions", { id: hit.sessionId, at: "e" + hit.eventId })}>its session</a></p>`}
   </details>`;
 }

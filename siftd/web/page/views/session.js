@@ -29,25 +29,28 @@ export function Session({ project, query, turn }) {
 function Whole({ project, events, given, goals, at }) {
   const ordered = [...events].sort((a, b) => b.eventId - a.eventId);
   const first = ordered[ordered.length - 1];
+  const steps = [...events.map((event) => ({ event, at: event.eventId })), ...given.map((gift) => ({ gift, at: gift.afterId + 0.5 }))].sort((a, b) => b.at - a.at);
   return html`<div class="session">
     ${goals.length > 0 && html`<ul class="goals">${goals.map((goal) => html`<li key=${goal.id}><p>${text(goal.asked) || "A word"}</p><p class="dim">${text(goal.outcome)}</p></li>`)}</ul>`}
     <${Legend} />
     <${Lane} lane=${{ events, given }} />
     <p class="dim tally">${day(first.ts)} · newest first</p>
-    <ol class="story">${ordered.map((event) => html`<${Step} key=${event.eventId} project=${project} event=${event} isAt=${at === "e" + event.eventId} given=${given.filter((each) => each.afterId === event.eventId)} />`)}</ol>
+    <ol class="story">${steps.map(({ event, gift }) => (gift ? html`<${Gift} key=${"given-" + gift.id} project=${project} gift=${gift} />` : html`<${Step} key=${event.eventId} project=${project} event=${event} isAt=${at === "e" + event.eventId} />`))}</ol>
   </div>`;
 }
 
-function Step({ project, event, given, isAt }) {
+function Gift({ project, gift }) {
+  return html`<li class="step gift">
+      <time>${precise(gift.ts)}</time>
+      <div><p class="facts"><span class=${"tag" + (gift.touchedBy ? " good" : "")}>${gift.touchedBy ? "given, then used" : "given"}</span><${Id} project=${project} id=${text(gift.piece)} /></p>
+        <p>${gift.text === null ? "It is gone by now." : text(gift.text)}</p></div>
+    </li>`;
+}
+
+function Step({ project, event, isAt }) {
   const id = "e" + event.eventId;
   const isFailed = event.outcome === "failed";
-  return html`
-    ${given.map((each) => html`<li class="step gift" key=${"given-" + each.id}>
-      <time>${precise(each.ts)}</time>
-      <div><p class="facts"><span class=${"tag" + (each.touchedBy ? " good" : "")}>${each.touchedBy ? "given, then used" : "given"}</span><${Id} project=${project} id=${text(each.piece)} /></p>
-        <p>${each.text === null ? "It is gone by now." : text(each.text)}</p></div>
-    </li>`)}
-    <li id=${id} class=${"step" + (isFailed ? " failed" : "") + (event.eventKind === "prompt" ? " prompt" : "") + (isAt ? " here" : "")}>
+  return html`<li id=${id} class=${"step" + (isFailed ? " failed" : "") + (event.eventKind === "prompt" ? " prompt" : "") + (isAt ? " here" : "")}>
       <time title=${moment(event.ts)}>${precise(event.ts)}</time>
       <div><p class="facts"><${Id} project=${project} id=${id} /><${Tool} name=${event.tool} isFailed=${isFailed} /><${SaidBy} by=${event.saidBy} /></p>
         <p>${text(event.text)}</p></div>

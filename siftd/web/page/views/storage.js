@@ -20,7 +20,7 @@ function Kept({ info, stats }) {
   const { counts, log } = info;
   const kinds = [["events", counts.events], ["summaries", counts.summaries], ["vectors", counts.embeddings], ["memories", counts.memories]];
   return html`<${Figures} of=${[
-      { name: "Events", value: figure(counts.events), note: plural(counts.raw, "one is", "are").replace(/^(\d[\d,]*) one is/, "$1 is") + " not summarised yet" },
+      { name: "Events", value: figure(counts.events), note: counts.raw ? `${figure(counts.raw)} not summarised yet` : "all of them summarised" },
       { name: "Log", value: bytes(log.bytes), note: plural(log.segments, "segment") },
       { name: "Hidden behind newer ones", value: figure(counts.superseded), note: "kept, found by nobody" },
     ]} />
@@ -29,6 +29,7 @@ function Kept({ info, stats }) {
         ${(data) => html`<${Growth} days=${data.days} />`}
       </${Asked}>
     </${Card}>
+    <${Asked} asked=${stats} lines=${4}>${(data) => html`<${Card} title="Room on the disk" note=${bytes(data.storage.reduce((sum, each) => sum + each.bytes, 0)) + " in all"}><${Bars} label="Bytes by kind" rows=${data.storage.filter((each) => each.bytes).sort((a, b) => b.bytes - a.bytes).map((each) => ({ name: each.kind, value: each.bytes, shown: bytes(each.bytes) }))} /></${Card}>`}</${Asked}>
     <${Card} title="What is kept"><${Bars} label="Rows by kind" rows=${kinds.map(([name, n]) => ({ name, value: n, shown: figure(n) }))} /></${Card}>
     <${Card} title="Making room">
       <p>Nothing is removed by itself. <code>mem config store.keepDays 90</code> forgets what is older than that from then on, and <code>mem prune</code> does it at once.</p>

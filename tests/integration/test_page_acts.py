@@ -1,0 +1,106 @@
+"""What a person does on the page, in a real Chromium: keep, correct, pin, forget; and what happens meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from daemons import Place
+from page_browser import Visit, chromium, require_chromium, visiting
+from page_stage import keep
+from web_page import Page, serving
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def served(place: Place) -> Iterator[Page]:
+    require_chromium()
+    place.start()
+    with serving(place) as page:
+        yield page
+
+
+@pytest.fixture
+def visit(browser: Any, served: Page) -> Iterator[Visit]:
+    with visiting(browser, served) as visit:
+        yield visit
+
+
+def test_an_empty_memory_says_the_next_step_in_each_view(visit: Visit) -> None:
+    for view, step in (
+        ("search", "mem install"),
+        ("sessions", "mem backfill"),
+        ("memories", "mem remember"),
+        ("why", "a search"),
+        ("given", "second session"),
+        ("storage", "as your agents work"),
+        ("privacy", "No secret has come by"),
+    ):
+        visit.go(view)
+        assert step in visit.text(), view
+
+
+def test_what_is_kept_on_the_page_is_kept_in_the_person_s_name(visit: Visit, place: Place) -> None:
+    visit.go("memories")
+    visit.tab.fill("#keep", "The queue runs on Postgres")
+    visit.tab.press("#keep", "Enter")
+    visit.tab.wait_for_selector(".memory")
+    (memory,) = place.ask("memories")["memories"]
+    assert (memory["text"], memory["saidBy"], memory["waits"]) == ("The queue runs on Postgres", "person", False)
+
+
+def test_a_correction_takes_the_place_and_the_old_text_stays_as_history(visit: Visit, place: Place) -> None:
+    keep(place, "The queue runs on Redis")
+    visit.go("memories")
+    visit.tab.click("text=Correct…")
+    visit.tab.fill("#correct-text", "The queue runs on Postgres")
+    visit.tab.click("text=Keep the correction")
+    visit.tab.wait_for_selector(".memory >> text=The queue runs on Postgres")
+    visit.go("memories", "which=superseded")
+    assert "The queue runs on Redis" in visit.tab.inner_text(".memory .chain")
+
+
+def test_a_pin_is_set_and_taken_off(visit: Visit, place: Place) -> None:
+    keep(place, "Never push to main without a review")
+    visit.go("memories")
+    visit.tab.click("button:text-is('Pin')")
+    visit.tab.wait_for_selector(".tag >> text=pinned")
+    assert [each["pinned"] for each in place.ask("memories")["memories"]] == [True]
+    visit.tab.click("button:text-is('Unpin')")
+    visit.tab.wait_for_selector("button:text-is('Pin')")
+    assert [each["pinned"] for each in place.ask("memories")["memories"]] == [False]
+
+
+def test_what_an_agent_asked_for_stands_once_the_person_lets_it(visit: Visit, place: Place) -> None:
+    place.ask("remember", text="Always run the tests", pin=True)
+    visit.go("memories", "which=waiting")
+    visit.tab.click("text=Let it stand")
+    visit.tab.wait_for_selector(".empty")
+    assert [each["waits"] for each in place.ask("memories")["memories"]] == [False]
+
+
+def test_forget_shows_what_goes_and_takes_nothing_before_its_id_is_typed(visit: Visit, place: Place) -> None:
+    kept = keep(place, "The password of the staging box is on the fridge")
+    visit.go("memories")
+    visit.tab.click("text=Forget…")
+    visit.tab.wait_for_selector("#forget-word")
+    assert "1 memory" in visit.tab.inner_text("dialog")
+    assert visit.tab.is_disabled("dialog button.danger")
+    visit.tab.keyboard.press("Escape")
+    visit.tab.wait_for_selector("dialog", state="detached")
+    assert len(place.ask("memories")["memories"]) == 1
+    visit.tab.click("text=Forget…")
+    visit.tab.fill("#forget-word", kept.lstrip("#"))
+    visit.tab.click("dialog button.danger")
+    visit.tab.wait_for_selector(".empty")
+    assert "is gone" in visit.tab.inner_text(".said")
+    assert b"on the fridge" not in place.bytes_at_rest()
+    visit.faults = [fault for fault in visit.faults if "409" not in fault]  # the browser notes each answer of this kind
