@@ -18,7 +18,9 @@ SESSIONS_MAX = 150
 sessions takes no longer than one of some weeks."""
 _EVENTS_MAX = 3_000
 """Telling events of one session."""
-_PAYLOAD_CHARS_MAX = 262_144
+_PAYLOAD_CHARS_MAX = 131_072
+_RUN_CHARS_MAX = 32_768
+"""Of a command with what it printed; `git commit` prints little."""
 _FACTS_MAX = 2_000
 _RUNS_MAX = 4_000
 _SESSIONS = """
@@ -31,9 +33,10 @@ FROM sessions s ORDER BY s.last_ts DESC, s.session_id LIMIT ?
 _EVENTS = """
 SELECT id, ts, kind, tool, action, outcome, said_by, payload_json FROM events
 WHERE session_id = ?1 AND agent_id IS NULL AND length(payload_json) < ?2 AND (
-    kind IN ('prompt', 'turn_end') OR action IN ('ask', 'plan', 'todo')
-    OR (action = 'run' AND (instr(payload_json, 'commit') OR instr(payload_json, 'gh issue create')
-        OR instr(payload_json, 'rm ') OR instr(payload_json, 'git restore') OR instr(payload_json, 'git reset')
+    kind IN ('prompt', 'turn_end') OR action IN ('ask', 'todo')
+    OR (action = 'run' AND length(payload_json) < ?4 AND (
+        instr(payload_json, 'commit') OR instr(payload_json, 'gh issue create') OR instr(payload_json, 'rm ')
+        OR instr(payload_json, 'git restore') OR instr(payload_json, 'git reset')
         OR instr(payload_json, 'git checkout') OR instr(payload_json, 'git stash')))
     OR (kind = 'tool' AND (tool LIKE '%create%issue' OR tool LIKE '%update%issue')))
 ORDER BY ts, id LIMIT ?3
@@ -128,7 +131,7 @@ def list_sessions(connection: sqlite3.Connection) -> list[SessionRow]:
 
 def list_main_events(connection: sqlite3.Connection, session_id: str) -> list[EventRow]:
     """Return what a session was asked, how its turns closed, what it committed, took back, listed, asked: by time."""
-    rows = connection.execute(_EVENTS, (session_id, _PAYLOAD_CHARS_MAX, _EVENTS_MAX))
+    rows = connection.execute(_EVENTS, (session_id, _PAYLOAD_CHARS_MAX, _EVENTS_MAX, _RUN_CHARS_MAX))
     return [EventRow(*row) for row in rows]
 
 

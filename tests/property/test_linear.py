@@ -46,6 +46,10 @@ from siftd.facts.verdicts import judge
 from siftd.harmless import harmless, unfenced, visible
 from siftd.log.segments import iter_segment
 from siftd.model import Event, SaidBy
+from siftd.notes.distil import asking, commits, distil, inbox
+from siftd.notes.distil.forms import plain
+from siftd.notes.distil.material import Answer, Commit, Fact, Material, Session
+from siftd.notes.distil.written import Written
 from siftd.notes.entries import without
 from siftd.notes.erasing import Wanted as NotesWanted
 from siftd.notes.erasing import statement_of
@@ -362,6 +366,18 @@ def judged(text: str) -> None:
     judge(new, [old] * 8)
 
 
+def distilled(text: str) -> None:
+    """Distil sessions, facts and dropped notes that are made of the text, into bodies that are."""
+    parts = [text[at : at + 400] for at in range(0, len(text), 400)]
+    facts = tuple(Fact(at, each, "decision", "person", "kept", None, 3, 1, each) for at, each in enumerate(parts))
+    committed = tuple(Commit(at, at, f"fix: {each}", (each,), (each,), (each,)) for at, each in enumerate(parts))
+    answers = tuple(Answer(at, at, each, each[:80]) for at, each in enumerate(parts))
+    one = Session(id=text, cited="s1", ended_ts=9, branch=text, asked=text, commits=committed, answers=answers)
+    distil(
+        Material(facts=facts, sessions=(one,)), {"state": text, "decisions": f"## Now\n{text}"}, [text], Written(), 0
+    )
+
+
 FUNCTIONS: dict[str, Callable[[str], Any]] = {
     # Clients
     "claude_code.decode_envelope": envelope,
@@ -458,6 +474,12 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "notes.entries": lambda text: without(text, NotesWanted(frozenset({"m1"}), frozenset({"a"}), "zebra").concerns),
     "notes.indexing": lambda text: clean_entries(text, str),
     "notes.statement_of": statement_of,
+    "notes.asking": lambda text: (asking.goal_of([text]), asking.report_in(text), list(asking.deferred_in(text))),
+    "notes.commits": lambda text: (commits.prose_in(text), commits.message_of(f"git commit -m '{text}")),
+    "notes.commits.mends": lambda text: (commits.mends(text), commits.mends(f"fix: {text}"), commits.matters(text)),
+    "notes.plain": plain,
+    "notes.inbox": lambda text: (inbox.as_text(text), inbox.note_of(text), inbox.as_entry(text, 0)),
+    "notes.distil": distilled,
     # The terminal
     "output.clean": output.clean,
     "output.one_line": output.one_line,

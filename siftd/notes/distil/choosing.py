@@ -27,7 +27,7 @@ def wanted_of(material: Material) -> dict[NoteName, list[Wanted]]:
     lines: dict[NoteName, list[Wanted]] = {
         "state": list(state_lines(material)),
         "decisions": unlike(sorted(decision_lines(material), key=lambda each: order(each.section))),
-        "todo": unlike(list(todo_lines(material))),
+        "todo": unlike(todo_lines(material)),
     }
     fitting = {name: _within(each, CHARS_MAX[name]) for name, each in lines.items()}
     return {**fitting, "mistakes": list(mistake_entries(material))}

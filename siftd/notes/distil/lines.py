@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from siftd.notes.distil.forms import branch_name, date_of
@@ -28,6 +29,7 @@ _WORD = re.compile(r"[a-z0-9]{3,40}")
 _COMMON = frozenset(
     "the and for with from into add fix use not all new when that this are was its make now only update".split()
 )
+_SECTION_LINES_MAX = 80
 _ALIKE = 0.75
 """Of the shorter line's words, which the other has too, for both to say the same. Arbitrary."""
 
@@ -41,15 +43,20 @@ class Wanted(NamedTuple):
     line: str
 
 
-def unlike(lines: Sequence[Wanted]) -> list[Wanted]:
-    """Leave out what says nearly the same as a line before it."""
+def unlike(lines: Iterable[Wanted]) -> list[Wanted]:
+    """Return the first lines, without what says nearly the same as one before it: of each section as many as could ever
+    stand, so that it takes no longer however many there are."""
     chosen: list[Wanted] = []
     seen: list[set[str]] = []
+    of_section: Counter[str] = Counter()
     for each in lines:
+        if of_section[each.section] == _SECTION_LINES_MAX:
+            continue
         words = words_of(each.line.rpartition(" (")[0])
         if not any(len(words & other) >= _ALIKE * min(len(words), len(other)) for other in seen if words and other):
             chosen.append(each)
             seen.append(words)
+            of_section[each.section] += 1
     return chosen
 
 

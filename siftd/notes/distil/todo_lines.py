@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from siftd.config import MS_PER_DAY
 from siftd.notes.distil import commits
+from siftd.notes.distil.closings import Budget
 from siftd.notes.distil.forms import date_of, plain, quoted
 from siftd.notes.distil.lines import OPEN, TICKET, Wanted, on_branch, who, words_of
 from siftd.notes.distil.material import Material, Session
@@ -16,18 +17,25 @@ TASK_DAYS = 14
 """How long before the latest session something may have been said to be open that nobody came back to."""
 _TODO = frozenset(("action", "issue"))
 _TASKS_MAX = 8
+_COMMITS_MAX = 1_000
+_LOOKED_AT_MAX = 400
+"""The latest items that are compared with the latest commits: more of either do not make the list any better."""
 _DONE_ALIKE = 0.6
 """Of an item's words that a later commit must have to have done it."""
 
 
 def todo_lines(material: Material) -> Iterator[Wanted]:
     newest = material.newest_ts
-    done = [(commit.ts, words_of(commit.subject), f"{commit.subject} {session.branch or ''}")
-            for session in material.sessions for commit in session.commits]  # fmt: skip
+    commits_of = [(session, each) for session in material.sessions for each in session.commits]
+    done = [
+        (each.ts, words_of(each.subject), f"{each.subject} {session.branch or ''}")
+        for session, each in commits_of[:_COMMITS_MAX]
+    ]
+    budget = Budget(_LOOKED_AT_MAX)
 
     def is_open(ts: int, text: str, days: int, number: str = "") -> bool:
         words = words_of(text)
-        if ts < newest - days * MS_PER_DAY:
+        if ts < newest - days * MS_PER_DAY or not budget.take():
             return False
         return not any(
             when > ts and ((number and number in said) or len(words & theirs) >= _DONE_ALIKE * max(1, len(words)))
@@ -45,10 +53,10 @@ def todo_lines(material: Material) -> Iterator[Wanted]:
                 number = f"{plain(issue.number)}: " if issue.number else ""
                 line = f"- [ ] {number}{plain(issue.title, 160)} (issue filed {date_of(issue.ts)}, e{issue.event_id})"
                 yield Wanted(f"issue:{plain(name, 80)}", OPEN, line)
-        for each in session.deferred:
+        for place, each in enumerate(session.deferred):
             if is_open(each.ts, each.text, DEFERRED_DAYS):
                 line = f"- [ ] {quoted(each.text, 240)} (asked for later, {date_of(each.ts)}, e{each.event_id})"
-                yield Wanted(f"later:e{each.event_id}", OPEN, line)
+                yield Wanted(f"later:e{each.event_id}:{place}", OPEN, line)
         last = max((commit.ts for commit in session.commits), default=0)
         for commit in reversed(session.commits):
             for place, text in enumerate(commits.todos_in(commit)):
