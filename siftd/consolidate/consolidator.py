@@ -55,9 +55,10 @@ class Consolidator:
         indexer: RawIndexer,
         embedding: EmbeddingQueue,
         on_damage: Callable[[], None] = lambda: None,
+        on_drained: Callable[[DrainResult], object] = lambda _: None,
     ) -> None:
         """`passes` are what a tick and a drain do, in their order; `on_damage` is told when the database is found
-        damaged."""
+        damaged, `on_drained` what a tick or a drain has done, if it was anything."""
         self.passes = {each.name: each for each in passes}
         self._store = store
         self._clock = clock
@@ -66,6 +67,7 @@ class Consolidator:
         self.indexer = indexer
         self._embedding = embedding
         self._on_damage = on_damage
+        self._on_drained = on_drained
         self._lock = anyio.Lock()
         self._captured = anyio.Event()
         self._captures = 0
@@ -160,6 +162,7 @@ class Consolidator:
             for each in self.passes.values():
                 await each.run(work)
             work.result.pending = (await self._store.read(event_views.counts))["raw"]
+            self._on_drained(work.result)
             return work.result
 
     async def embed(self, on_batch: Callable[[int], object] = lambda _: None) -> int:
@@ -177,6 +180,7 @@ class Consolidator:
                     await self._try(each, Round(self._find_drainer(), goes_on, result))
             if result.processed or result.errors or result.embedded:
                 log.info("tick", summarized=result.processed, errors=result.errors, embedded=result.embedded)
+                self._on_drained(result)
 
     async def _try(self, each: Pass, work: Round) -> None:
         """Do one pass. What fails costs no other: erasing what was forgotten waits for no summary."""

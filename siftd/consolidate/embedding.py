@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 import structlog
 
+from siftd import ids
 from siftd.consolidate.drain import Store
 from siftd.crash_guard import CrashGuard
 from siftd.embed.embedder import Embedder
@@ -42,10 +43,18 @@ _InsertVectors = Callable[[Database, str, int, Sequence[tuple[int, bytes, str]]]
 class EmbeddingQueue:
     """Keeps the table of vectors complete for one embedder."""
 
-    def __init__(self, store: Store, embedder: Embedder, crash_guard: CrashGuard | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        crash_guard: CrashGuard | None = None,
+        on_embedded: Callable[[str, Sequence[int]], object] = lambda _kind, _numbers: None,
+    ) -> None:
+        """`on_embedded` is told by which letter they are cited and the numbers of those that have just got a vector."""
         self._store = store
         self._crash_guard = crash_guard or CrashGuard()
         self.embedder = embedder
+        self._on_embedded = on_embedded
         self.last_error: str | None = None
         self._complete: Mark | None = None  # the last time that no live summary lacked a vector
         self._lowest = vectors.BOTTOM
@@ -125,6 +134,8 @@ class EmbeddingQueue:
         with self._crash_guard.on("embed", [owner_id for owner_id, _ in waiting]):
             rows = await anyio.to_thread.run_sync(self._rows, waiting, abandon_on_cancel=True)
         await self._store.write(lambda c: insert(c, self.embedder.name, self.embedder.dim, rows))
+        kind = ids.MEMORY if insert is fact_candidates.insert_vectors else ids.SUMMARY
+        self._on_embedded(kind, [owner_id for owner_id, _ in waiting])
 
     def _rows(self, waiting: _Waiting) -> list[tuple[int, bytes, str]]:
         packed = self.embedder.embed([text for _, text in waiting]).astype("<f4", copy=False)

@@ -68,6 +68,11 @@ class Answer:
         """Whether the client is still there."""
         return not self._connection.is_lost
 
+    @property
+    def is_read(self) -> bool:
+        """Whether the client reads as fast as it is written to."""
+        return self._connection.is_writable
+
     def take(self) -> tuple[list[bytes], bool]:
         messages, self._messages = self._messages, []
         return messages, self._is_final
@@ -183,6 +188,11 @@ class Connection(asyncio.Protocol):
     @property
     def _has_room(self) -> bool:
         return self._is_writable and len(self._answers) < IN_FLIGHT_MAX and self.in_flight_bytes < IN_FLIGHT_BYTES
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether what was written is being read."""
+        return self._is_writable
 
     @property
     def is_answering(self) -> bool:

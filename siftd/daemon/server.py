@@ -193,6 +193,7 @@ class Daemon:
         if services is not None:
             services.consolidator.stop()
             services.samplers.close()
+            services.live.close()
         with anyio.move_on_after(IN_FLIGHT_SECONDS):
             while self._in_flight or any(connection.is_answering for connection in self._connections):
                 await anyio.sleep(0.01)
@@ -300,13 +301,15 @@ class Daemon:
             self._in_flight -= 1
             self._idle_since = self._clock.monotonic()
 
-    def _note_captured(self, captured: Captured) -> None:
+    def _note_captured(self, captured: Captured, event_id: int | None = None) -> None:
         services = self._services
         if services is None:
             self._captured_early.append(captured)
             return
         services.consolidator.note_capture()
         if isinstance(captured, RedactedEvent):
+            if event_id is not None:
+                services.live.note_captured(captured, event_id)
             if captured.event_kind == "turn_end":
                 services.injector.note_change()
             if captured.event_kind in ("turn_end", "subagent_end"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from siftd.consolidate.consolidator import HIDE, NOTES, TAKE_IN, Consolidator
+from siftd.consolidate.drain import DrainResult
 from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.fact_passes import FactExtraction, FactLearning
 from siftd.consolidate.fact_settling import FactSettling
@@ -38,6 +39,7 @@ from siftd.daemon.fact_writes import FactWrites
 from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.daemon.ingest.transcripts import Transcripts
 from siftd.daemon.intents import Intents
+from siftd.daemon.live import Live
 from siftd.daemon.maintenance import Maintenance
 from siftd.daemon.notes_index import NotesIndex
 from siftd.daemon.notes_sync import NotesSync, Trigger
@@ -77,6 +79,7 @@ class Services:
         self.searching = SearchAccess(storage, self.store)
         self._person = self.settings.facts_person or login_name()
         self.pods = PodAccess(self.store, self.paths.key, self._person, self.clock)
+        self.live = Live(self.clock)
         self.samplers = Samplers(is_wanted=self.settings.memory_backend.partition(":")[0] == "sampling")
         self.backends = Backends(
             self.settings,
@@ -89,7 +92,9 @@ class Services:
             record_spend=self._record_spend,
         )
         self.intents = Intents(self.intake.admission, self.committer, self.clock)
-        self.embedding = EmbeddingQueue(self.store, self.embedder, storage.crash_guard)
+        self.embedding = EmbeddingQueue(
+            self.store, self.embedder, storage.crash_guard, on_embedded=self.live.note_embedded
+        )
         self.forgetter = Forgetter(
             paths=self.paths,
             secret=storage.secret,
@@ -182,6 +187,7 @@ class Services:
             indexer=indexer,
             embedding=self.embedding,
             on_damage=self.maintenance.note_damage,
+            on_drained=self._note_drained,
         )
         self.transfer = Transfer(
             workspace=self.workspace,
@@ -232,6 +238,9 @@ class Services:
 
     def _is_off(self, session_id: str) -> bool:
         return self.committer.off_since() is not None or self.committer.off_since(session_id) is not None
+
+    def _note_drained(self, result: DrainResult) -> None:
+        self.live.note("drain", processed=result.processed, errors=result.errors, embedded=result.embedded)
 
     async def embed_facts(self) -> None:
         """Give facts without a vector theirs; one that cannot be made now is made at a later tick."""

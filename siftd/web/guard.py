@@ -64,7 +64,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, port: int, credentials: Credentials, limits: Limits) -> None:
         self._app = app
-        self._hosts = frozenset(f"{name}:{port}" for name in NAMES)
+        self._hosts = hosts_of(port)
         self._origins = frozenset(f"http://{host}" for host in self._hosts)
         self._credentials = credentials
         self._limits = limits
@@ -152,6 +152,11 @@ class Guard:
         response = response_of(refused)
         response.raw_headers = with_headers(response.raw_headers)
         await response(scope, receive, send)
+
+
+def hosts_of(port: int) -> frozenset[str]:
+    """Return what a request's Host may be."""
+    return frozenset(f"{name}:{port}" for name in NAMES)
 
 
 def is_open(path: str) -> bool:

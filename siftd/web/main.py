@@ -22,6 +22,8 @@ def run(port: int, *, is_detached: bool) -> int:
         if is_detached:
             _detach()
 
+    # uvicorn ends in good order, and then raises the signal again: by default that would leave our files behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         from siftd.web.process import serve
 

@@ -28,6 +28,7 @@ from siftd.web.idleness import Idleness
 from siftd.web.jobs import Jobs
 from siftd.web.limits import CONNECTIONS_MAX, Limits
 from siftd.web.listeners import find_free_port, find_listener
+from siftd.web.live import Feeds
 from siftd.web.projects import Projects
 from siftd.web.shell import Shell
 from siftd.web.state import State
@@ -37,6 +38,8 @@ from siftd.workspace.paths import Home
 ADDRESS = "127.0.0.1"
 IDLE_SECONDS = 900.0
 """After so long without a request, a stream or a job the process ends."""
+LOOK_SECONDS = 0.5
+"""How often it is looked whether to end: streams end then, and are waited for."""
 HEADERS_BYTES_MAX = 16 * 1024
 MESSAGE_BYTES_MAX = 16 * 1024
 """Of what a websocket says to us."""
@@ -55,7 +58,7 @@ def serve(home: Home, environ: Mapping[str, str], port: int, on_ready: Callable[
         credentials = Credentials(time.monotonic)
         idleness = Idleness(time.monotonic, IDLE_SECONDS)
         projects = Projects(home, environ)
-        state = State(projects, credentials, Confirmations(time.monotonic), Jobs())
+        state = State(projects, credentials, Confirmations(time.monotonic), Jobs(), Feeds(projects))
         shell = Shell(credentials, lambda: Path(home.web_login).unlink(missing_ok=True))
         application = make_application(state, shell, Limits(time.monotonic), taken)
         config = uvicorn.Config(
@@ -95,7 +98,8 @@ async def _run(
                 idleness.note_use()
             if idleness.is_over:
                 server.should_exit = True
-            await asyncio.sleep(min(1.0, max(0.05, idleness.left_seconds)))
+            await asyncio.sleep(min(LOOK_SECONDS, max(0.05, idleness.left_seconds)))
+        state.feeds.close()
 
     watching = asyncio.create_task(watch())
     try:

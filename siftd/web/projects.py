@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import siftd
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, HttpRefused, ProtocolError, RequestRefused, SiftdError
 from siftd.web.types import Project, ProjectsAnswer
-from siftd.wire.asking import Hello, message_of
+from siftd.wire.asking import Hello
 from siftd.wire.global_routing import global_workspace
 from siftd.wire.requests import Request
 from siftd.wire.workspace_client import ANSWER_SECONDS, WorkspaceClient
@@ -71,13 +71,19 @@ class Projects:
         try:
             return client.ask(request, timeout=timeout, on_progress=on_progress)
         except (RequestRefused, ProtocolError) as error:
-            other = self._other_version(client)
-            if other is None or not message_of(request):
-                raise
-            raise HttpRefused(
-                409, "other_version", f"the daemon is siftd {other}, this is {siftd.__version__}",
-                hint="`mem stop`, `mem start`; where two are installed, `mem doctor` tells",
-            ) from error  # fmt: skip
+            raise self.explained(client, error) from error
+
+    def explained(self, client: WorkspaceClient, error: SiftdError) -> SiftdError:
+        """Return why a daemon refuses what it may not know: it is of another version, or as it says itself."""
+        other = self._other_version(client)
+        if other is None:
+            return error
+        return HttpRefused(
+            409,
+            "other_version",
+            f"the daemon is siftd {other}, this is {siftd.__version__}",
+            hint="`mem stop`, `mem start`; where two are installed, `mem doctor` tells",
+        )
 
     def _find_root(self, key: str) -> str:
         is_key = len(key) == KEY_CHARS and key.isascii() and key.isalnum()

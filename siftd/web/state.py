@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from siftd.web.confirmation import Confirmations
 from siftd.web.credentials import Credentials
 from siftd.web.jobs import Jobs
+from siftd.web.live import Feeds
 from siftd.web.projects import Projects
 
 
@@ -18,3 +19,4 @@ class State:
     credentials: Credentials
     confirmations: Confirmations
     jobs: Jobs
+    feeds: Feeds

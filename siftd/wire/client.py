@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from _socket import AF_UNIX, SOCK_STREAM, socket
+from _socket import AF_UNIX, SHUT_RDWR, SOCK_STREAM, socket
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from siftd.errors import DaemonTimedOut, DaemonUnreachable, ProtocolError, RequestRefused
 from siftd.wire.asking import message_of
@@ -110,6 +111,11 @@ class Client:
 
     def close(self) -> None:
         self._connection.close()
+
+    def hang_up(self) -> None:
+        """End the connection from another thread: whoever waits for its answer gets DaemonUnreachable at once."""
+        with suppress(OSError):
+            self._connection.shutdown(SHUT_RDWR)
 
     def _iter_messages(self) -> Iterator[bytes]:
         buffer = FrameBuffer()

@@ -146,6 +146,15 @@ def test_it_ends_when_nobody_looks_and_leaves_nothing(place: Place) -> None:
     assert [path for path in (home.web_state, home.web_token, home.web_login) if Path(path).exists()] == []
 
 
+def test_a_signal_ends_it_in_good_order(place: Place) -> None:
+    with serving(place) as page:
+        page.process.terminate()
+        wait_until("it has ended", lambda: page.process.poll() is not None)
+        assert page.process.returncode == 0
+    home = place.paths.home
+    assert [path for path in (home.web_state, home.web_token, home.web_login) if Path(path).exists()] == []
+
+
 def test_the_list_of_workspaces_starts_no_daemon_and_opening_one_starts_its(place: Place) -> None:
     place.start()
     place.capture(1)

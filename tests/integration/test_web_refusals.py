@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from daemons import Place
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, WebSocketRoute
 from web_page import Page, serving
 
 from siftd.web.application import list_routes
@@ -20,6 +20,8 @@ from siftd.web.credentials import Credentials
 from siftd.web.guard import HEADERS, is_open
 from siftd.web.jobs import Jobs
 from siftd.web.limits import BODY_BYTES_MAX
+from siftd.web.live import Feeds
+from siftd.web.mcp_endpoint import McpEndpoint
 from siftd.web.projects import Projects
 from siftd.web.shell import Shell
 from siftd.web.state import State
@@ -30,9 +32,11 @@ def every_route() -> list[tuple[str, str]]:
     """Return each method with its path, as the process serves them."""
     credentials = Credentials(time.monotonic)
     projects = Projects(Home("/nowhere"), {})
-    state = State(projects, credentials, Confirmations(time.monotonic), Jobs())
+    state = State(projects, credentials, Confirmations(time.monotonic), Jobs(), Feeds(projects))
     found: list[tuple[str, str]] = []
-    for route in list_routes(state, Shell(credentials, lambda: None)):
+    for route in list_routes(state, Shell(credentials, lambda: None), McpEndpoint(projects, [])):
+        if isinstance(route, WebSocketRoute):
+            continue  # tests/integration/test_web_live.py
         found += [(method, route.path) for method in methods_of(route) if method != "HEAD"]  # type: ignore[attr-defined]
     return sorted(found)
 

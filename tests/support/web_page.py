@@ -6,7 +6,7 @@ import json
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from daemons import Place
+from wsproto import WSConnection
+from wsproto.connection import ConnectionType
+from wsproto.events import AcceptConnection, CloseConnection, Ping, Request, TextMessage
 
 PATCHED = """
 import importlib, json, sys
@@ -108,6 +111,98 @@ class Page:
     def person(self) -> str:
         """Return the token of a page that is logged in."""
         return str(self.log_in().json["token"])
+
+
+class EventStream:
+    """A page that listens."""
+
+    def __init__(self, page: Page, last: str = "", key: str = "") -> None:
+        self._connection = HTTPConnection("127.0.0.1", page.port, timeout=60)
+        headers = {"authorization": f"Bearer {page.token}", "accept": "text/event-stream"}
+        headers |= {"last-event-id": last} if last else {}
+        self._connection.request("GET", f"/api/projects/{key or page.key}/events", headers=headers)
+        self.response = self._connection.getresponse()
+        self.last = last
+
+    def __enter__(self) -> EventStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.response.close()
+        self._connection.close()
+
+    def event(self) -> tuple[str, dict[str, Any]] | None:
+        """Return the next event's kind and data; None once the stream has ended."""
+        fields: dict[str, str] = {}
+        while line := self.response.readline().decode():
+            name, _, value = line.rstrip("\n").partition(": ")
+            if not name and not value:
+                if "event" in fields:
+                    self.last = fields.get("id", self.last)
+                    return fields["event"], json.loads(fields["data"])
+                fields = {}
+            elif name:
+                fields[name] = value
+        return None
+
+    def until(self, kind: str) -> dict[str, Any]:
+        """Return the data of the next event of a kind."""
+        while event := self.event():
+            if event[0] == kind:
+                return event[1]
+        raise AssertionError(f"the stream has ended before {kind}")
+
+
+class Socket:
+    """A program with a websocket."""
+
+    def __init__(
+        self, page: Page, query: str, protocols: Sequence[str] = (), headers: Mapping[str, str] | None = None
+    ) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", page.port), timeout=60)
+        self._wire = WSConnection(ConnectionType.CLIENT)
+        said = {"origin": f"http://{page.host}"} | dict(headers or {})
+        host = said.pop("host", page.host)
+        extra = [(name.encode(), value.encode()) for name, value in said.items()]
+        request = Request(host=host, target=f"/ws{query}", subprotocols=list(protocols), extra_headers=extra)
+        self._socket.sendall(self._wire.send(request))
+        self._events = self._read()
+        self.opening = next(self._events)
+
+    def __enter__(self) -> Socket:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    @property
+    def is_open(self) -> bool:
+        return isinstance(self.opening, AcceptConnection)
+
+    def _read(self) -> Iterator[Any]:
+        while True:
+            data = self._socket.recv(65_536)
+            self._wire.receive_data(data or None)
+            for event in self._wire.events():
+                if isinstance(event, Ping):
+                    self._socket.sendall(self._wire.send(event.response()))
+                else:
+                    yield event
+            if not data:
+                return
+
+    def message(self) -> dict[str, Any] | int:
+        """Return the next message, or the code with which the socket was closed."""
+        text = ""
+        for event in self._events:
+            if isinstance(event, CloseConnection):
+                return int(event.code)
+            if isinstance(event, TextMessage):
+                text += event.data
+                if event.message_finished:
+                    found: dict[str, Any] = json.loads(text)
+                    return found
+        return 0
 
 
 @contextmanager

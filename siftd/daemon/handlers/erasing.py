@@ -9,6 +9,7 @@ from siftd.consolidate.consolidator import HIDE, NOTES, Consolidator
 from siftd.daemon.erasure.forget import Forgetter
 from siftd.daemon.erasure.scrub import Scrubber
 from siftd.daemon.handlers.answering import answers
+from siftd.daemon.live import Live
 from siftd.daemon.maintenance import Maintenance
 from siftd.daemon.saved_brief import drop_briefs_that_quote
 from siftd.errors import RequestInvalid
@@ -30,6 +31,7 @@ class Erasing:
         intake: Intake,
         paths: WorkspacePaths,
         flags: Sequence[str],
+        live: Live,
     ) -> None:
         self._consolidator = consolidator
         self._forgetter = forgetter
@@ -38,6 +40,7 @@ class Erasing:
         self._intake = intake
         self._paths = paths
         self._flags = flags
+        self._live = live
 
     @answers(requests.Forget)
     async def forget(self, request: requests.Forget) -> requests.ForgetAnswer:
@@ -45,6 +48,7 @@ class Erasing:
         answer = await self._consolidator.alone(lambda: self._forgetter.forget(request))
         if not request.dry_run:
             drop_briefs_that_quote(self._paths)
+            self._live.note_forgotten(answer["matched"], answer["byKind"])
             await self._consolidator.do(NOTES)
         return answer
 
@@ -65,6 +69,7 @@ class Erasing:
     async def prune(self, request: requests.Prune) -> requests.PruneAnswer:  # noqa: ARG002 - it has no fields
         """Forget what the configuration says is too old."""
         events_pruned = await self._consolidator.alone(self._forgetter.prune)
+        self._live.note_forgotten(events_pruned, {})
         segments_pruned = await self._consolidator.alone(self._maintenance.prune_log)
         held = await self._forgetter.count_held()
         return {"events": events_pruned, "segments": segments_pruned, "held": held, "pending": self._forgetter.pending}

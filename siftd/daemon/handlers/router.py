@@ -87,6 +87,7 @@ class Handlers:
                 intake=services.intake,
                 paths=services.paths,
                 flags=services.storage.loaded.flags,
+                live=services.live,
             ),
             Transferring(transfer=services.transfer),
         )
@@ -116,6 +117,11 @@ class Handlers:
     @answers_at_length(requests.Sampling)
     async def sampling(self, request: requests.Sampling, answer: Answer) -> requests.SamplingAnswer:
         return await self._services.samplers.offer(request, lambda: answer.is_wanted_now())
+
+    @answers_at_length(requests.Watch)
+    async def watch(self, request: requests.Watch, answer: Answer) -> requests.WatchAnswer:
+        await self._services.live.watch(request, answer)
+        return {}
 
     @answers(requests.Stop)
     async def stop(self, request: requests.Stop) -> requests.StopAnswer:

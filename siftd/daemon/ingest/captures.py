@@ -48,7 +48,7 @@ class Captures:
         apart: Apart,
         committer: Committer,
         now_ms: Callable[[], int],
-        on_captured: Callable[[Captured], None],
+        on_captured: Callable[[Captured, int | None], None],
     ) -> None:
         self._intake = intake
         self._apart = apart
@@ -140,7 +140,7 @@ class Captures:
         else:
             answer.progress(ok(more=True, **fields))
             inject(event, answer)
-        self._on_captured(event)
+        self._on_captured(event, None if receipt.is_duplicate else event_id)
         log.info(
             "capture_accepted",
             event_id=event_id,
