@@ -124,9 +124,9 @@ class SourceRow(NamedTuple):
     head: str
 
 
-def list_sessions(connection: sqlite3.Connection) -> list[SessionRow]:
+def list_sessions(connection: sqlite3.Connection, limit: int = SESSIONS_MAX) -> list[SessionRow]:
     """Return the latest sessions, the latest first."""
-    return [SessionRow(*row) for row in connection.execute(_SESSIONS, (SESSIONS_MAX,))]
+    return [SessionRow(*row) for row in connection.execute(_SESSIONS, (limit,))]
 
 
 def list_main_events(connection: sqlite3.Connection, session_id: str) -> list[EventRow]:

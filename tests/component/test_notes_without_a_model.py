@@ -381,6 +381,22 @@ async def test_notes_of_a_folder_tell_of_its_sessions_alone(notes: Notes) -> Non
     assert "three" not in notes.bodies["state"]
 
 
+async def test_what_a_session_took_back_is_no_change_of_it(notes: Notes) -> None:
+    await run(
+        notes,
+        "one",
+        prompt("Write a page about geese in docs/geese.md"),
+        edit("docs/geese.md"),
+        closing("I have created a page about geese with many feathers."),
+        bash("rm docs/geese.md"),
+        closing("It is gone again."),
+    )
+    await run(notes, "two", prompt("Write a page about ducks in docs/ducks.md"), edit("docs/ducks.md"))
+    await notes.distil()
+    assert "geese" not in notes.text
+    assert "ducks.md" in notes.bodies["state"]
+
+
 async def test_each_line_says_what_it_stands_on(notes: Notes) -> None:
     await decide(notes, "We keep tokens for one hour")
     await run(

@@ -17,7 +17,7 @@ from siftd.notes.distil.material import Checked, Fact, Material, OpenFailure
 from siftd.notes.distil.sessions import read_session
 from siftd.store import note_material, pods
 from siftd.store.access import Database
-from siftd.store.note_material import RunRow, SessionRow
+from siftd.store.note_material import SESSIONS_MAX, RunRow, SessionRow
 from siftd.store.payload import branch_of
 
 SESSION_IDLE_MS = 900_000
@@ -29,6 +29,8 @@ _FAILURES_SESSIONS = 12
 """The latest sessions among which a command must have been run that is told as failing."""
 _CITED = "m"
 CLOSINGS_LOOKED_FOR_MAX = 12
+_OF_FOLDERS = 10
+"""How many times as many sessions are looked through for those of one folder of a workspace. Arbitrary."""
 Covers = Callable[[str | None], bool]
 
 
@@ -45,7 +47,7 @@ def read_material(
     `noted` are the facts that stand in the notes (`Written.facts`); `covers` says of a session's folder whether it is
     the project's, None where the project is all of the workspace.
     """
-    rows = [row for row in note_material.list_sessions(connection) if covers is None or covers(row.cwd)]
+    rows = _sessions_of(connection, covers)
     over = [row for row in rows if _is_over(row, now_ms)]
     causes, closings = Budget(CAUSES_LOOKED_FOR_MAX), Budget(CLOSINGS_LOOKED_FOR_MAX)
     facts = _facts(connection, now_ms, workspace, None if covers is None else {row.session_id for row in rows})
@@ -66,6 +68,13 @@ def read_material(
         closed_issues=frozenset(closed),
         failures=tuple(_open_failures(runs, [each.session_id for each in over])),
     )
+
+
+def _sessions_of(connection: Database, covers: Covers | None) -> list[SessionRow]:
+    if covers is None:
+        return note_material.list_sessions(connection)
+    every = note_material.list_sessions(connection, _OF_FOLDERS * SESSIONS_MAX)
+    return [row for row in every if covers(row.cwd)][:SESSIONS_MAX]
 
 
 def _is_over(row: SessionRow, now_ms: int) -> bool:

@@ -23,6 +23,7 @@ _DONE = re.compile(r"\b(?:done|completed?|closed|cancell?ed|duplicate|merged)\b"
 _ALL_BACK = re.compile(
     r"\bgit (?:reset --hard|stash(?! (?:pop|list|apply|show|drop))|(?:checkout|restore) (?:-- )?\.(?=\s|$))"
 )
+_STASH_POPS = re.compile(r"\bgit stash (?:pop|apply)\b")
 _ONE_BACK = re.compile(r"\brm\s|\bgit (?:checkout|restore)\s")
 """Commands that take changes back: all of them, or those of the files that they name."""
 
@@ -65,15 +66,18 @@ def read_session(
 
 def _left_standing(row: SessionRow, events: Sequence[EventRow], changed: Changed) -> Changed:
     """Return the changes that no later command of the session took back."""
-    for event in events:
-        if event.action != "run" or event.outcome != "ok":
-            continue
-        command = shell.bare(shell.command_of(_call(event, row.cwd)))
-        if _ALL_BACK.search(command):
-            changed = [each for each in changed if each[1] > event.ts]
+    commands = [
+        (each.ts, shell.bare(shell.command_of(_call(each, row.cwd))))
+        for each in events
+        if each.action == "run" and each.outcome == "ok"
+    ]
+    put_back = max((ts for ts, command in commands if _STASH_POPS.search(command)), default=0)
+    for ts, command in commands:
+        if _ALL_BACK.search(command) and not ("stash" in command and ts <= put_back):
+            changed = [each for each in changed if each[1] > ts]
         elif _ONE_BACK.search(command):
             words = {word.rstrip("/").rpartition("/")[2] for word in command.split()}
-            changed = [each for each in changed if each[1] > event.ts or each[2].rpartition("/")[2] not in words]
+            changed = [each for each in changed if each[1] > ts or each[2].rpartition("/")[2] not in words]
     return changed
 
 
