@@ -9,7 +9,8 @@ import { go, link, parseRoute } from "./routing.js";
 import { Login, NoProjects, Shell } from "./shell.js";
 import { VIEWS } from "./views.js";
 
-const SETTLED_MS = 400;
+/** How long what happens is gathered before a view asks again. */
+const SETTLED_MS = 700;
 
 function Page() {
   const [isKnown, setKnown] = useState(Boolean(readToken()));
@@ -40,7 +41,7 @@ function Project({ projects: known, project, view, query, onStranger }) {
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     let timer;
-    const settle = () => { clearTimeout(timer); timer = setTimeout(() => setTurn((n) => n + 1), SETTLED_MS); };
+    const settle = () => { timer ??= setTimeout(() => { timer = undefined; setTurn((n) => n + 1); }, SETTLED_MS); };
     const end = follow(project.id, {
       event: (kind, data) => { setNews({ kind, data, at: Date.now() }); settle(); },
       state: (now) => {

@@ -5,7 +5,7 @@ import { keepPlace, wasSpent } from "./access.js";
 import { go, link } from "./routing.js";
 import { toolName } from "./parts/marks.js";
 import { VIEWS } from "./views.js";
-import { ago, folder, text } from "./wording.js";
+import { ago, folder, plural, text } from "./wording.js";
 
 const Mark = () => html`<svg class="mark" viewBox="0 0 32 32" width="26" height="26" aria-hidden="true"><rect width="32" height="32" rx="8" /><path d="M8 10h16M11 16h10M14.5 22h3" /></svg>`;
 
@@ -64,7 +64,7 @@ function Live({ state, news }) {
 
 function told({ kind, data }) {
   if (kind === "forgotten") return "Something was forgotten";
-  if (kind === "drain") return "Events were summarised";
+  if (kind === "drain") return plural(data.processed ?? 0, "event was", "events were") + " summarised";
   if (kind === "reset") return "Caught up";
   if (kind === "memory:indexed") return `${text(data.id)} can be found now`;
   return [toolName(data.tool ?? ""), kind.replace(/[:_]/g, " ")].filter(Boolean).join(" ");

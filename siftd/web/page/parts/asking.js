@@ -66,19 +66,23 @@ export function Empty({ title, children }) {
   </div>`;
 }
 
-/** A list that goes on by cursor: `ask(cursor)` answers {…, nextCursor}. `rows` picks the list out of an answer. */
-export function usePaged(ask, rows, deps) {
-  const first = useAsked((signal) => ask(undefined, signal), deps);
-  const [more, setMore] = useState({ from: null, rows: [], next: null });
+/** A list that goes on by cursor: `ask(cursor)` answers {…, nextCursor}, `rows` picks the list out of an answer.
+ * It is asked again as `turn` moves, as long as nobody has gone on in it: what one reads does not jump away. */
+export function usePaged(ask, rows, deps, turn) {
+  const [more, setMore] = useState({ of: "", rows: [], next: null });
   const [state, setState] = useState({});
-  const isOurs = more.from === first.data;
-  const next = first.data && (isOurs && more.from ? more.next : first.data.nextCursor);
-  const list = first.data && [...rows(first.data), ...(isOurs ? more.rows : [])];
+  const seen = useRef(turn);
+  const of = JSON.stringify(deps);
+  const isOn = more.of === of && more.rows.length > 0;
+  if (!isOn) seen.current = turn;
+  const first = useAsked((signal) => ask(undefined, signal), [...deps, seen.current]);
+  const next = isOn ? more.next : first.data?.nextCursor;
+  const list = first.data && (isOn ? [...rows(first.data), ...more.rows] : rows(first.data));
   const goOn = async () => {
     setState({ isLoading: true });
     try {
       const answer = await ask(next);
-      setMore({ from: first.data, rows: [...(isOurs ? more.rows : []), ...rows(answer)], next: answer.nextCursor });
+      setMore({ of, rows: [...(isOn ? more.rows : []), ...rows(answer)], next: answer.nextCursor });
       setState({});
     } catch (error) {
       setState({ error });

@@ -5,6 +5,21 @@ import { figure } from "../wording.js";
 
 const HEIGHT = 200;
 
+/** The dates of the last so many days, by this machine's clock, as the answers write them. */
+export function lastDays(count) {
+  const now = new Date();
+  return Array.from({ length: count }, (_, n) => {
+    const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - (count - 1 - n));
+    return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+  });
+}
+
+/** A series over dates out of the days that an answer names; what it does not name had nothing. */
+export function seriesOf(dates, days, key, name, color) {
+  const known = new Map(days.map((each) => [each.day, each[key]]));
+  return { name, color, values: dates.map((date) => known.get(date) ?? 0) };
+}
+
 /** Columns over days: `days` are dates (2026-11-25), `series` [{name, values, color}] with a name of the style sheet's colours. */
 export function Days({ days, series, label, form = figure, isLine = false }) {
   const at = useRef();

@@ -69,7 +69,7 @@ function Offender({ project, of, onDone }) {
 }
 
 function Latest({ project, turn }) {
-  const paged = usePaged((cursor, signal) => api.injections(project, { limit: PAGE, cursor }, signal), (answer) => answer.injections, [project, turn]);
+  const paged = usePaged((cursor, signal) => api.injections(project, { limit: PAGE, cursor }, signal), (answer) => answer.injections, [project], turn);
   return html`<${Card} title="Given lately">
     <${Asked} asked=${paged.first}>
       ${() => html`<ul class="rows">${paged.list.map((each) => html`<li key=${each.id}>

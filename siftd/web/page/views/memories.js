@@ -16,7 +16,7 @@ export function Memories({ project, query, change, turn }) {
   const done = (sentence) => { setSaid(sentence); setChanges((n) => n + 1); };
   const which = query.which ?? "";
   const filter = which ? { [which]: "true" } : {};
-  const paged = usePaged((cursor, signal) => api.memories(project, { limit: PAGE, cursor, ...filter }, signal), (answer) => answer.memories, [project, which, turn, changes]);
+  const paged = usePaged((cursor, signal) => api.memories(project, { limit: PAGE, cursor, ...filter }, signal), (answer) => answer.memories, [project, which, changes], turn);
   const nothing = html`<${Empty} title=${which ? "None of these" : "Nothing is kept yet"}>
     <p>Keep something above, tell your agent to remember it, or run <code>mem remember "The queue runs on Postgres"</code>.</p>
   </${Empty}>`;

@@ -1,9 +1,9 @@
 // Privacy: what was replaced before anything was written, what left the machine, and what is not recorded at all.
 
-import { html } from "../vendor/htm-preact/htm-preact.js";
+import { html, useMemo } from "../vendor/htm-preact/htm-preact.js";
 import * as api from "../api.js";
 import { Asked, useAsked } from "../parts/asking.js";
-import { Days } from "../parts/days.js";
+import { Days, lastDays, seriesOf } from "../parts/days.js";
 import { Bars, Card, Figures } from "../parts/marks.js";
 import { figure, moment, plural, text } from "../wording.js";
 
@@ -20,20 +20,22 @@ export function Privacy({ project, turn }) {
 function Shown({ info, stats }) {
   const rules = Object.entries(info.redactions).filter(([, n]) => n).sort((a, b) => b[1] - a[1]);
   const hidden = rules.reduce((sum, [, n]) => sum + n, 0);
-  const remote = info.tokens?.byBackend.filter((each) => each.isRemote) ?? [];
+  const remote = (stats.data?.spent ?? info.tokens?.byBackend ?? []).filter((each) => each.isRemote);
   const left = remote.reduce((sum, each) => sum + each.tokens, 0);
   return html`<${Figures} of=${[
       { name: "Replaced", value: figure(hidden), note: "before it was written" },
-      { name: "Left this machine", value: figure(left), note: "tokens to models elsewhere, today" },
+      { name: "Left this machine", value: figure(left), note: `tokens to models elsewhere, in ${DAYS} days` },
       { name: "Not recorded", value: figure(info.captures.off ?? 0), note: "captures, as you asked" },
     ]} />
     <${Card} title="Replaced, by rule" note="Each leaves a placeholder such as [REDACTED:email:009e]">
       ${rules.length ? html`<${Bars} label="Replacements by rule" rows=${rules.map(([name, n]) => ({ name, value: n, shown: figure(n) }))} />` : html`<p class="dim">No secret has come by yet. Tokens, keys, passwords, the values of your .env files, emails and phone numbers are replaced when they do.</p>`}
     </${Card}>
-    <${Replaced} stats=${stats} />
+    <${Card} title="Replaced, day by day" note=${`In what is stored of the last ${DAYS} days`}>
+      <${Asked} asked=${stats} lines=${5}>${(data) => html`<${Replaced} days=${data.days} />`}</${Asked}>
+    </${Card}>
     <${Card} title="What leaves this machine">
       ${remote.length ? html`<${Bars} label="Tokens by backend" rows=${remote.map((each) => ({ name: each.backend, value: each.tokens, shown: plural(each.tokens, "token") }))} />
-        <p class="dim">${figure(info.tokens.left)} of ${figure(info.tokens.cap)} tokens are left for today.</p>` : html`<p>Nothing. Summaries are made by <b>${text(info.backend.name)}</b> and vectors by <b>${text(info.embedder.name)}</b>, on this machine.</p>`}
+        <p class="dim">${figure(info.tokens?.left)} of ${figure(info.tokens?.cap)} tokens are left for today.</p>` : html`<p>Nothing. Summaries are made by <b>${text(info.backend.name)}</b> and vectors by <b>${text(info.embedder.name)}</b>, on this machine.</p>`}
     </${Card}>
     <${Card} title="What is not recorded">
       <ul class="plain">
@@ -45,10 +47,8 @@ function Shown({ info, stats }) {
     </${Card}>`;
 }
 
-function Replaced({ stats }) {
-  const days = stats.data?.days;
-  if (!days?.length || days[0].replaced === undefined) return null;
-  return html`<${Card} title="Replaced, day by day" note=${`The last ${DAYS} days`}>
-    <${Days} days=${days.map((each) => each.day)} series=${[{ name: "replaced", values: days.map((each) => each.replaced), color: "accent" }]} label="Replacements a day" />
-  </${Card}>`;
+function Replaced({ days }) {
+  const dates = useMemo(() => lastDays(DAYS), [days]);
+  const series = useMemo(() => [seriesOf(dates, days, "replaced", "replaced", "accent")], [days]);
+  return html`<${Days} days=${dates} series=${series} label="Replacements a day, in what is stored" />`;
 }

@@ -11,7 +11,7 @@ import { day, moment, precise, text } from "../wording.js";
 const PAGE = 100;
 
 export function Session({ project, query, turn }) {
-  const paged = usePaged((cursor, signal) => api.timeline(project, { session: query.id, before: PAGE, cursor }, signal), (answer) => answer.events, [project, query.id, turn]);
+  const paged = usePaged((cursor, signal) => api.timeline(project, { session: query.id, before: PAGE, cursor }, signal), (answer) => answer.events, [project, query.id], turn);
   const given = useAsked((signal) => api.injections(project, { session: query.id, limit: 200 }, signal), [project, query.id, turn]);
   useEffect(() => {
     if (paged.list && query.at) document.getElementById(query.at)?.scrollIntoView({ block: "center" });

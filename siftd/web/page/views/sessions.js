@@ -14,7 +14,7 @@ const TICKS_MAX = 160;
 export const Sessions = (props) => (props.query.id ? html`<${Session} ...${props} />` : html`<${List} ...${props} />`);
 
 function List({ project, turn }) {
-  const paged = usePaged((cursor, signal) => api.sessions(project, { limit: PAGE, cursor }, signal), (answer) => answer.sessions, [project, turn]);
+  const paged = usePaged((cursor, signal) => api.sessions(project, { limit: PAGE, cursor }, signal), (answer) => answer.sessions, [project], turn);
   const [spans, setSpans] = useState({});
   const measured = useCallback((id, span) => setSpans((known) => (known[id] === span ? known : { ...known, [id]: span })), []);
   const longest = Math.max(0, ...Object.values(spans));

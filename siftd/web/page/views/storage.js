@@ -3,12 +3,11 @@
 import { html, useMemo } from "../vendor/htm-preact/htm-preact.js";
 import * as api from "../api.js";
 import { Asked, Empty, useAsked } from "../parts/asking.js";
-import { Days } from "../parts/days.js";
+import { Days, lastDays, seriesOf } from "../parts/days.js";
 import { Bars, Card, Figures } from "../parts/marks.js";
 import { bytes, figure, plural } from "../wording.js";
 
 const DAYS = 60;
-const DAY_MS = 86_400_000;
 
 export function Storage({ project, turn }) {
   const asked = useAsked((signal) => api.info(project, signal), [project, turn]);
@@ -37,11 +36,7 @@ function Kept({ info, stats }) {
 }
 
 function Growth({ days }) {
-  const drawn = useMemo(() => {
-    const known = new Map(days.map((each) => [each.day, each.events]));
-    const last = Date.parse(new Date().toISOString().slice(0, 10));
-    const all = Array.from({ length: DAYS }, (_, n) => new Date(last - (DAYS - 1 - n) * DAY_MS).toISOString().slice(0, 10));
-    return { all, series: [{ name: "events", values: all.map((day) => known.get(day) ?? 0), color: "accent" }] };
-  }, [days]);
-  return html`<${Days} days=${drawn.all} series=${drawn.series} label="Events captured a day" />`;
+  const dates = useMemo(() => lastDays(DAYS), [days]);
+  const series = useMemo(() => [seriesOf(dates, days, "events", "events", "accent")], [days]);
+  return html`<${Days} days=${dates} series=${series} label="Events captured a day" />`;
 }
