@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from daemons import Place
+from daemons import Place, tool_call
 from page_browser import Visit, chromium, require_chromium, visiting
 from page_stage import keep
-from web_page import Page, serving
+from web_page import Page, free_port, serving
 
 pytestmark = pytest.mark.slow
 
@@ -104,3 +104,31 @@ def test_forget_shows_what_goes_and_takes_nothing_before_its_id_is_typed(visit: 
     assert "is gone" in visit.tab.inner_text(".said")
     assert b"on the fridge" not in place.bytes_at_rest()
     visit.faults = [fault for fault in visit.faults if "409" not in fault]  # the browser notes each answer of this kind
+
+
+def test_a_capture_arrives_while_one_looks(visit: Visit, place: Place) -> None:
+    visit.go("search")
+    visit.tab.wait_for_selector(".state.is-live")
+    place.hook(tool_call(7))
+    visit.tab.wait_for_selector(".rows >> text=make target-7")
+    visit.go("sessions")
+    place.hook(tool_call(8))
+    visit.tab.wait_for_function("() => document.querySelectorAll('svg.lane-box .tick').length === 2")
+
+
+def test_a_page_of_a_stopped_process_says_so_and_goes_on_with_the_next(browser: Any, place: Place) -> None:
+    require_chromium()
+    place.start()
+    port = free_port()
+    with serving(place, port) as served, visiting(browser, served) as visit:
+        visit.go("health")
+        visit.tab.wait_for_selector(".state.is-live")
+        served.process.terminate()
+        visit.tab.wait_for_selector(".banner")
+        assert "mem web" in visit.tab.inner_text(".banner")
+        with serving(place, port) as again:
+            visit.tab.wait_for_selector("#code")
+            visit.tab.fill("#code", again.make_code())
+            visit.tab.click("button.main")
+            visit.settle("health")
+        visit.faults.clear()  # the browser notes each request that nobody answered

@@ -74,7 +74,7 @@ class Visit:
         tab.add_init_script(CAUGHT)
         tab.on(
             "console",
-            lambda said: said.type in ("error", "warning") and "404" not in said.text and self.faults.append(said.text),
+            lambda said: said.type in ("error", "warning") and self.faults.append(said.text),
         )
         tab.on("pageerror", lambda error: self.faults.append(f"uncaught: {error}"))
         tab.on("dialog", lambda shown: (self.faults.append("a dialog was opened"), shown.dismiss()))

@@ -24,12 +24,14 @@ export async function send(method, path, { query = {}, body, signal } = {}) {
   const headers = { Authorization: "Bearer " + readToken() };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer;
+  let told;
   try {
     answer = await fetch(url, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+    told = await answer.json();
   } catch (error) {
-    throw error.name === "AbortError" ? error : away();
+    if (error.name === "AbortError") throw error;
+    if (!answer || answer.ok) throw away();
   }
-  const told = await answer.json().catch(() => null);
   if (answer.ok) return told;
   if (answer.status === 401) {
     dropToken();
