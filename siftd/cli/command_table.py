@@ -27,6 +27,7 @@ GROUPS = {
         "session": "one session whole: what was asked, said and done",
         "conversations": "sessions that were named, and what they follow up on; one's tree",
         "web": "open the page that shows all of it, and the HTTP API",
+        "top": "what happens now: captures, the drain, searches, what was given",
         "tail": "what is captured, as it comes in",
         "stats": "what was captured, replaced and given by day, as text bars",
         "brief": "what a session would be given at its start",

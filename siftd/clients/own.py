@@ -34,11 +34,12 @@ _COMMAND = re.compile(
 )
 """`mem` alone, told where to stand at most: what else a command line does, in any way, is to be captured."""
 _LOOKS = frozenset(
-    "search timeline tail show sessions session brief why injections memories facts conversations context pods".split()
+    "search timeline tail top stats show sessions session brief why injections memories facts conversations context"
+    " pods".split()
 )
 """Verbs that answer with what is remembered: it must not be remembered again."""
 VERBS = _LOOKS | frozenset(
-    "help info status stats doctor remember correct verify pins update drain backfill export import retry reembed"
+    "help info status doctor remember correct verify pins update drain backfill export import retry reembed"
     " resummarise undo forget redact scrub prune rebuild backup start stop pause resume exclude logs install uninstall"
     " clients workspaces config completion slash capture notes note web".split()
 )

@@ -13,7 +13,7 @@ from siftd.search.notes import find as find_notes
 from siftd.store import event_views
 from siftd.store.access import Database
 from siftd.store.scoring import read_scoring
-from siftd.wire.requests import NoteHit, Search
+from siftd.wire.requests import NoteHit, Search, SearchesState
 from siftd.workspace.project_config import ProjectFile
 
 if TYPE_CHECKING:
@@ -29,6 +29,16 @@ class SearchAccess:
         self._file = ProjectFile(storage.workspace.root)
         self._engine: SearchEngine | None = None
         self._reads_ahead = False
+        self._state: SearchesState = {"count": 0, "lastTs": None, "lastMs": None, "lastHits": None}
+
+    def state(self) -> SearchesState:
+        """Return how much was searched for since the daemon started. Nothing of what: that may be anybody's word."""
+        return self._state
+
+    def note_search(self, ms: float, hits: int) -> None:
+        """Note a search that was answered."""
+        now_ms, number = self._storage.clock.now_ms(), self._state["count"] + 1
+        self._state = {"count": number, "lastTs": now_ms, "lastMs": ms, "lastHits": hits}
 
     async def search(self, request: Search) -> tuple[Answer, list[NoteHit]]:
         """Search in the reading thread, which then reads what later searches need, a piece at a time. No filter is of

@@ -81,6 +81,7 @@ async def info(services: Services) -> InfoAnswer:
             "refusing": storage.committer.refusing,
         },
         "captures": counters,
+        "searches": services.searching.state(),
         "spool": {"files": count_files(paths.spool)},
         "rejections": rejections,
         "parked": parked,

@@ -113,6 +113,13 @@ def list_injections(
     return rows
 
 
+def count_since(connection: sqlite3.Connection, since: int) -> tuple[int, int]:
+    """Return how many pieces were given from a moment on, and to how many sessions."""
+    sql = "SELECT count(*), count(DISTINCT session_id) FROM injections WHERE ts >= ?"
+    pieces, sessions = connection.execute(sql, (since,)).fetchone()
+    return int(pieces), int(sessions)
+
+
 def touched_by(connection: sqlite3.Connection, row: finding.Injection) -> int | None:
     """Return the event by which the session first worked on what it was given; None where it did not."""
     after = row["sessionId"], row["afterId"]

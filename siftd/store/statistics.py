@@ -43,6 +43,7 @@ _TOOLS = """
 SELECT min(tool) AS tool, count(*) AS events FROM events WHERE ts BETWEEN ? AND ?
 GROUP BY tool COLLATE NOCASE ORDER BY 2 DESC, 1 LIMIT ?
 """
+_BY_MINUTE = "SELECT (ts - ?1) / 60000, count(*) FROM events WHERE ts >= ?1 AND ts < ?2 GROUP BY 1"
 _BEFORE = "SELECT count(*) FROM events WHERE ts < ?"
 _PIECE_END = """
 SELECT ts, id FROM events WHERE (ts, id) > (?1, ?2) AND ts <= ?3 ORDER BY ts, id LIMIT 1 OFFSET ?4
@@ -195,6 +196,12 @@ class Statistics:
             "day": day, "events": 0, "sessions": 0, "raw": 0, "skipped": 0, "replaced": 0, "given": 0, "touched": 0,
         }  # fmt: skip
         return self._days.setdefault(day, made)
+
+
+def count_by_minute(connection: sqlite3.Connection, since: int, minutes: int) -> list[int]:
+    """Return how many events there are of each of so many minutes."""
+    found = dict(connection.execute(_BY_MINUTE, (since, since + minutes * 60_000)).fetchall())
+    return [found.get(minute, 0) for minute in range(minutes)]
 
 
 def first_of_days(ts: int, days: int) -> int:

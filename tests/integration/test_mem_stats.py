@@ -24,7 +24,7 @@ ON = "date(ts / 1000, 'unixepoch', 'localtime')"
 
 
 @pytest.fixture
-def kept(place: Place) -> Place:
+def filled(place: Place) -> Place:
     """A workspace with captures on some of sixty days, hostile names among them, that no daemon serves any more."""
     place.start()
     now = time.time_ns() // 1_000_000
@@ -57,34 +57,34 @@ def stats(place: Place, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_figures_for_programs_are_those_that_sql_finds(kept: Place) -> None:
-    found = json.loads(stats(kept, "--json").stdout)
+def test_the_figures_for_programs_are_those_that_sql_finds(filled: Place) -> None:
+    found = json.loads(stats(filled, "--json").stdout)
     assert len(found["days"]) == 30, "there is a capture on each day"
     since = found["since"]
-    assert [(each["day"], each["events"], each["sessions"]) for each in found["days"]] == kept.rows(
+    assert [(each["day"], each["events"], each["sessions"]) for each in found["days"]] == filled.rows(
         f"SELECT {ON}, count(*), count(DISTINCT session_id) FROM events WHERE ts >= ? GROUP BY 1 ORDER BY 1", since
     )
-    payloads = kept.rows("SELECT payload_json FROM events WHERE ts >= ?", since)
+    payloads = filled.rows("SELECT payload_json FROM events WHERE ts >= ?", since)
     rules = Counter(rule for (each,) in payloads for rule in re.findall(r"\[REDACTED:([a-z0-9-]+)", each))
     assert {each["rule"]: each["replaced"] for each in found["replaced"]} == dict(rules)
-    assert [(each["tool"], each["events"]) for each in found["tools"]] == kept.rows(
+    assert [(each["tool"], each["events"]) for each in found["tools"]] == filled.rows(
         "SELECT tool, count(*) FROM events WHERE ts >= ? GROUP BY 1 ORDER BY 2 DESC, 1", since
     )
-    ((pieces, sessions),) = kept.rows(
+    ((pieces, sessions),) = filled.rows(
         "SELECT count(*), count(DISTINCT session_id) FROM injections WHERE ts >= ?", since
     )
     assert (found["injections"]["pieces"], found["injections"]["sessions"]) == (pieces, sessions)
     assert pieces == sum(each["pieces"] for each in found["weeks"]) > 0
-    again = kept.rows("SELECT piece, count(*) FROM injections WHERE ts >= ? GROUP BY 1 HAVING count(*) > 1", since)
+    again = filled.rows("SELECT piece, count(*) FROM injections WHERE ts >= ? GROUP BY 1 HAVING count(*) > 1", since)
     assert {each["piece"]: each["given"] for each in found["offenders"]} == dict(again)
-    assert kept.pid() is None, "looking starts no daemon"
+    assert filled.pid() is None, "looking starts no daemon"
 
 
-def test_a_daemon_answers_with_the_same_figures(kept: Place) -> None:
-    kept.start()
-    told = json.loads(stats(kept, "--json", "--days", "40").stdout)
+def test_a_daemon_answers_with_the_same_figures(filled: Place) -> None:
+    filled.start()
+    told = json.loads(stats(filled, "--json", "--days", "40").stdout)
     moving = ("until", "storage")
-    answered = kept.ask("stats", days=40)
+    answered = filled.ask("stats", days=40)
     assert {name: told[name] for name in told if name not in moving} == {
         name: answered[name] for name in answered if name not in moving
     }
@@ -93,9 +93,11 @@ def test_a_daemon_answers_with_the_same_figures(kept: Place) -> None:
 @pytest.mark.parametrize("columns", [80, 200])
 @pytest.mark.parametrize("days", ["30", "60"])
 def test_no_line_is_wider_than_the_terminal_and_nothing_hostile_reaches_it(
-    kept: Place, columns: int, days: str
+    filled: Place, columns: int, days: str
 ) -> None:
-    shown = seen_at(columns, [str(MEM), "stats", "--days", days], kept.env | {"TERM": "xterm-256color"}, kept.folder)
+    shown = seen_at(
+        columns, [str(MEM), "stats", "--days", days], filled.env | {"TERM": "xterm-256color"}, filled.folder
+    )
     lines = shown.splitlines()
     assert max(map(width_of, lines)) <= columns
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e]", shown)
@@ -103,17 +105,17 @@ def test_no_line_is_wider_than_the_terminal_and_nothing_hostile_reaches_it(
     assert all(re.search(rf"^(.* )?{each} ", shown, re.MULTILINE) for each in PARTS)
 
 
-def test_in_a_pipe_there_are_no_colours_and_eighty_columns(kept: Place) -> None:
-    shown = stats(kept).stdout
+def test_in_a_pipe_there_are_no_colours_and_eighty_columns(filled: Place) -> None:
+    shown = stats(filled).stdout
     assert "\x1b" not in shown
     assert max(map(width_of, shown.splitlines())) <= 80
 
 
-def test_without_unicode_bars_are_made_of_ascii(kept: Place) -> None:
+def test_without_unicode_bars_are_made_of_ascii(filled: Place) -> None:
     done = subprocess.run(
         [str(MEM), "stats"],
-        cwd=kept.folder,
-        env=kept.env | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        cwd=filled.folder,
+        env=filled.env | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
         capture_output=True,
         check=True,
     )

@@ -72,6 +72,7 @@ class Finding:
         started = time.perf_counter()
         found, notes = await self._searching.search(request)
         took = round((time.perf_counter() - started) * 1000, 2)
+        self._searching.note_search(took, len(found.hits))
         behind = BEHIND if self._committer.is_behind else None
         degraded = "; ".join(filter(None, (found.degraded, behind))) or None
         return {"hits": found.hits, "notes": notes, "degraded": degraded, "ms": took, "clients": await self._clients()}

@@ -172,6 +172,15 @@ class PausedSession(TypedDict):
     since: int
 
 
+class SearchesState(TypedDict):
+    """What was searched for since the daemon started: how often; when last, how long that took, what it found."""
+
+    count: int
+    lastTs: int | None
+    lastMs: float | None
+    lastHits: int | None
+
+
 class InfoAnswer(TypedDict):
     """The state of everything. What is not required is told by a running daemon alone."""
 
@@ -189,6 +198,7 @@ class InfoAnswer(TypedDict):
     pausedSessions: NotRequired[list[PausedSession]]
     log: LogState
     captures: dict[str, int]
+    searches: NotRequired[SearchesState]
     spool: Files
     rejections: list[Rejection]
     parked: list[Parked]
