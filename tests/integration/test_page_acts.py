@@ -116,6 +116,28 @@ def test_a_capture_arrives_while_one_looks(visit: Visit, place: Place) -> None:
     visit.tab.wait_for_function("() => document.querySelectorAll('svg.lane-box .tick').length === 2")
 
 
+def test_what_one_has_open_stays_open_while_things_happen(visit: Visit, place: Place) -> None:
+    """A list that is asked again must not take the dialog away that somebody types in."""
+    keep(place, "The queue runs on Redis")
+    visit.go("memories")
+    visit.tab.click("text=Correct…")
+    visit.tab.fill("#correct-text", "The queue runs on")
+    keep(place, "The cache runs on Redis")
+    visit.tab.wait_for_selector(".memory >> text=The cache runs on Redis", state="attached")
+    assert visit.tab.input_value("#correct-text") == "The queue runs on"
+    visit.tab.keyboard.press("Escape")
+
+
+def test_a_daemon_that_is_away_is_named_and_the_page_goes_on_with_the_next(visit: Visit, place: Place) -> None:
+    visit.go("health")
+    visit.tab.wait_for_selector(".state.is-live")
+    place.stop(hold=True)
+    visit.tab.wait_for_selector(".banner >> text=does not answer")
+    place.start()
+    visit.tab.wait_for_selector(".banner", state="detached")
+    visit.faults.clear()  # the browser notes each request that the daemon was not there for
+
+
 def test_a_page_of_a_stopped_process_says_so_and_goes_on_with_the_next(browser: Any, place: Place) -> None:
     require_chromium()
     place.start()

@@ -38,12 +38,19 @@ function Inside({ onStranger }) {
 function Project({ projects: known, project, view, query, onStranger }) {
   const [state, setState] = useState("waiting");
   const [news, setNews] = useState(null);
+  const [away, setAway] = useState(null);
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     let timer;
     const settle = () => { timer ??= setTimeout(() => { timer = undefined; setTurn((n) => n + 1); }, SETTLED_MS); };
     const end = follow(project.id, {
-      event: (kind, data) => { setNews({ kind, data, at: Date.now() }); settle(); },
+      event: (kind, data) => {
+        if (kind === "daemon") {
+          setAway(data.isThere ? null : data.error);
+          if (!data.isThere) return;
+        } else if (kind !== "reset") setNews({ kind, data, at: Date.now() });
+        settle();
+      },
       state: (now) => {
         if (now === "stranger") onStranger();
         else setState((before) => { if (before === "away" && now === "live") settle(); return now; });
@@ -56,7 +63,7 @@ function Project({ projects: known, project, view, query, onStranger }) {
     scrollTo(0, 0);
   }, [view, project.id]);
   const change = (values) => go(link(project.id, view.name, { ...query, ...values }));
-  return html`<${Shell} projects=${known} project=${project} view=${view} state=${state} news=${news}>
+  return html`<${Shell} projects=${known} project=${project} view=${view} state=${state} away=${away} news=${news}>
     <${view.component} key=${view.name} project=${project.id} query=${query} change=${change} turn=${turn} news=${news} />
   </${Shell}>`;
 }

@@ -3,13 +3,13 @@
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact/htm-preact.js";
 import { keepPlace, wasSpent } from "./access.js";
 import { go, link } from "./routing.js";
-import { toolName } from "./parts/marks.js";
+import { Coded, toolName } from "./parts/marks.js";
 import { VIEWS } from "./views.js";
 import { ago, folder, plural, text } from "./wording.js";
 
 const Mark = () => html`<svg class="mark" viewBox="0 0 32 32" width="26" height="26" aria-hidden="true"><rect width="32" height="32" rx="8" /><path d="M8 10h16M11 16h10M14.5 22h3" /></svg>`;
 
-export function Shell({ projects, project, view, state, news, children }) {
+export function Shell({ projects, project, view, state, away, news, children }) {
   const [isOpen, setOpen] = useState(false);
   const main = useRef();
   useEffect(() => setOpen(false), [view, project]);
@@ -33,6 +33,7 @@ export function Shell({ projects, project, view, state, news, children }) {
     </header>
     <main id="main" ref=${main} tabindex="-1">
       ${state === "away" && html`<p class="banner" role="alert"><b>This page's process has stopped.</b> Run <code>mem web</code> again. What you see stays here, and the page goes on by itself.</p>`}
+      ${away && state !== "away" && html`<div class="banner" role="alert"><b>The daemon of this project does not answer.</b> ${text(away.message)}${away.hint ? html` (<${Coded} words=${away.hint} />)` : ""}. The page goes on by itself.</div>`}
       <header class="head"><h1>${view.title}</h1><p>${view.lead}</p></header>
       ${children}
     </main>
@@ -65,7 +66,6 @@ function Live({ state, news }) {
 function told({ kind, data }) {
   if (kind === "forgotten") return "Something was forgotten";
   if (kind === "drain") return plural(data.processed ?? 0, "event was", "events were") + " summarised";
-  if (kind === "reset") return "Caught up";
   if (kind === "memory:indexed") return `${text(data.id)} can be found now`;
   return [toolName(data.tool ?? ""), kind.replace(/[:_]/g, " ")].filter(Boolean).join(" ");
 }

@@ -5,12 +5,13 @@ import { Coded } from "./marks.js";
 
 const AGAIN_MS = 4_000;
 
-/** Ask when `deps` change; what is there stays while it is asked again. Returns {data, error, isLoading, again}. */
-export function useAsked(ask, deps) {
+/** Ask when `deps` change, and again when `turn` does: what is there stays on the screen meanwhile, with whatever is open
+ * in it. Returns {data, error, isLoading, again}. */
+export function useAsked(ask, deps, turn) {
   const [state, setState] = useState({ isLoading: true });
-  const [turn, setTurn] = useState(0);
+  const [tries, setTries] = useState(0);
   const known = useRef();
-  const again = useCallback(() => setTurn((n) => n + 1), []);
+  const again = useCallback(() => setTries((n) => n + 1), []);
   useEffect(() => {
     const ending = new AbortController();
     const isSame = known.current && known.current.every((each, n) => each === deps[n]);
@@ -26,7 +27,7 @@ export function useAsked(ask, deps) {
       },
     );
     return () => { ending.abort(); clearTimeout(timer); };
-  }, [...deps, turn]);
+  }, [...deps, turn, tries]);
   return { ...state, again };
 }
 
@@ -67,15 +68,16 @@ export function Empty({ title, children }) {
 }
 
 /** A list that goes on by cursor: `ask(cursor)` answers {…, nextCursor}, `rows` picks the list out of an answer.
- * It is asked again as `turn` moves, as long as nobody has gone on in it: what one reads does not jump away. */
-export function usePaged(ask, rows, deps, turn) {
+ * It is asked again as `turn` moves, as long as nobody has gone on in it: what one reads does not jump away. It is also
+ * asked again, from its beginning, after the person's own `acts`. */
+export function usePaged(ask, rows, deps, turn, acts = 0) {
   const [more, setMore] = useState({ of: "", rows: [], next: null });
   const [state, setState] = useState({});
   const seen = useRef(turn);
-  const of = JSON.stringify(deps);
+  const of = JSON.stringify([deps, acts]);
   const isOn = more.of === of && more.rows.length > 0;
   if (!isOn) seen.current = turn;
-  const first = useAsked((signal) => ask(undefined, signal), [...deps, seen.current]);
+  const first = useAsked((signal) => ask(undefined, signal), deps, `${seen.current} ${acts}`);
   const next = isOn ? more.next : first.data?.nextCursor;
   const list = first.data && (isOn ? [...rows(first.data), ...more.rows] : rows(first.data));
   const goOn = async () => {

@@ -13,7 +13,7 @@ const NAMES = { ok: "well", note: "note", problem: "problem" };
 const ORDER = { problem: 0, note: 1, ok: 2 };
 
 export function Health({ project, turn }) {
-  const info = useAsked((signal) => api.info(project, signal), [project, turn]);
+  const info = useAsked((signal) => api.info(project, signal), [project], turn);
   useEffect(() => {
     const timer = setInterval(() => document.hidden || info.again(), AGAIN_MS);
     return () => clearInterval(timer);

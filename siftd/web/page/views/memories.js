@@ -16,7 +16,7 @@ export function Memories({ project, query, change, turn }) {
   const done = (sentence) => { setSaid(sentence); setChanges((n) => n + 1); };
   const which = query.which ?? "";
   const filter = which ? { [which]: "true" } : {};
-  const paged = usePaged((cursor, signal) => api.memories(project, { limit: PAGE, cursor, ...filter }, signal), (answer) => answer.memories, [project, which, changes], turn);
+  const paged = usePaged((cursor, signal) => api.memories(project, { limit: PAGE, cursor, ...filter }, signal), (answer) => answer.memories, [project, which], turn, changes);
   const nothing = html`<${Empty} title=${which ? "None of these" : "Nothing is kept yet"}>
     <p>Keep something above, tell your agent to remember it, or run <code>mem remember "The queue runs on Postgres"</code>.</p>
   </${Empty}>`;
@@ -54,7 +54,7 @@ function Keep({ project, onDone }) {
 }
 
 function Conflicts({ project, turn }) {
-  const { data } = useAsked((signal) => api.memoryHealth(project, signal), [project, turn]);
+  const { data } = useAsked((signal) => api.memoryHealth(project, signal), [project], turn);
   if (!data?.conflicts?.length) return null;
   return html`<${Card} title=${plural(data.conflicts.length, "conflict")} note="Two memories say the opposite. Correct or forget one.">
     <ul class="conflicts">${data.conflicts.map((each) => html`<li key=${each.aId + "-" + each.bId}>

@@ -10,8 +10,8 @@ import { figure, moment, plural, text } from "../wording.js";
 const DAYS = 60;
 
 export function Privacy({ project, turn }) {
-  const asked = useAsked((signal) => api.info(project, signal), [project, turn]);
-  const stats = useAsked((signal) => api.stats(project, DAYS, signal), [project, turn]);
+  const asked = useAsked((signal) => api.info(project, signal), [project], turn);
+  const stats = useAsked((signal) => api.stats(project, DAYS, signal), [project], turn);
   return html`<${Asked} asked=${asked} lines=${8}>
     ${(info) => html`<${Shown} info=${info} stats=${stats} />`}
   </${Asked}>`;

@@ -32,8 +32,8 @@ export function Search({ project, query, change, turn }) {
 }
 
 function Hits({ project, query, turn, onDone }) {
-  const asked = useAsked((signal) => api.search(project, { q: query.q, k: MOST, source: query.of }, signal), [project, query.q, query.of, turn]);
-  const pins = useAsked((signal) => api.memories(project, { pinned: "true", limit: 200 }, signal), [project, turn]);
+  const asked = useAsked((signal) => api.search(project, { q: query.q, k: MOST, source: query.of }, signal), [project, query.q, query.of], turn);
+  const pins = useAsked((signal) => api.memories(project, { pinned: "true", limit: 200 }, signal), [project], turn);
   const pinned = new Set(pins.data?.memories.map((each) => "m" + each.id));
   const nothing = html`<${Empty} title="Nothing was found">
     <p>Try fewer or other words: a file's name, a command, a word of the error. What was captured a moment ago is found at once by its words, and by its meaning after the next tick.</p>
@@ -93,7 +93,7 @@ function Arithmetic({ project, hit }) {
 
 /** What there is to ask about, while nothing is asked. */
 function Lately({ project, turn }) {
-  const asked = useAsked((signal) => api.timeline(project, { before: 10, after: 0 }, signal), [project, turn]);
+  const asked = useAsked((signal) => api.timeline(project, { before: 10, after: 0 }, signal), [project], turn);
   const nothing = html`<${Empty} title="Nothing is captured yet">
     <p>Run <code>mem install</code> once, then work with your agent as always. What it does appears here as it happens.</p>
   </${Empty}>`;

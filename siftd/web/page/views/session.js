@@ -12,7 +12,7 @@ const PAGE = 100;
 
 export function Session({ project, query, turn }) {
   const paged = usePaged((cursor, signal) => api.timeline(project, { session: query.id, before: PAGE, cursor }, signal), (answer) => answer.events, [project, query.id], turn);
-  const given = useAsked((signal) => api.injections(project, { session: query.id, limit: 200 }, signal), [project, query.id, turn]);
+  const given = useAsked((signal) => api.injections(project, { session: query.id, limit: 200 }, signal), [project, query.id], turn);
   useEffect(() => {
     if (paged.list && query.at) document.getElementById(query.at)?.scrollIntoView({ block: "center" });
   }, [Boolean(paged.list), query.at]);

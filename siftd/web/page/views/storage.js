@@ -10,8 +10,8 @@ import { bytes, figure, plural } from "../wording.js";
 const DAYS = 60;
 
 export function Storage({ project, turn }) {
-  const asked = useAsked((signal) => api.info(project, signal), [project, turn]);
-  const stats = useAsked((signal) => api.stats(project, DAYS, signal), [project, turn]);
+  const asked = useAsked((signal) => api.info(project, signal), [project], turn);
+  const stats = useAsked((signal) => api.stats(project, DAYS, signal), [project], turn);
   return html`<${Asked} asked=${asked} lines=${8}>${(info) => html`<${Kept} info=${info} stats=${stats} />`}</${Asked}>`;
 }
 

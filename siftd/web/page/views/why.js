@@ -29,7 +29,7 @@ export function Why({ project, query, change, turn }) {
 
 /** Nothing is chosen: what was given lately is what people ask about. */
 function Choose({ project, turn }) {
-  const asked = useAsked((signal) => api.injections(project, { limit: SAMPLES }, signal), [project, turn]);
+  const asked = useAsked((signal) => api.injections(project, { limit: SAMPLES }, signal), [project], turn);
   const nothing = html`<${Empty} title="Choose a piece">
     <p>Each id on this page leads here. Agents were given nothing yet, so begin with <a href=${link(project, "search")}>a search</a>.</p>
   </${Empty}>`;
@@ -41,8 +41,8 @@ function Choose({ project, turn }) {
 }
 
 function Piece({ project, id, turn, onDone }) {
-  const asked = useAsked((signal) => growTree((which) => api.item(project, which, signal), id), [project, id, turn]);
-  const reasons = useAsked((signal) => api.why(project, id, signal), [project, id, turn]);
+  const asked = useAsked((signal) => growTree((which) => api.item(project, which, signal), id), [project, id], turn);
+  const reasons = useAsked((signal) => api.why(project, id, signal), [project, id], turn);
   return html`<${Asked} asked=${asked} lines=${6}>
     ${(tree) => html`
       <section class="piece">
