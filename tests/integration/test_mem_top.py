@@ -144,6 +144,7 @@ def test_it_starts_no_daemon_and_goes_on_by_itself_when_one_runs(place: Place) -
         frame = program.wait_for_text("no daemon runs")
         assert any("`mem start`" in line for line in frame)
         assert place.pid() is None
+        assert not place.home.exists(), "looking makes nothing"
         place.start()
         capture(place, 3)
         program.wait_for_text("make target-3")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from rich.console import Console
+from rich.text import Text
 
 from siftd.cli.columns import draws_blocks
 from siftd.cli.context import Context
@@ -15,8 +16,6 @@ from siftd.cli.live.view import lines_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from rich.text import Text
 
 LOOK_SECONDS = 1.0
 
@@ -68,9 +67,6 @@ def watch(context: Context) -> int:
 def painted(lines: list[Text], columns: int) -> list[str]:
     """Return lines with their colours, as the terminal knows them (`TERM`, `NO_COLOR`)."""
     console = Console(width=columns, highlight=False, emoji=False, markup=False, legacy_windows=False)
-    shown = []
-    for line in lines:
-        with console.capture() as captured:
-            console.print(line, end="", no_wrap=True, overflow="crop", crop=True)
-        shown.append(captured.get())
-    return shown
+    with console.capture() as captured:  # at once: line by line it is ten times as much work
+        console.print(Text("\n").join(lines), end="", no_wrap=True, overflow="crop", crop=True)
+    return captured.get().split("\n")
