@@ -14,6 +14,7 @@ from web_page import Page, serving
 pytestmark = pytest.mark.slow
 
 NARROW, WIDE = 320, 1280
+SHIFT_MAX = 0.1
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,7 @@ def test_each_view_is_drawn_fits_and_shuts_nobody_out(browser: Any, served: Page
             visit.go(view, query)
             assert not visit.tab.query_selector(".trouble, .banner"), (view, query, visit.text())
             assert visit.overflow() <= 0, (view, query)
+            assert visit.shift() < SHIFT_MAX, (view, query)
             assert visit.barriers() == [], (view, query)
 
 

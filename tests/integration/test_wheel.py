@@ -62,6 +62,10 @@ def test_the_wheel_carries_the_hooks_and_the_schema(wheel: Path) -> None:
         assert f"siftd/_data/{wanted}" in names
     assert "siftd/embed/word_table.bin" in names
     assert any(name.endswith("licenses/siftd/embed/word_table.LICENSE") for name in names), "whose it is goes with it"
+    page = REPOSITORY / "siftd" / "web" / "page"
+    files = [file.relative_to(REPOSITORY).as_posix() for file in page.rglob("*") if file.is_file()]
+    assert [file for file in files if file not in names] == [], "the page is whole"
+    assert any(name.endswith("licenses/siftd/web/page/vendor/uplot/uPlot.LICENSE") for name in names)
     assert not [name for name in names if "tests" in name or "__pycache__" in name]
 
 

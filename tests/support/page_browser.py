@@ -36,6 +36,12 @@ window.cspReports = [];
 document.addEventListener("securitypolicyviolation", (event) => {
   cspReports.push(event.violatedDirective + " " + event.blockedURI);
 });
+window.shifted = [];
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) {
+    if (!entry.hadRecentInput) shifted.push([entry.value, entry.sources.map((each) => each.node?.className ?? "?")]);
+  }
+}).observe({ type: "layout-shift", buffered: true });
 """
 
 
@@ -110,6 +116,10 @@ class Visit:
     def overflow(self) -> int:
         """Return by how many pixels the page is wider than the window."""
         return int(self.tab.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+    def shift(self) -> float:
+        """Return how far things moved by themselves, as browsers count it: 0.1 is what they call good."""
+        return float(self.tab.evaluate("window.shifted.splice(0).reduce((sum, [value]) => sum + value, 0)"))
 
     def barriers(self) -> list[str]:
         """Return what axe-core finds that shuts somebody out."""

@@ -39,7 +39,7 @@ export function Asked({ asked, lines = 4, isEmpty = () => false, empty = null, c
   if (error && !data) return html`<${Trouble} error=${error} again=${again} />`;
   if (!data) return html`<${Waiting} lines=${lines} />`;
   return html`<div class="answer" aria-busy=${isLoading ? "true" : "false"}>
-    ${error && html`<${Trouble} error=${error} again=${again} />`}
+    ${error?.status > 0 && html`<${Trouble} error=${error} again=${again} />`}
     ${isEmpty(data) ? empty : children(data)}
   </div>`;
 }

@@ -31,6 +31,7 @@ function Kept({ info, stats }) {
     <${Asked} asked=${stats} lines=${4}>${(data) => html`<${Card} title="Room on the disk" note=${bytes(data.storage.reduce((sum, each) => sum + each.bytes, 0)) + " in all"}><${Bars} label="Bytes by kind" rows=${data.storage.filter((each) => each.bytes).sort((a, b) => b.bytes - a.bytes).map((each) => ({ name: each.kind, value: each.bytes, shown: bytes(each.bytes) }))} /></${Card}>`}</${Asked}>
     <${Card} title="What is kept"><${Bars} label="Rows by kind" rows=${kinds.map(([name, n]) => ({ name, value: n, shown: figure(n) }))} /></${Card}>
     <${Card} title="Making room">
+      ${stats.data?.eventsBefore > 0 && html`<p>${plural(stats.data.eventsBefore, "event is", "events are")} older than ${DAYS} days: <code>mem config store.keepDays ${DAYS}</code> would forget them.</p>`}
       <p>Nothing is removed by itself. <code>mem config store.keepDays 90</code> forgets what is older than that from then on, and <code>mem prune</code> does it at once.</p>
     </${Card}>`;
 }

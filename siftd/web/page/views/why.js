@@ -53,14 +53,23 @@ function Piece({ project, id, turn, onDone }) {
       </section>
       <${Card} title="What it stands on" note="From the piece down to the prompt that began it">
         ${tree.children.length ? html`<ul class="tree">${tree.children.map((each) => html`<${Node} key=${each.id} project=${project} node=${each} />`)}</ul>` : html`<p class="dim">It stands on nothing else: it is what was captured, or what somebody said.</p>`}
-      </${Card}>`}
-  </${Asked}>
-  <${Card} title="Given to agents" note="Unasked, at a session's start or with a prompt">
-    <${Asked} asked=${reasons} lines=${2} isEmpty=${(data) => !data.injections.length} empty=${html`<p class="dim">No agent was given it yet.</p>`}>
-      ${(data) => html`<${GivenTo} project=${project} injections=${data.injections} />`}
-    </${Asked}>
-  </${Card}>
-  ${reasons.data?.story?.fact?.history?.length > 0 && html`<${Card} title="Said of it since"><ul class="rows">${reasons.data.story.fact.history.map((each, n) => html`<li key=${n}><span>${text(each.what)}</span><span class="clip dim">${text(each.why)}</span><time>${moment(each.ts)}</time></li>`)}</ul></${Card}>`}`;
+      </${Card}>
+      <${Card} title="Given to agents" note="Unasked, at a session's start or with a prompt">
+        <${Asked} asked=${reasons} lines=${2} isEmpty=${(data) => !data.injections.length} empty=${html`<p class="dim">No agent was given it yet.</p>`}>
+          ${(data) => html`<${GivenTo} project=${project} injections=${data.injections} />`}
+        </${Asked}>
+      </${Card}>
+      <${History} story=${reasons.data?.story} />`}
+  </${Asked}>`;
+}
+
+/** What was said of a memory since it was kept. */
+function History({ story }) {
+  const history = story?.fact?.history ?? [];
+  if (!history.length) return null;
+  return html`<${Card} title="Said of it since"><ul class="rows">${history.map((each, n) => html`<li key=${n}>
+    <span>${text(each.what)}</span><span class="clip dim">${text(each.why)}</span><time>${moment(each.ts)}</time>
+  </li>`)}</ul></${Card}>`;
 }
 
 function Node({ project, node }) {
