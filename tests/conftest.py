@@ -19,6 +19,9 @@ FIRST = {
     "test_odd_lives.py",
     "test_zeroed_pages.py",
     "test_kill_rounds.py",
+    "test_page_acts.py",
+    "test_page_hostile.py",
+    "test_page_views.py",
 }
 """Files of half a minute and more."""
 

@@ -46,6 +46,7 @@ def test_an_empty_memory_says_the_next_step_in_each_view(visit: Visit) -> None:
     ):
         visit.go(view)
         assert step in visit.text(), view
+        assert visit.barriers() == [], view
 
 
 def test_what_is_kept_on_the_page_is_kept_in_the_person_s_name(visit: Visit, place: Place) -> None:
@@ -93,6 +94,7 @@ def test_forget_shows_what_goes_and_takes_nothing_before_its_id_is_typed(visit: 
     visit.tab.click("text=Forget…")
     visit.tab.wait_for_selector("#forget-word")
     assert "1 memory" in visit.tab.inner_text("dialog")
+    assert visit.barriers() == []
     assert visit.tab.is_disabled("dialog button.danger")
     visit.tab.keyboard.press("Escape")
     visit.tab.wait_for_selector("dialog", state="detached")

@@ -68,7 +68,7 @@ function Project({ projects: known, project, view, query, onStranger }) {
   </${Shell}>`;
 }
 
-const folderOf = (project) => String(project.root ?? project.id).split("/").pop();
+const folderOf = (project) => String(project.name || project.id);
 
 takeToken();
 render(html`<${Page} />`, document.getElementById("app"));

@@ -5,7 +5,7 @@ import { keepPlace, wasSpent } from "./access.js";
 import { go, link } from "./routing.js";
 import { Coded, toolName } from "./parts/marks.js";
 import { VIEWS } from "./views.js";
-import { ago, folder, plural, text } from "./wording.js";
+import { clock, folder, plural, text } from "./wording.js";
 
 const Mark = () => html`<svg class="mark" viewBox="0 0 32 32" width="26" height="26" aria-hidden="true"><rect width="32" height="32" rx="8" /><path d="M8 10h16M11 16h10M14.5 22h3" /></svg>`;
 
@@ -24,7 +24,7 @@ export function Shell({ projects, project, view, state, away, news, children }) 
       <div id="side-body" class=${"side-body" + (isOpen ? " open" : "")}>
         <label class="project"><span>Project</span>
           <select value=${project.id} onChange=${(event) => go(link(event.target.value, view.name))}>
-            ${projects.map((each) => html`<option key=${each.id} value=${each.id}>${folder(each.root ?? each.id)}</option>`)}
+            ${projects.map((each) => html`<option key=${each.id} value=${each.id}>${text(each.name) || folder(each.root ?? each.id)}</option>`)}
           </select>
         </label>
         <${Ways} project=${project} view=${view} />
@@ -59,7 +59,7 @@ const STATES = { live: "Live", away: "Reconnecting…", waiting: "Connecting…"
 function Live({ state, news }) {
   return html`<div class=${"state is-" + state} role="status">
     <p><i></i>${STATES[state]}</p>
-    <p class="news">${news ? `${told(news)} · ${ago(news.at)}` : "Nothing new since you came"}</p>
+    <p class="news">${news ? `${told(news)} · ${clock(news.at)}` : "Nothing new since you came"}</p>
   </div>`;
 }
 

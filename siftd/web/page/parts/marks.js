@@ -4,6 +4,9 @@ import { html } from "../vendor/htm-preact/htm-preact.js";
 import { link } from "../routing.js";
 import { text } from "../wording.js";
 
+/** A memory's id as it is cited: those for every project have a letter of their own. */
+export const citeMemory = (project, number) => (project === "_global" ? "g" : "m") + number;
+
 export const Id = ({ project, id }) => html`<a class="id" href=${link(project, "why", { id })} title="Why is this here?">${id}</a>`;
 
 const SAID_BY = { person: "you", output: "output", agent: "agent", model: "model" };

@@ -11,7 +11,7 @@ const WORDS_MAX = 400;
 /** Ask for the piece and what it stands on; `ask(id)` answers {item}. What was met already is named, not grown again. */
 export async function growTree(ask, id) {
   const met = new Set([id]);
-  const root = describe((await ask(id)).item);
+  const root = describe((await ask(id)).item, id);
   await grow(ask, root, met, 1);
   return root;
 }
@@ -23,7 +23,7 @@ async function grow(ask, node, met, depth) {
   const fresh = new Set(wanted.filter((each) => !met.has(each.id) && met.size < THINGS_MAX && met.add(each.id)).map((each) => each.id));
   node.children = await Promise.all(wanted.map(async ({ id, relation }) => {
     if (!fresh.has(id)) return { id, relation, kind: "named", words: "", children: [], below: [] };
-    const child = await ask(id).then((answer) => describe(answer.item), () => ({ id, kind: "gone", words: "It is gone.", children: [], below: [] }));
+    const child = await ask(id).then((answer) => describe(answer.item, id), () => ({ id, kind: "gone", words: "It is gone.", children: [], below: [] }));
     child.relation = relation;
     return child;
   }));
@@ -31,20 +31,20 @@ async function grow(ask, node, met, depth) {
   for (const child of node.children) if (child.below.length) await grow(ask, child, met, depth + 1);
 }
 
-function describe(item) {
-  const base = { kind: item.kind, ts: item.ts, saidBy: item.saidBy, children: [], left: 0 };
+function describe(item, id) {
+  const base = { id, kind: item.kind, ts: item.ts, saidBy: item.saidBy, children: [], left: 0 };
   if (item.kind === "memory") {
     const older = item.links.filter((each) => each.relation === "supersedes" && each.fromId === item.id);
-    return { ...base, id: (item.scope === "global" ? "g" : "m") + item.id, words: text(item.text), isPinned: item.pinned, sessionId: item.sessionId,
-      below: [...item.sources.map((id) => ({ id: "e" + id, relation: "taken from" })), ...older.map((each) => ({ id: "m" + each.toId, relation: "in the place of" }))] };
+    return { ...base, words: text(item.text), isPinned: item.pinned, sessionId: item.sessionId,
+      below: [...item.sources.map((source) => ({ id: "e" + source, relation: "taken from" })), ...older.map((each) => ({ id: id[0] + each.toId, relation: "in the place of" }))] };
   }
   if (item.kind === "summary") {
     const cited = item.derivesFrom.length ? item.derivesFrom : ["e" + item.eventId];
-    return { ...base, id: "s" + item.id, words: text(item.text), below: cited.map((id) => ({ id, relation: "sums up" })) };
+    return { ...base, words: text(item.text), below: cited.map((below) => ({ id: below, relation: "sums up" })) };
   }
   const isPrompt = item.eventKind === "prompt";
-  return { ...base, kind: isPrompt ? "prompt" : "event", id: "e" + item.id, tool: toolName(item.tool), sessionId: item.sessionId, isFailed: item.outcome === "failed",
-    words: short(wordsOf(item), WORDS_MAX), below: item.causedBy.map((id) => ({ id, relation: "asked for by" })) };
+  return { ...base, kind: isPrompt ? "prompt" : "event", tool: toolName(item.tool), sessionId: item.sessionId, isFailed: item.outcome === "failed",
+    words: short(wordsOf(item), WORDS_MAX), below: item.causedBy.map((below) => ({ id: below, relation: "asked for by" })) };
 }
 
 function wordsOf(event) {

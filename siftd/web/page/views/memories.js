@@ -4,7 +4,7 @@ import { html, useState } from "../vendor/htm-preact/htm-preact.js";
 import * as api from "../api.js";
 import { Acts } from "../parts/acts.js";
 import { Asked, Empty, More, Trouble, useAsked, usePaged } from "../parts/asking.js";
-import { Card, Id, SaidBy } from "../parts/marks.js";
+import { Card, Id, SaidBy, citeMemory } from "../parts/marks.js";
 import { day, plural, text } from "../wording.js";
 
 const PAGE = 50;
@@ -58,8 +58,8 @@ function Conflicts({ project, turn }) {
   if (!data?.conflicts?.length) return null;
   return html`<${Card} title=${plural(data.conflicts.length, "conflict")} note="Two memories say the opposite. Correct or forget one.">
     <ul class="conflicts">${data.conflicts.map((each) => html`<li key=${each.aId + "-" + each.bId}>
-      <p><${Id} project=${project} id=${"m" + each.aId} /> ${text(each.aText)}</p>
-      <p><${Id} project=${project} id=${"m" + each.bId} /> ${text(each.bText)}</p>
+      <p><${Id} project=${project} id=${citeMemory(project, each.aId)} /> ${text(each.aText)}</p>
+      <p><${Id} project=${project} id=${citeMemory(project, each.bId)} /> ${text(each.bText)}</p>
     </li>`)}</ul>
   </${Card}>`;
 }
@@ -73,13 +73,13 @@ function Chains({ project, list, onDone }) {
   const from = Math.min(...list.map((each) => each.validFrom ?? each.ts));
   const draw = (memory) => html`<li class=${"memory" + (memory.status === "active" ? "" : " over")} key=${memory.id}>
     <${Memory} project=${project} memory=${memory} from=${from} onDone=${onDone} />
-    ${older.has(memory.id) && html`<ul class="chain" aria-label=${"Whose place m" + memory.id + " took"}>${older.get(memory.id).map(draw)}</ul>`}
+    ${older.has(memory.id) && html`<ul class="chain" aria-label=${"Whose place " + citeMemory(project, memory.id) + " took"}>${older.get(memory.id).map(draw)}</ul>`}
   </li>`;
   return html`<ul class="memories">${heads.map(draw)}</ul>`;
 }
 
 function Memory({ project, memory, from, onDone }) {
-  const id = "m" + memory.id;
+  const id = citeMemory(project, memory.id);
   return html`<p class="facts">
       <${Id} project=${project} id=${id} /><span class="tool">${text(memory.type)}</span><${SaidBy} by=${memory.saidBy} />
       ${memory.pinned && html`<span class="tag good">pinned</span>`}
