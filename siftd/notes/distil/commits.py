@@ -82,7 +82,7 @@ def prose_in(message: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def title_of(subject: str) -> str:
     """Return a subject without what kind of change it names."""
     kind = _KIND.match(subject)
-    title = subject[kind.end() :] if kind else subject
+    title = (subject[kind.end() :] if kind else subject).rstrip(" .:")
     return title[:1].upper() + title[1:] if title[1:2].islower() else title
 
 
