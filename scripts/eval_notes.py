@@ -61,7 +61,7 @@ class Noted:
         for name in NOTE_NAMES:
             self.read.append(f"=== {name}.md, {len(self.bodies[name])} characters")
             for text in _units(name, self.bodies[name]):
-                key = judged.lot(self.name, name, _IDS.sub("#", text))
+                key = judged.lot(self.name, name, _IDS.sub("#", judged.without_labels(text)))
                 self.stood[key] = (name, text)
                 self.read.append(f"{key} {text}")
 
@@ -134,7 +134,8 @@ def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     with tempfile.TemporaryDirectory(prefix="siftd-notes-") as unpacked:
         repositories = {
-            chain.name: list(chain.paths.values()) for chain in find_chains(options.folder, Path(unpacked), _SESSIONS_MIN)
+            chain.name: list(chain.paths.values())
+            for chain in find_chains(options.folder, Path(unpacked), _SESSIONS_MIN)
         }
         small = next(iter(Path(unpacked).rglob(_SMALL[1])), None)
         if small is not None:

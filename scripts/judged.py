@@ -27,7 +27,12 @@ def half_of(key: str) -> str:
 
 def hash_of(text: str) -> str:
     """Return a text's hash; labels of what was redacted are drawn anew in each store."""
-    return hashlib.sha256(_LABEL.sub("[REDACTED]", text).encode()).hexdigest()[:_CHARS]
+    return hashlib.sha256(without_labels(text).encode()).hexdigest()[:_CHARS]
+
+
+def without_labels(text: str) -> str:
+    """Return a text with the same label for all that was redacted."""
+    return _LABEL.sub("[REDACTED]", text)
 
 
 def read(name: str) -> dict[str, dict[str, Any]]:
