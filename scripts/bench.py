@@ -456,6 +456,13 @@ def held() -> Iterator[dict[str, Any]]:
     yield from bench_held.figures()
 
 
+@row
+def web() -> Iterator[dict[str, Any]]:
+    import bench_web
+
+    yield from bench_web.figures(lambda running, number: capture_rate(running, number))
+
+
 def describe(figures: dict[str, Any]) -> str:
     shown = {
         "ratio": "{:.2f} ×",

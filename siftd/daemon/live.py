@@ -19,7 +19,7 @@ from siftd.wire.requests import Watch, progress
 from siftd.wire.ring import Ring
 
 WATCHERS_MAX = 16
-GATHER_SECONDS = 0.05
+GATHER_SECONDS = 0.1
 """How long what happens is gathered before it is sent: a person sees no difference, a burst becomes few messages."""
 ALIVE_SECONDS = 5.0
 SOURCES = {ids.SUMMARY: "summary", ids.MEMORY: "memory"}

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from siftd.errors import HttpRefused, ProtocolError, RequestRefused, SiftdError
 from siftd.web.limits import STREAMS_MAX
 from siftd.web.projects import Projects
+from siftd.web.types import encode
 from siftd.wire.asking import Watch
 from siftd.wire.client import Client
 from siftd.wire.ring import LENGTH, Happening, Ring
@@ -33,11 +34,12 @@ RESET, DAEMON = "reset", "daemon"
 
 
 class Said(NamedTuple):
-    """What one listener is told; `id` is where it may go on, empty for what is said to it alone."""
+    """What listeners are sent; `id` is where one may go on, empty for what is no happening."""
 
     id: str
     kind: str
-    data: dict[str, Any]
+    json: bytes
+    """What there is to say of it, encoded once for all of them."""
 
 
 class Listener:
@@ -102,7 +104,7 @@ class Feed:
         elif self._ring is not None:
             listener.say(self._missed(last, self._ring))
         if self._state is not None:
-            listener.say([Said("", DAEMON, self._state)])
+            listener.say([Said("", DAEMON, encode(self._state))])
         self._listeners.add(listener)
         return listener
 
@@ -194,14 +196,14 @@ class Feed:
             self._broadcast([_reset(ring)])
         if self._state != {"isThere": True}:
             self._state = {"isThere": True}
-            self._broadcast([Said("", DAEMON, self._state)])
+            self._broadcast([Said("", DAEMON, encode(self._state))])
 
     def _say_away(self, problem: SiftdError) -> None:
         said = {"code": problem.code, "message": problem.message, "hint": problem.hint}
         state = {"isThere": False, "error": said}
         if self._state != state:
             self._state = state
-            self._broadcast([Said("", DAEMON, state)])
+            self._broadcast([Said("", DAEMON, encode(state))])
 
     def _broadcast(self, said: list[Said]) -> None:
         for listener in self._listeners:
@@ -248,8 +250,8 @@ def _place_of(last: str) -> tuple[str | None, int]:
 
 
 def _said(ring: Ring, happening: Happening, key: str) -> Said:
-    return Said(f"{ring.epoch}.{happening.seq}", happening.kind, {**happening.data, "project": key})
+    return Said(f"{ring.epoch}.{happening.seq}", happening.kind, encode({**happening.data, "project": key}))
 
 
 def _reset(ring: Ring) -> Said:
-    return Said(f"{ring.epoch}.{ring.last}", RESET, {})
+    return Said(f"{ring.epoch}.{ring.last}", RESET, b"{}")

@@ -95,7 +95,7 @@ async def _send_all(socket: WebSocket, listener: Listener) -> None:
     while said := await listener.next():
         for each in said:
             if each.kind in OF_PROGRAMS or each.kind == "reset":
-                await socket.send_text(encode({"kind": each.kind, "seq": each.id, **each.data}).decode())
+                await socket.send_text(_as_message(each))
 
 
 async def _left(socket: WebSocket) -> None:
@@ -133,4 +133,9 @@ async def _body(send: Callable[[Message], Awaitable[None]], data: bytes) -> None
 
 def _as_event(said: Said) -> bytes:
     place = f"id: {said.id}\n".encode() if said.id else b""
-    return b"%sevent: %s\ndata: %s\n\n" % (place, said.kind.encode(), encode(said.data))
+    return b"%sevent: %s\ndata: %s\n\n" % (place, said.kind.encode(), said.json)
+
+
+def _as_message(said: Said) -> str:
+    head = encode({"kind": said.kind, "seq": said.id})[:-1]
+    return (head + (b"," if len(said.json) > 2 else b"") + said.json[1:]).decode()

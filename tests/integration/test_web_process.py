@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import stat
 import subprocess
@@ -213,3 +214,28 @@ def test_nobody_but_the_served_process_loads_what_serves() -> None:
     )
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[]", "['siftd.web', 'siftd.web.launch']"]
+
+
+def test_a_daemon_of_another_version_is_told_from_one_that_refuses(place: Place) -> None:
+    place.start(patches={"siftd.__version__": "0.0.1"})
+    place.capture(1)
+    with serving(place) as page:
+        (project,) = page.ask("GET", "/api/projects").json["projects"]
+        assert (project["state"], project["version"]) == ("other_version", "0.0.1")
+        assert page.get("/timeline")["events"], "what both know is answered"
+        refused = page.ask("GET", f"/api/projects/{page.key}/items/e9")
+        assert (refused.status, refused.code) == (409, "other_version")
+        assert "mem stop" in refused.json["error"]["hint"]
+
+
+def test_a_daemon_that_is_busy_is_told_and_answers_once_it_is_not(place: Place) -> None:
+    daemon = place.start()
+    place.capture(1)
+    with serving(place, patches={"siftd.wire.workspace_client.ANSWER_SECONDS": 0.3}) as page:
+        daemon.send_signal(signal.SIGSTOP)
+        busy = page.ask("GET", f"/api/projects/{page.key}/timeline")
+        assert (busy.status, busy.code) == (504, "daemon_timed_out")
+        (project,) = page.ask("GET", "/api/projects").json["projects"]
+        assert project["state"] == "busy"
+        daemon.send_signal(signal.SIGCONT)
+        assert wait_until("it answers", lambda: page.ask("GET", f"/api/projects/{page.key}/timeline").status == 200)
