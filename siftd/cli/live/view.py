@@ -84,7 +84,7 @@ def _drain(glance: Glance, columns: int) -> Text:
     doing = f"{_plain(backend['name'])} {_plain(backend['state'])}"
     if not whole:
         return Text(f"nothing to summarise, {doing}")
-    solid, light = parted_bar(done, whole, whole, 20 if columns < WIDE else 40)
+    solid, light = parted_bar(done, whole, whole, 16 if columns < WIDE else 40)
     raw = f"{counts['raw']:,} raw" if counts["raw"] else "nothing raw"
     parts = f"  {done * 100 // whole} % done, {raw}, {counts['skipped']:,} skipped, {doing}"
     return Text.assemble((solid, "green"), (light, "dim"), parts)
