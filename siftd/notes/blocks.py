@@ -11,6 +11,8 @@ from typing import Literal, NamedTuple, TypeAlias
 Form: TypeAlias = Literal["heading", "entry", "item", "text"]
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r"#{1,2}[ \t]")
+_ENTRY = re.compile(r"###[ \t]")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
 
 
@@ -66,9 +68,9 @@ def split(body: str) -> list[Block]:
 
 def _begins(line: str, form: Form | None, *, is_after_blank: bool) -> Form | None:
     """Return the form of the block that a line begins; None where it goes on with the one before it."""
-    if re.match(r"#{1,2}[ \t]", line):
+    if _HEADING.match(line):
         return "heading"
-    if re.match(r"###[ \t]", line):
+    if _ENTRY.match(line):
         return "entry"
     if form == "entry" or not line.strip():
         return None

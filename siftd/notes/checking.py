@@ -25,6 +25,8 @@ from siftd.summarise.grounding import Source, unsupported_claims
 GUARDED_CHARS = 800
 LOST_MAX = 0.6
 ENTRY_CHARS_MAX = 4_000
+_MARKS = re.compile(r"[#\-*\s]{1,80}")
+_ANY_HEADING = re.compile(r"(?m)^#{1,6}(?=[ \t])")
 _TITLE = re.compile(r"### \d{4}-\d{2}-\d{2} — \S")
 _REPLACED: tuple[NoteName, ...] = ("state", "decisions", "todo")
 
@@ -152,7 +154,7 @@ def _titled(entry: str, date: str) -> str:
     """Return an entry with the title that every entry has, and no other heading."""
     first, _, rest = entry.partition("\n")
     if not _TITLE.match(first):
-        title = re.sub(r"^[#\-*\s]+", "", first) or "Noted"
+        title = first[match.end() if (match := _MARKS.match(first)) else 0 :] or "Noted"
         first = f"### {date} — {title}"
-    rest = re.sub(r"(?m)^#{1,6}(?=[ \t])", r"\\\g<0>", rest)
+    rest = _ANY_HEADING.sub(r"\\\g<0>", rest)
     return f"{first}\n{rest}".rstrip()

@@ -11,7 +11,6 @@ fence, or in prose.
 from __future__ import annotations
 
 import json
-import re
 
 import msgspec
 
@@ -105,11 +104,12 @@ def read_edits(answer: str) -> Edits:
 def _find_object(answer: str) -> dict[str, object] | None:
     """Return the first JSON object of an answer that has a field of ours."""
     decoder = json.JSONDecoder(strict=False)
-    for number, match in enumerate(re.finditer(r"\{", answer)):
-        if number == _STARTS_MAX:
+    start = -1
+    for _ in range(_STARTS_MAX):
+        if (start := answer.find("{", start + 1)) < 0:
             break
         try:
-            found, _ = decoder.raw_decode(answer, match.start())
+            found, _ = decoder.raw_decode(answer, start)
         except (ValueError, RecursionError):
             continue
         if isinstance(found, dict) and _FIELDS & found.keys():

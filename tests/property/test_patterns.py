@@ -58,8 +58,13 @@ BOUNDED = {
     "siftd.embed.words._PART_BEYOND_ASCII": ONE_RUN,
     "siftd.embed.words._run": ONE_RUN,
     "siftd.embed.words._unspaced_start": "one character",
+    "siftd.notes.blocks._FENCE": ONE_RUN,
     "siftd.notes.citations._PARTS": ONE_RUN,
+    "siftd.notes.document._KEY": LINE,
     "siftd.notes.entries": LINE,
+    "siftd.notes.glance._OPEN": LINE,
+    "siftd.notes.timers.cron": OURS,
+    "siftd.notes.timers.nix": OURS,
     "siftd.other_memories.markdown": LINE,
     "siftd.other_memories.note_files._DATED": LINE,
     "siftd.redact.env_lines._ASSIGNMENT": LINE,
@@ -142,6 +147,7 @@ BOUNDED = {
     "siftd.facts.verdicts": "of a statement of at most 400 characters",
     "siftd.symbols.definitions._compiled": "possessive, anchored at the beginning of a line",
     "siftd.symbols.stamp._TRANSPARENT": LINE,
+    "siftd.web.openapi._NAMED": OURS,
 }
 """A pattern by its module and name, or a module all of whose input is bounded; and why."""
 
