@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from siftd.errors import HttpRefused
 from siftd.web.credentials import Credentials, Principal
-from siftd.web.limits import BODY_BYTES_MAX, Limits
+from siftd.web.limits import BODY_BYTES_MAX, Limits, too_often
 from siftd.web.problems import response_of
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -123,14 +123,14 @@ class Guard:
         is_cross_site = method not in SAFE and site not in ("same-origin", "none") and not is_login
         if is_foreign or is_cross_site:
             raise HttpRefused(403, "foreign_origin", "another page may not ask this", hint="ask from the page itself")
-        if is_login and not self._limits.logins.take():
-            raise too_often(self._limits.logins.wait_seconds)
         principal = None
         if not (scope["type"] == "http" and is_open(path)):
             principal = self._credentials.find(_token_of(scope, headers))
             if principal is None:
                 raise self._stranger()
-        bucket = self._limits.reads if method in SAFE else self._limits.writes
+        bucket = self._limits.anybody
+        if principal is not None:
+            bucket = self._limits.reads if method in SAFE else self._limits.writes
         if not bucket.take():
             raise too_often(bucket.wait_seconds)
         if _length(headers) > BODY_BYTES_MAX:
@@ -178,12 +178,6 @@ def with_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, by
     own = list(headers)
     names = {name.lower() for name, _ in own}
     return own + [(name, value) for name, value in _HEADERS if name not in names]
-
-
-def too_often(seconds: int) -> HttpRefused:
-    return HttpRefused(
-        429, "too_often", "too many requests", hint=f"come again in {seconds} s", retry_after_seconds=seconds
-    )
 
 
 def _length(headers: Mapping[str, str]) -> int:

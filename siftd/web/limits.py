@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from siftd.errors import HttpRefused
+
 BODY_BYTES_MAX = 256 * 1024
 """Twice the longest text that a memory may have, in the most wasteful form of JSON."""
 CONNECTIONS_MAX = 200
@@ -11,6 +13,7 @@ STREAMS_MAX = 64
 """Pages and programs that listen at once: each holds a connection for as long as it is open."""
 READS = 1_000
 WRITES = 400
+ANYBODY = 600
 LOGINS = 10
 STRANGERS = 60
 """At once; what is let through for ever stands in `Limits`."""
@@ -48,6 +51,16 @@ class Limits:
     def __init__(self, now: Callable[[], float]) -> None:
         self.reads = Bucket(200, READS, now)
         self.writes = Bucket(20, WRITES, now)
+        self.anybody = Bucket(100, ANYBODY, now)
+        """What needs no token: another user of the machine may ask it, and must not use up what a token may."""
         self.logins = Bucket(10 / 60, LOGINS, now)
+        """Codes that are wrong. A right one never waits for these."""
         self.strangers = Bucket(1, STRANGERS, now)
         """Requests with a wrong token. A right one never waits for these."""
+
+
+def too_often(seconds: int) -> HttpRefused:
+    """Return the refusal that says when to come again."""
+    return HttpRefused(
+        429, "too_often", "too many requests", hint=f"come again in {seconds} s", retry_after_seconds=seconds
+    )

@@ -59,8 +59,9 @@ def serve(home: Home, environ: Mapping[str, str], port: int, on_ready: Callable[
         idleness = Idleness(time.monotonic, IDLE_SECONDS)
         projects = Projects(home, environ)
         state = State(projects, credentials, Confirmations(time.monotonic), Jobs(), Feeds(projects))
-        shell = Shell(credentials, lambda: Path(home.web_login).unlink(missing_ok=True))
-        application = make_application(state, shell, Limits(time.monotonic), taken)
+        limits = Limits(time.monotonic)
+        shell = Shell(credentials, limits, lambda: Path(home.web_login).unlink(missing_ok=True))
+        application = make_application(state, shell, limits, taken)
         config = uvicorn.Config(
             idleness.watching(application),
             http="h11",

@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from siftd.errors import HttpRefused
 from siftd.web.credentials import Credentials
+from siftd.web.limits import Limits, too_often
 from siftd.web.problems import response_of
 from siftd.web.types import TokenAnswer, encode
 
@@ -28,9 +29,10 @@ _CODE_CHARS_MAX = 200
 class Shell:
     """The page's files, and its login."""
 
-    def __init__(self, credentials: Credentials, on_login: Any, folder: Path = FOLDER) -> None:
+    def __init__(self, credentials: Credentials, limits: Limits, on_login: Any, folder: Path = FOLDER) -> None:
         """`on_login` is called after each, whether it was one."""
         self._credentials = credentials
+        self._limits = limits
         self._on_login = on_login
         self._folder = folder
         self._names = {
@@ -55,6 +57,8 @@ class Shell:
         form = await request.form(max_files=0, max_fields=2)
         code = form.get("code")
         token = self._credentials.log_in(code[:_CODE_CHARS_MAX]) if isinstance(code, str) else None
+        if token is None and not self._limits.logins.take():
+            return response_of(too_often(self._limits.logins.wait_seconds))
         self._on_login()
         wants_json = "application/json" in request.headers.get("accept", "")
         if token is None and wants_json:

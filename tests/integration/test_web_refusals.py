@@ -19,7 +19,7 @@ from siftd.web.confirmation import Confirmations
 from siftd.web.credentials import Credentials
 from siftd.web.guard import HEADERS, is_open
 from siftd.web.jobs import Jobs
-from siftd.web.limits import BODY_BYTES_MAX
+from siftd.web.limits import BODY_BYTES_MAX, Limits
 from siftd.web.live import Feeds
 from siftd.web.mcp_endpoint import McpEndpoint
 from siftd.web.projects import Projects
@@ -34,7 +34,9 @@ def every_route() -> list[tuple[str, str]]:
     projects = Projects(Home("/nowhere"), {})
     state = State(projects, credentials, Confirmations(time.monotonic), Jobs(), Feeds(projects))
     found: list[tuple[str, str]] = []
-    for route in list_routes(state, Shell(credentials, lambda: None), McpEndpoint(projects, [])):
+    for route in list_routes(
+        state, Shell(credentials, Limits(time.monotonic), lambda: None), McpEndpoint(projects, [])
+    ):
         if isinstance(route, WebSocketRoute):
             continue  # tests/integration/test_web_live.py
         found += [(method, route.path) for method in methods_of(route) if method != "HEAD"]  # type: ignore[attr-defined]
@@ -79,7 +81,12 @@ def page() -> Iterator[Page]:
     place = Place()
     try:
         with serving(
-            place, patches={"siftd.web.limits.LOGINS": 10_000, "siftd.web.limits.STRANGERS": 10_000}
+            place,
+            patches={
+                "siftd.web.limits.LOGINS": 10_000,
+                "siftd.web.limits.ANYBODY": 10_000,
+                "siftd.web.limits.STRANGERS": 10_000,
+            },
         ) as served:
             yield served
     finally:
@@ -222,3 +229,11 @@ def test_what_is_too_long_is_refused_whatever_its_header_says(page: Page) -> Non
 def test_files_are_served_from_the_pages_folder_alone(page: Page) -> None:
     for path in ("../launch.py", "..%2flaunch.py", "/etc/passwd", "%2e%2e/launch.py", "index.html/../../launch.py", ""):
         assert page.ask("GET", f"/page/{path}", token=None).status in (403, 404), path
+
+
+def test_who_guesses_codes_is_slowed_down_and_who_has_one_is_not(place: Place) -> None:
+    with serving(place) as page:
+        refused = [page.log_in("guess") for _ in range(12)]
+        assert [each.status for each in refused][:10] == [403] * 10
+        assert (refused[-1].status, int(refused[-1].headers["retry-after"]) > 0) == (429, True)
+        assert page.log_in().status == 200

@@ -107,13 +107,12 @@ async def test_who_guesses_tokens_is_slowed_down_and_who_has_one_is_not(watch: W
     assert await ask(guard, "/api/projects", credentials.program_token) == 200
 
 
-async def test_who_guesses_codes_is_slowed_down(watch: Watch) -> None:
-    guard = Guard(answering, PORT, Credentials(watch), Limits(watch))
-    statuses = [await ask(guard, "/login", "", "POST") for _ in range(100)]
-    assert statuses.count(200) <= 10
+async def test_who_needs_no_token_uses_up_nothing_of_those_who_have_one(watch: Watch) -> None:
+    credentials = Credentials(watch)
+    guard = Guard(answering, PORT, credentials, Limits(watch))
+    statuses = [await ask(guard, "/health", "") for _ in range(2_000)]
     assert statuses[-1] == 429
-    watch.at += 60
-    assert await ask(guard, "/login", "", "POST") == 200
+    assert await ask(guard, "/api/projects", credentials.program_token) == 200
 
 
 async def test_a_page_that_runs_wild_is_told_to_come_again(watch: Watch) -> None:
