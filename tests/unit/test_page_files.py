@@ -83,6 +83,13 @@ def test_modules_import_files_that_are_there() -> None:
                 assert (path.parent / name).resolve().is_file(), (path, name)
 
 
+def test_the_shell_asks_for_every_module_at_once() -> None:
+    """One would else wait for the other, as deep as they import each other."""
+    shell = (PAGE / "index.html").read_text()
+    modules = {path.relative_to(PAGE).as_posix() for path in PAGE.rglob("*.js")} - {"vendor/uplot/uPlot.js"}
+    assert set(re.findall(r"(?:modulepreload\"|module\") (?:href|src)=\"/page/([^\"]+)\"", shell)) == modules
+
+
 def test_all_of_it_is_small() -> None:
     files = [path for path in PAGE.rglob("*") if path.suffix in {".js", ".css", ".html", ".svg"}]
     assert sum(len(gzip.compress(path.read_bytes())) for path in files) < GZIPPED_BYTES_MAX
