@@ -54,7 +54,13 @@ class Serving:
 
 
 def find_serving(home: Home) -> Serving | None:
-    """Return the process that serves this home's page, if one answers."""
+    """Return the process that serves this home's page, if one answers.
+
+    It holds the home's lock for its life: what one that was killed has left behind is not believed, for by now another
+    user's program may listen at its port.
+    """
+    if not _is_held(home.web_lock):
+        return None
     try:
         with open_regular(home.web_state) as file:
             state = json.loads(file.read(_FILE_BYTES_MAX))

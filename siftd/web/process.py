@@ -54,6 +54,8 @@ def serve(home: Home, environ: Mapping[str, str], port: int, on_ready: Callable[
         ensure_folder(folder)
         check_owner(folder)
     with _held(home.web_lock), _listening(port) as listening:
+        for path in (home.web_state, home.web_token, home.web_login):
+            Path(path).unlink(missing_ok=True)  # of one that was killed
         taken = listening.getsockname()[1]
         credentials = Credentials(time.monotonic)
         idleness = Idleness(time.monotonic, IDLE_SECONDS)

@@ -10,13 +10,13 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from daemons import Place, is_alive, wait_until
-from web_page import free_port, serving
+from web_page import EventStream, free_port, serving
 
 from siftd.errors import DaemonUnreachable
 from siftd.web.launch import find_serving
@@ -137,6 +137,34 @@ def test_what_a_killed_process_left_is_no_obstacle(place: Place) -> None:
     second = opened(place)
     assert second["pid"] != first["pid"]
     mem_web(place, "--stop")
+
+
+def test_a_stranger_at_the_port_of_a_killed_process_is_asked_nothing(place: Place) -> None:
+    first = opened(place)
+    os.kill(first["pid"], 9)
+    wait_until("it is dead", lambda: not is_alive(first["pid"]))
+    with socket.create_server(("127.0.0.1", first["port"])) as stranger:
+        second = opened(place)
+        stranger.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            stranger.accept()
+    assert second["port"] != first["port"]
+    mem_web(place, "--stop")
+
+
+def test_more_streams_and_connections_than_a_person_has_pages_are_refused(place: Place) -> None:
+    place.start()
+    patches = {"siftd.web.live.STREAMS_MAX": 2, "siftd.web.process.CONNECTIONS_MAX": 5}
+    with serving(place, patches=patches) as page, EventStream(page) as one, EventStream(page) as two:
+        one.until("daemon")
+        two.until("daemon")
+        refused = page.ask("GET", f"/api/projects/{page.key}/events")
+        assert (refused.status, refused.code) == (429, "too_often")
+        with ExitStack() as held:
+            for _ in range(3):
+                held.enter_context(socket.create_connection(("127.0.0.1", page.port)))
+            assert page.ask("GET", "/health").status == 503
+        wait_until("there is room again", lambda: page.ask("GET", "/health").status == 200)
 
 
 def test_it_ends_when_nobody_looks_and_leaves_nothing(place: Place) -> None:
