@@ -67,6 +67,11 @@ def test_a_correction_takes_the_place_and_the_old_text_stays_as_history(visit: V
     visit.tab.wait_for_selector(".memory >> text=The queue runs on Postgres")
     visit.go("memories", "which=superseded")
     assert "The queue runs on Redis" in visit.tab.inner_text(".memory .chain")
+    visit.tab.click(".chain a.id")
+    visit.settle("why")
+    assert "Hidden behind" in visit.tab.inner_text(".piece")
+    visit.go("search", "q=queue+Redis&hidden=too")
+    assert "The queue runs on Redis" in visit.tab.inner_text(".hits")
 
 
 def test_a_pin_is_set_and_taken_off(visit: Visit, place: Place) -> None:

@@ -32,15 +32,16 @@ async function grow(ask, node, met, depth) {
 }
 
 function describe(item, id) {
-  const base = { id, kind: item.kind, ts: item.ts, saidBy: item.saidBy, children: [], left: 0 };
+  const base = { id, kind: item.kind, ts: item.ts, saidBy: item.saidBy, behind: [], children: [], left: 0 };
   if (item.kind === "memory") {
     const older = item.links.filter((each) => each.relation === "supersedes" && each.fromId === item.id);
-    return { ...base, words: text(item.text), isPinned: item.pinned, sessionId: item.sessionId,
+    return { ...base, words: text(item.text), isPinned: item.pinned, sessionId: item.sessionId, isActive: item.status === "active",
+      behind: item.supersededBy === null ? [] : [id[0] + item.supersededBy],
       below: [...item.sources.map((source) => ({ id: "e" + source, relation: "taken from" })), ...older.map((each) => ({ id: id[0] + each.toId, relation: "in the place of" }))] };
   }
   if (item.kind === "summary") {
     const cited = item.derivesFrom.length ? item.derivesFrom : ["e" + item.eventId];
-    return { ...base, words: text(item.text), below: cited.map((below) => ({ id: below, relation: "sums up" })) };
+    return { ...base, words: text(item.text), behind: item.supersededBy.map((each) => "s" + each.newerId), below: cited.map((below) => ({ id: below, relation: "sums up" })) };
   }
   const isPrompt = item.eventKind === "prompt";
   return { ...base, kind: isPrompt ? "prompt" : "event", tool: toolName(item.tool), sessionId: item.sessionId, isFailed: item.outcome === "failed",

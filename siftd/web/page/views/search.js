@@ -24,6 +24,7 @@ export function Search({ project, query, change, turn }) {
     </form>
     <div class="picks" role="group" aria-label="What to search">
       ${SOURCES.map(([value, name]) => html`<button key=${value} class="pick" aria-pressed=${(query.of ?? "") === value ? "true" : "false"} onClick=${() => change({ of: value })}>${name}</button>`)}
+      <button class="pick" aria-pressed=${query.hidden ? "true" : "false"} onClick=${() => change({ hidden: query.hidden ? "" : "too" })}>Hidden too</button>
     </div>
     <p class="said" role="status">${said}</p>
     ${query.q
@@ -32,7 +33,7 @@ export function Search({ project, query, change, turn }) {
 }
 
 function Hits({ project, query, turn, onDone }) {
-  const asked = useAsked((signal) => api.search(project, { q: query.q, k: MOST, source: query.of }, signal), [project, query.q, query.of], turn);
+  const asked = useAsked((signal) => api.search(project, { q: query.q, k: MOST, source: query.of, superseded: query.hidden && "true" }, signal), [project, query.q, query.of, query.hidden], turn);
   const pins = useAsked((signal) => api.memories(project, { pinned: "true", limit: 200 }, signal), [project], turn);
   const pinned = new Set(pins.data?.memories.map((each) => "m" + each.id));
   const nothing = html`<${Empty} title="Nothing was found">

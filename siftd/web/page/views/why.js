@@ -48,8 +48,9 @@ function Piece({ project, id, turn, onDone }) {
       <section class="piece">
         <p class="facts"><b class="id">${tree.id}</b><span class="tag">${tree.kind}</span>${tree.saidBy && html`<${SaidBy} by=${tree.saidBy} />`}<time>${moment(tree.ts)}</time></p>
         <p class="words large">${tree.words}</p>
+        ${tree.behind.length > 0 && html`<p>Hidden behind ${tree.behind.map((each) => html`<${Id} key=${each} project=${project} id=${each} /> `)}: it says the same, or took its place. No search finds it but one that asks for hidden ones.</p>`}
         ${tree.sessionId && html`<p class="dim"><a href=${link(project, "sessions", { id: tree.sessionId })}>Its session</a></p>`}
-        <${Acts} project=${project} id=${tree.id} words=${tree.words} isMemory=${tree.kind === "memory"} isPinned=${tree.isPinned} onDone=${onDone} />
+        <${Acts} project=${project} id=${tree.id} words=${tree.words} isMemory=${tree.kind === "memory" && tree.isActive} isPinned=${tree.isPinned} onDone=${onDone} />
       </section>
       <${Card} title="What it stands on" note="From the piece down to the prompt that began it">
         ${tree.children.length ? html`<ul class="tree">${tree.children.map((each) => html`<${Node} key=${each.id} project=${project} node=${each} />`)}</ul>` : html`<p class="dim">It stands on nothing else: it is what was captured, or what somebody said.</p>`}
