@@ -113,6 +113,18 @@ def test_forget_shows_what_goes_and_takes_nothing_before_its_id_is_typed(visit: 
     visit.faults = [fault for fault in visit.faults if "409" not in fault]  # the browser notes each answer of this kind
 
 
+def test_what_would_be_something_else_by_now_is_shown_before_it_can_be_confirmed(visit: Visit, place: Place) -> None:
+    kept = keep(place, "The password of the staging box is on the fridge").lstrip("#")
+    visit.go("why", f"id={kept}")
+    visit.tab.click("text=Forget…")
+    visit.tab.fill("#forget-word", kept)
+    place.ask("forget", ids=[kept], dryRun=False)
+    visit.tab.click("dialog button.danger")
+    visit.tab.wait_for_selector("dialog .trouble")
+    assert visit.tab.input_value("#forget-word") == ""
+    visit.faults = [fault for fault in visit.faults if "40" not in fault]  # the browser notes each such answer
+
+
 def test_a_capture_arrives_while_one_looks(visit: Visit, place: Place) -> None:
     visit.go("search")
     visit.tab.wait_for_selector(".state.is-live")

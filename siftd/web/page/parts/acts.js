@@ -79,6 +79,8 @@ function Forget({ project, id, words, onClose, onDone }) {
       const left = gone?.pending?.length ? ` Still holding something: ${gone.pending.join(", ")}.` : "";
       onDone(`${id} is gone from the log, the store and the index.${left}`);
     } catch (error) {
+      if (error.told?.confirm) setWeighed(error.told); // something else by now: shown before it can be confirmed
+      setTyped("");
       setState({ error });
     }
   };
