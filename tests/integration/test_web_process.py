@@ -168,7 +168,7 @@ def test_more_streams_and_connections_than_a_person_has_pages_are_refused(place:
 
 
 def test_it_ends_when_nobody_looks_and_leaves_nothing(place: Place) -> None:
-    with serving(place, patches={"siftd.web.process.IDLE_SECONDS": 0.3}) as page:
+    with serving(place, patches={"siftd.web.process.IDLE_SECONDS": 3.0}) as page:
         wait_until("it has ended", lambda: page.process.poll() is not None)
         assert page.process.returncode == 0
     home = place.paths.home
