@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Literal, TypeAlias
 
@@ -62,8 +62,13 @@ class NotesSync:
         """Whether a process runs."""
         return bool(self._again)
 
-    async def note(self, session_id: str, folder: str, trigger: Trigger) -> None:
-        """A session in a folder has ended, or is about to be compacted; what it did is stored."""
+    async def note(
+        self, session_id: str, folder: str, trigger: Trigger, take_in: Callable[[], Awaitable[object]] | None = None
+    ) -> None:
+        """A session in a folder has ended, or is about to be compacted; what it did is stored.
+
+        `take_in` is waited for before notes are brought up to date, and not asked for where there are none.
+        """
         if self._is_off(session_id):
             return
         try:
@@ -71,6 +76,8 @@ class NotesSync:
         except (SiftdError, OSError) as error:
             log.warning("notes_registry_unreadable", error=getattr(error, "code", type(error).__name__))
             return
+        if projects and take_in is not None:
+            await take_in()
         for project in projects:
             self._request(project, trigger)
 

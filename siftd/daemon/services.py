@@ -230,11 +230,9 @@ class Services:
 
     async def sync_notes(self, session_id: str, folder: str | None, trigger: Trigger) -> None:
         """Bring the notes up to date of what a session was about, once all of it is taken in, and its facts are."""
-        if self._is_off(session_id):
-            return
         await self.read_transcripts()
-        await self.consolidator.tick()
-        await self.notes_sync.note(session_id, folder or self.workspace.root, trigger)
+        root = self.workspace.root
+        await self.notes_sync.note(session_id, folder or root, trigger, self.consolidator.tick)
 
     def _is_off(self, session_id: str) -> bool:
         return self.committer.off_since() is not None or self.committer.off_since(session_id) is not None

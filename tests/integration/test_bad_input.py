@@ -122,7 +122,6 @@ def test_what_is_no_request_is_refused_with_a_reason(place: Place, message: byte
         ({"kind": "capture", "sessionId": "s", "tool": "Bash", "ts": 1, "payload": []}, "$.payload"),
         ({"kind": "capture", "sessionId": None, "tool": "Bash", "ts": 1, "payload": {}}, "$.sessionId"),
         ({"kind": "show", "id": "x9"}, "invalid id"),
-        ({"kind": "show", "id": "e999999"}, "nothing with this id"),
     ],
 )
 def test_unknown_kinds_and_wrong_types_are_named_and_never_quoted(
@@ -137,6 +136,16 @@ def test_unknown_kinds_and_wrong_types_are_named_and_never_quoted(
         assert told in answer["error"]["message"]
         client.send(encode_json({"kind": "hello"}))
         assert (client.answer() or {})["ok"] is True, "the connection goes on"
+
+
+def test_an_id_that_nothing_has_is_named_as_such(place: Place) -> None:
+    with RawClient(place.paths) as client:
+        client.send(encode_json({"kind": "show", "id": "e999999"}))
+        answer = client.answer()
+        assert answer is not None
+        assert answer["ok"] is False
+        assert answer["error"]["code"] == "not_found"
+        assert "nothing with this id" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize(
