@@ -79,7 +79,7 @@ def _init(around: Surroundings, options: Namespace) -> int:
     for path in made.written:
         say(f"  written  {clean(os.path.relpath(path, made.project.folder))}")
     if made.is_new:
-        note("mem: they begin with what happens from now on; `mem notes sync` brings them up to date")
+        note("mem: `mem notes sync` brings them up to date")
     elif not made.written:
         note("mem: they were there already; nothing is changed")
     return 0
