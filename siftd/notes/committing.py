@@ -9,14 +9,18 @@ checked out, nothing is committed: the next sync does it. A failure of git's is 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from siftd.notes.layout import Project
+from siftd.notes.replacing import read_note
 
 GIT_SECONDS = 20
+_NOTES = r"(?:state|decisions|mistakes|todo)\.md|archive/\d{4}-\d{2}\.md|\.model/CLAUDE\.md"
+"""What of the notes' folder is committed: a draft that somebody keeps beside them is theirs."""
 TRIES = 5
 _QUIET = (
     "-c",
@@ -65,22 +69,31 @@ def commit(project: Project, trigger: str, environ: Mapping[str, str]) -> str | 
 
 def _committable(git: _Git, project: Project) -> list[str]:
     """Return the notes' files that the repository does not ignore, and those of them that it has and are gone."""
-    inbox = os.path.relpath(project.inbox, project.path)
     folder = os.path.relpath(project.folder, project.path)
     listed = git.lines("ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", "--", folder)
     prefix = git.says("rev-parse", "--show-prefix")
-    return [path for path in listed if not path.startswith(f"{prefix}{inbox}/") and not path.endswith(".siftd")]
+    notes = re.compile(rf"{re.escape(f'{prefix}{folder}/')}(?:{_NOTES})")
+    return [path for path in listed if notes.fullmatch(path)]
+
+
+def _content(git: _Git, path: str) -> bytes | None:
+    """Return what a file holds; None for one that is not there. A link is none: git would follow it to its end, and
+    what lies there, anywhere on this machine, would be committed."""
+    try:
+        return read_note(f"{git.folder}/{path}")
+    except OSError as error:
+        raise _Failed(f"{path} is no file that can be read ({error.strerror})") from None
 
 
 def _try_to_commit(git: _Git, branch: str, paths: Sequence[str], message: str) -> bool:
     """Commit the paths behind the branch's last commit; False where somebody else committed in between."""
     parent = git.says("rev-parse", "-q", "--verify", f"{branch}^{{commit}}", may_fail=True)
-    there = [path for path in paths if os.path.lexists(f"{git.folder}/{path}")]
-    gone = [path for path in paths if path not in set(there)]
+    held = {path: _content(git, path) for path in paths}
+    gone = [path for path, data in held.items() if data is None]
     with tempfile.TemporaryDirectory(prefix="siftd-notes-") as folder:
         own = git.with_index(f"{folder}/index")
         own.says("read-tree", *([parent] if parent else ["--empty"]))
-        blobs = [(path, own.says("hash-object", "-w", "--no-filters", "--", path)) for path in there]
+        blobs = [(path, own.store(data)) for path, data in held.items() if data is not None]
         own.learn(blobs, gone)
         tree = own.says("write-tree")
         if parent and tree == own.says("rev-parse", f"{parent}^{{tree}}"):
@@ -115,6 +128,13 @@ class _Git:
 
     def lines(self, *arguments: str) -> list[str]:
         return [path for path in self.says(*arguments).split("\0") if path]
+
+    def store(self, data: bytes) -> str:
+        """Put a file's bytes into the repository as they are; return their name there."""
+        done = self._run(("hash-object", "-w", "--no-filters", "--stdin"), data)
+        if done.returncode != 0:
+            raise _Failed(f"`git hash-object` ended with status {done.returncode}")
+        return done.stdout.decode("ascii", "replace").strip()
 
     def learn(self, blobs: Sequence[tuple[str, str]], gone: Sequence[str]) -> None:
         """Let the index know of these files, and that others are gone."""

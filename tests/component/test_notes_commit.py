@@ -170,3 +170,24 @@ def test_a_deleted_note_file_is_made_again_and_its_history_goes_on(book: Noteboo
     assert book.sync().status == "done"
     assert "- back" in book.read("state")
     assert files_of_last_commit(book) == [".memory/state.md"]
+
+
+@pytest.mark.parametrize("name", ["archive/2026-01.md", ".model/CLAUDE.md"])
+def test_what_a_link_among_the_notes_leads_to_is_never_committed(book: Notebook, name: str) -> None:
+    """A cloned project may bring one along."""
+    secret = book.root / "id_ed25519"
+    secret.write_text("-----BEGIN KEY-----")
+    link = Path(book.project.folder, name)
+    link.unlink(missing_ok=True)
+    link.symlink_to(secret)
+    outcome = book.sync()
+    assert outcome.status == "done"
+    assert any("no file that can be read" in remark for remark in outcome.remarks)
+    assert "BEGIN KEY" not in book.git("log", "-p", "--all")
+
+
+def test_a_draft_that_lies_beside_the_notes_is_not_committed(book: Notebook) -> None:
+    Path(book.project.folder, "draft.md").write_text("not yet")
+    Path(book.project.folder, "archive", "private.md").write_text("mine")
+    assert book.sync().status == "done"
+    assert not {".memory/draft.md", ".memory/archive/private.md"} & set(files_of_last_commit(book))
