@@ -95,13 +95,14 @@ def curate(
     *,
     trigger: str,
     folder: str,
+    environ: Mapping[str, str],
     tokens_left: int,
     pay: Callable[[str, int], None],
 ) -> Curated:
-    """Return a curator's edits. `folder` is its own; `tokens_left` what may be spent today; `pay` is told which model
-    used how many tokens, whatever came of it. Raises CuratorFailed."""
+    """Return a curator's edits. `folder` and `environ` are its own; `tokens_left` what may be spent today; `pay` is
+    told which model used how many tokens, whatever came of it. Raises CuratorFailed."""
     model = model_for(assignment.digest, trigger, settings)
-    server = CommandServer(settings.notes_curator_cmd or CLAUDE, model=model, folder=folder)
+    server = CommandServer(settings.notes_curator_cmd or CLAUDE, model=model, folder=folder, environ=environ)
     backend = ModelBackend(server, answer_seconds=ANSWER_SECONDS)
     budget = TokenBudget(tokens_left, refusal="memory.dailyTokenCap leaves nothing for the curator today")
     source = assignment.source

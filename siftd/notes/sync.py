@@ -149,7 +149,8 @@ class _Sync:
             raise RequestInvalid(f"{self._project.path} is excluded from notes", hint="see `notes.exclude`")
         if not Path(folder).is_dir():
             raise RequestInvalid(f"{folder} is not there", hint="`mem notes init` makes it again")
-        inner = [folder, f"{folder}/archive", self._project.inbox]
+        project = self._project
+        inner = [folder, f"{folder}/archive", f"{folder}/.model", project.inbox, project.claimed]
         if os.path.realpath(self._project.path) != self._project.path or any(Path(each).is_symlink() for each in inner):
             raise RequestInvalid(f"{folder} leads through a link, and siftd follows none", hint="move the link away")
 
@@ -199,7 +200,7 @@ class _Sync:
         """Commit what has changed in the notes, by whomever; return why that could not be done."""
         if not self._around.settings.notes_git_commit:
             return []
-        remark = committing.commit(self._project, self._trigger, self._around.environ)
+        remark = committing.commit(self._project, self._trigger, self._around.for_programs)
         return [] if remark is None else [remark]
 
     def _plan(
@@ -243,6 +244,7 @@ class _Sync:
             self._around.settings,
             trigger=self._trigger,
             folder=folder,
+            environ=self._around.for_programs,
             tokens_left=self._tokens_left(),
             pay=self._pay,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -30,12 +30,20 @@ class CommandServer:
 
     is_remote = True
 
-    def __init__(self, argv: Sequence[str], *, model: str = "", folder: str | None = None) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        model: str = "",
+        folder: str | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
         """`folder` is where it runs; None: where this process does."""
         self._argv = [word.replace("{model}", model) for word in argv]
         self.name = f"command:{model or Path(self._argv[0]).name}"
         self.deciding = "\0".join(self._argv)
         self._folder = folder
+        self._environ = environ
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Conversation]:
@@ -56,7 +64,7 @@ class CommandServer:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=self._folder,
-                env={**os.environ, "SIFTD_OFF": "1", "SIFTD_BACKEND": "1"},
+                env={**self._environ, "SIFTD_OFF": "1", "SIFTD_BACKEND": "1"},
                 start_new_session=True,
             )
         except FileNotFoundError:

@@ -388,3 +388,35 @@ def test_a_folder_that_the_settings_exclude_is_left_alone_from_then_on(book: Not
     assert "is excluded from notes" in book.sync().message
     assert [swept.outcome.status for swept in sweep(book.around)] == []
     assert book.prompts == []
+
+
+def test_no_note_is_moved_through_a_link_where_claimed_ones_lie(book: Notebook) -> None:
+    elsewhere = book.root / "elsewhere"
+    elsewhere.mkdir()
+    Path(book.project.claimed).symlink_to(elsewhere)
+    note = book.drop("Remember the milk")
+    assert "leads through a link" in book.sync().message
+    assert note.exists()
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_curator_is_started_with_nothing_of_an_agents_environment(book: Notebook) -> None:
+    """A cloned project's settings set variables for the agent: one may say to which server a model's client sends."""
+    hostile = {
+        "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
+        "PATH": str(book.root),
+        "GIT_DIR": "/",
+        "HOME": str(book.root),
+    }
+    book.around = book.around._replace(environ=hostile)
+    seen = book.curator / "environ"
+    (book.curator / "during.py").write_text(
+        f"import os, json; open({str(seen)!r}, 'w').write(json.dumps(dict(os.environ)))"
+    )
+    book.transcript(("One", "First."))
+    book.says(summary="-")
+    assert book.sync().status == "done"
+    environ = json.loads(seen.read_text())
+    assert not {"ANTHROPIC_BASE_URL", "GIT_DIR"} & environ.keys()
+    assert str(book.root) not in environ["PATH"].split(":")
+    assert environ["SIFTD_OFF"] == "1"

@@ -122,8 +122,9 @@ class Curating(Script):
 @pytest.mark.slow
 def test_a_real_claude_code_curates_and_is_not_captured_itself(place: Place) -> None:
     claude = require_claude()
-    (place.root / "bin").mkdir()
-    (place.root / "bin" / "claude").symlink_to(claude)
+    programs = place.root / ".local" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "claude").symlink_to(claude)
     place.configure(notes__curate=True, memory__dailyTokenCap=1_000_000)
     mem(place, "install", "--client", "claude-code")
     place.start()
@@ -131,9 +132,11 @@ def test_a_real_claude_code_curates_and_is_not_captured_itself(place: Place) -> 
     place.hook(tool_call(7, cwd=str(place.folder)))
     wait_until("the call is in the store", place.count_events)
     with ScriptedApi(Curating(main=[])) as api:
-        env = client_environment(place.root, api.url)
-        env |= {"PATH": f"{place.root / 'bin'}:{env['PATH']}", "SIFTD_HOME": str(place.home)}
-        status, said, problem = mem(place, "notes", "sync", "--trigger", "session-end", env=env)
+        own = place.root / ".claude" / "settings.json"  # of the environment nothing reaches a curator
+        variables = {name: value for name, value in client_environment(place.root, api.url).items() if name.isupper()}
+        del variables["PATH"], variables["HOME"]
+        own.write_text(json.dumps(json.loads(own.read_text()) | {"env": variables}))
+        status, said, problem = mem(place, "notes", "sync", "--trigger", "session-end")
     assert status == 0, (said, problem)
     assert "What the build needs." in said
     assert "- The build runs with `make target-7`." in (notes_of(place) / "state.md").read_text()
