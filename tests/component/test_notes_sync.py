@@ -400,15 +400,13 @@ def test_no_note_is_moved_through_a_link_where_claimed_ones_lie(book: Notebook) 
     assert list(elsewhere.iterdir()) == []
 
 
-def test_a_curator_is_started_with_nothing_of_an_agents_environment(book: Notebook) -> None:
+def test_a_curator_is_started_with_nothing_of_an_agents_environment(
+    book: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A cloned project's settings set variables for the agent: one may say to which server a model's client sends."""
-    hostile = {
-        "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
-        "PATH": str(book.root),
-        "GIT_DIR": "/",
-        "HOME": str(book.root),
-    }
-    book.around = book.around._replace(environ=hostile)
+    for name, value in {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9", "GIT_DIR": "/", "PATH": str(book.root)}.items():
+        monkeypatch.setenv(name, value)
+    book.around = book.around._replace(environ=dict(os.environ))
     seen = book.curator / "environ"
     (book.curator / "during.py").write_text(
         f"import os, json; open({str(seen)!r}, 'w').write(json.dumps(dict(os.environ)))"
