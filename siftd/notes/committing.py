@@ -19,7 +19,7 @@ from siftd.notes.layout import Project
 from siftd.notes.replacing import read_note
 
 GIT_SECONDS = 20
-_NOTES = r"(?:state|decisions|mistakes|todo)\.md|archive/\d{4}-\d{2}\.md|\.model/CLAUDE\.md"
+_NOTES = re.compile(r"(?:state|decisions|mistakes|todo)\.md|archive/\d{4}-\d{2}\.md|\.model/CLAUDE\.md")
 """What of the notes' folder is committed: a draft that somebody keeps beside them is theirs."""
 TRIES = 5
 _QUIET = (
@@ -72,8 +72,8 @@ def _committable(git: _Git, project: Project) -> list[str]:
     folder = os.path.relpath(project.folder, project.path)
     listed = git.lines("ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", "--", folder)
     prefix = git.says("rev-parse", "--show-prefix")
-    notes = re.compile(rf"{re.escape(f'{prefix}{folder}/')}(?:{_NOTES})")
-    return [path for path in listed if notes.fullmatch(path)]
+    place = f"{prefix}{folder}/"
+    return [path for path in listed if path.startswith(place) and _NOTES.fullmatch(path, len(place))]
 
 
 def _content(git: _Git, path: str) -> bytes | None:
