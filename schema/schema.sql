@@ -2,6 +2,28 @@
 
 CREATE TABLE backfill_progress (path TEXT PRIMARY KEY, counts TEXT NOT NULL) WITHOUT ROWID;
 
+CREATE TABLE chunk_embeddings (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    chunk_id INTEGER NOT NULL UNIQUE REFERENCES chunks (id) ON DELETE CASCADE,
+    embedder TEXT NOT NULL,
+    dim INTEGER NOT NULL,
+    vec BLOB NOT NULL
+);
+
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    chunk_index INTEGER NOT NULL,
+    heading TEXT NOT NULL,
+    line INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    words TEXT
+);
+
+CREATE VIRTUAL TABLE chunks_fts USING fts5 (
+    text, heading, words, content = 'chunks', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2');
+
 CREATE TABLE conversations (
     session_id TEXT PRIMARY KEY,
     title TEXT,
@@ -11,6 +33,24 @@ CREATE TABLE conversations (
 , project TEXT, branches_from TEXT);
 
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE document_texts (
+    document_id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+    text TEXT NOT NULL
+);
+
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    path TEXT UNIQUE,
+    url TEXT UNIQUE,
+    type TEXT NOT NULL,
+    title TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    chunk_count INTEGER NOT NULL DEFAULT 0,
+    metadata TEXT NOT NULL DEFAULT '{}',
+    ingested_ts INTEGER NOT NULL,
+    split_by INTEGER
+);
 
 CREATE TABLE embeddings (
     owner_kind TEXT NOT NULL,
@@ -279,9 +319,15 @@ CREATE TABLE transcript_cursors (
 
 CREATE TABLE vector_changes (id INTEGER PRIMARY KEY AUTOINCREMENT, summary_id INTEGER NOT NULL);
 
+CREATE INDEX chunks_by_document ON chunks (document_id, chunk_index);
+
 CREATE INDEX conversations_by_branch ON conversations (branches_from);
 
 CREATE INDEX conversations_by_parent ON conversations (parent_id);
+
+CREATE UNIQUE INDEX documents_by_title ON documents (title) WHERE path IS NULL AND url IS NULL;
+
+CREATE INDEX documents_unsplit ON documents (id) WHERE split_by IS NULL;
 
 CREATE INDEX facets_by_event ON event_facets (event_id);
 
@@ -340,6 +386,35 @@ CREATE INDEX supersedes_by_older ON summary_supersedes (older_id);
 CREATE UNIQUE INDEX tombstones_by_key ON tombstones (kind, key, coalesce(until, 0), coalesce(since, 0));
 
 CREATE INDEX tombstones_of_memories ON tombstones (detail) WHERE kind = 'memory';
+
+CREATE TRIGGER chunks_deleted AFTER DELETE ON chunks BEGIN
+    INSERT INTO chunks_fts (chunks_fts, rowid, text, heading, words)
+    VALUES ('delete', old.id, old.text, old.heading, old.words);
+END;
+
+CREATE TRIGGER chunks_gone AFTER DELETE ON chunks BEGIN
+    DELETE FROM chunk_embeddings WHERE chunk_id = old.id;
+END;
+
+CREATE TRIGGER chunks_inserted AFTER INSERT ON chunks BEGIN
+    INSERT INTO chunks_fts (rowid, text, heading, words) VALUES (new.id, new.text, new.heading, new.words);
+END;
+
+CREATE TRIGGER chunks_rewritten AFTER UPDATE OF id, text ON chunks
+WHEN old.text <> new.text OR old.id <> new.id BEGIN
+    DELETE FROM chunk_embeddings WHERE chunk_id IN (old.id, new.id);
+END;
+
+CREATE TRIGGER chunks_updated AFTER UPDATE OF id, text, heading, words ON chunks BEGIN
+    INSERT INTO chunks_fts (chunks_fts, rowid, text, heading, words)
+    VALUES ('delete', old.id, old.text, old.heading, old.words);
+    INSERT INTO chunks_fts (rowid, text, heading, words) VALUES (new.id, new.text, new.heading, new.words);
+END;
+
+CREATE TRIGGER documents_deleted AFTER DELETE ON documents BEGIN
+    DELETE FROM document_texts WHERE document_id = old.id;
+    DELETE FROM chunks WHERE document_id = old.id;
+END;
 
 CREATE TRIGGER event_words_deleted AFTER DELETE ON event_words BEGIN
     INSERT INTO events_fts (events_fts, rowid, words) VALUES ('delete', old.event_id, old.words);

@@ -1,6 +1,7 @@
 """The ids by which things are cited: `e12` an event, `s7` a summary, `m3` a memory of this project, `g3` one for every
-project. They are read with or without `#`, in any case, and written without.
+project, `d4` a document that was read in. They are read with or without `#`, in any case, and written without.
 
+    d4:12                        a line of a document, as it was when it was read in last
     n:decisions.md:14            an entry of the notes: the file, and the line in it that the entry begins in or holds
     n:archive/2026-11.md:3
     n:api/decisions.md:14        of the project `api`, where several projects of one workspace have notes
@@ -17,14 +18,19 @@ import re
 from siftd.errors import RequestInvalid
 
 EVENT, SUMMARY, MEMORY, GLOBAL_MEMORY = KINDS = ("e", "s", "m", "g")
+DOCUMENT = "d"
 NOTE = "n"
-HINT = "ids look like e12 (an event), s7 (a summary), m3 or g3 (a memory), n:todo.md:9 (a note)"
+HINT = "ids look like e12 (an event), s7 (a summary), m3 or g3 (a memory), d4:12 (a document), n:todo.md:9 (a note)"
 _ID = re.compile(r"#?([esmg]?)([0-9]{1,18})", re.IGNORECASE)
+_DOCUMENT = re.compile(r"#?d([0-9]{1,18})(?::([0-9]{1,9}))?", re.IGNORECASE)
 _PROJECT = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
 _NOTE_FILE = r"(?:(?:state|decisions|mistakes|todo)\.md|archive/[0-9]{4}-[0-9]{2}\.md)"
 _PROJECT_NAME = re.compile(_PROJECT)
 _NOTE = re.compile(rf"#?n:(?:({_PROJECT})/)?({_NOTE_FILE}):([0-9]{{1,7}})", re.IGNORECASE)
-_IN_TEXT = re.compile(rf"(?<![\w#/-])#?([esmg][0-9]{{1,18}}|n:(?:{_PROJECT}/)?{_NOTE_FILE}:[0-9]{{1,7}})(?![\w-])")
+_IN_TEXT = re.compile(
+    rf"(?<![\w#/-])#?([esmg][0-9]{{1,18}}|d[0-9]{{1,18}}:[0-9]{{1,9}}|n:(?:{_PROJECT}/)?{_NOTE_FILE}:[0-9]{{1,7}})(?![\w-])"
+)
+"""Of a document with its line: `d3` alone is the name of other things."""
 
 
 class Note:
@@ -39,14 +45,37 @@ class Note:
         self.project = project
 
 
+class Document:
+    """A document, or a line of it. A plain class, as `Note`."""
+
+    __slots__ = ("line", "number")
+
+    def __init__(self, number: int, line: int | None = None) -> None:
+        self.number = number
+        self.line = line
+
+
 def parse(text: str, kind: str = EVENT) -> tuple[str, int]:
     """Return (kind, number) of an id; a bare number is one of `kind`. Raises RequestInvalid."""
     match = _ID.fullmatch(text.strip())
     if match is None and parse_note(text) is not None:
         raise RequestInvalid("a note is a place in a file", hint="`mem show` prints it; the file is yours to edit")
+    if match is None and parse_document(text) is not None:
+        raise RequestInvalid("this is the id of a document", hint="`mem show` and `mem documents` take it")
     if match is None:
         raise RequestInvalid("invalid id", hint=HINT)
     return match[1].lower() or kind, int(match[2])
+
+
+def parse_document(text: str) -> Document | None:
+    """Return what a document's id names; None for any other text."""
+    match = _DOCUMENT.fullmatch(text.strip())
+    return None if match is None else Document(int(match[1]), int(match[2]) if match[2] else None)
+
+
+def cite_document(number: int, line: int | None = None) -> str:
+    """Return how a document is cited, or a line of it."""
+    return f"{DOCUMENT}{number}" if line is None else f"{DOCUMENT}{number}:{line}"
 
 
 def parse_note(text: str) -> Note | None:

@@ -53,6 +53,17 @@ def test_ids_are_found_in_a_text(cited: list[tuple[str, int]]) -> None:
     assert ids.find("".join(f"/src/{each}/x-{each} a{each}" for each in written)) == []
 
 
+@given(NUMBERS, st.none() | st.integers(0, 10**9 - 1), st.sampled_from(["{}", "#{}", " {} "]), st.booleans())
+def test_a_document_is_cited_with_a_line_or_whole(number: int, line: int | None, form: str, is_large: bool) -> None:
+    cited = ids.cite_document(number, line)
+    typed = form.format(cited.upper() if is_large else cited)
+    read = ids.parse_document(typed)
+    assert read is not None
+    assert (read.number, read.line) == (number, line)
+    assert not ids.is_id(typed)
+    assert ids.find(f"see {cited}, as said") == ([] if line is None else [cited])
+
+
 @pytest.mark.parametrize("cited", ["n:state.md:1", "n:archive/2026-11.md:30", "n:api/todo.md:9", "n:archive/todo.md:2"])
 def test_a_note_is_cited_by_its_place_and_is_nothing_with_a_number(cited: str) -> None:
     for typed in (cited, f"#{cited}", cited.upper(), f" {cited}\n"):

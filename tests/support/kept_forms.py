@@ -159,6 +159,12 @@ INSERT INTO facts (id, ts, updated_ts, category, text, uid, said_by, status, sup
 INSERT INTO fact_sources VALUES (4, 1);
 INSERT INTO fact_history VALUES (6, 5, 4000, 'supersede', 4, 'person', NULL, NULL);
 INSERT INTO fact_uses VALUES (4, 2, 1, 0, 5000);
+INSERT INTO documents (id, path, type, title, content_hash, chunk_count, ingested_ts, split_by) VALUES
+  (7, 'docs/okapis.md', 'markdown', 'Okapis', 'h7', 1, 6000, 1);
+INSERT INTO document_texts VALUES (7, '# Okapis' || char(10) || 'They sleep in the east barn.');
+INSERT INTO chunks (id, document_id, chunk_index, heading, line, text, tokens) VALUES
+  (1, 7, 0, 'Okapis', 1, 'They sleep in the east barn.', 7);
+INSERT INTO chunk_embeddings VALUES (1, 1, 'hash-384', 1, x'00000000');
 """
 
 
