@@ -61,6 +61,41 @@ CREATE TABLE embeddings (
     PRIMARY KEY (owner_kind, owner_id, embedder)
 );
 
+CREATE TABLE entities (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    aliases TEXT NOT NULL DEFAULT '[]',
+    description TEXT NOT NULL DEFAULT '',
+    mention_count INTEGER NOT NULL DEFAULT 0,
+    merged_into INTEGER REFERENCES entities (id) ON DELETE SET NULL,
+    name_key TEXT NOT NULL,
+    mark TEXT NOT NULL,
+    described_by TEXT,
+    ts INTEGER NOT NULL,
+    UNIQUE (type, name_key)
+);
+
+CREATE VIRTUAL TABLE entities_fts USING fts5 (
+    name, aliases, description, content = 'entities', content_rowid = 'id',
+    tokenize = 'unicode61 remove_diacritics 2');
+
+CREATE TABLE entity_aliases (
+    entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+    alias_key TEXT NOT NULL,
+    item TEXT NOT NULL,
+    alias TEXT NOT NULL,
+    PRIMARY KEY (entity_id, alias_key, item)
+) WITHOUT ROWID;
+
+CREATE TABLE entity_merges (
+    id INTEGER PRIMARY KEY,
+    ts INTEGER NOT NULL,
+    src_mark TEXT NOT NULL,
+    dst_mark TEXT NOT NULL,
+    undone_ts INTEGER
+);
+
 CREATE TABLE event_facets (
     facet TEXT NOT NULL,
     value TEXT NOT NULL,
@@ -157,6 +192,13 @@ CREATE TABLE forgets (
     done_ts INTEGER
 );
 
+CREATE TABLE graph_documents (
+    document_id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+    content_hash TEXT NOT NULL
+);
+
+CREATE TABLE graph_queue (item TEXT PRIMARY KEY) WITHOUT ROWID;
+
 CREATE TABLE injections (
     id INTEGER PRIMARY KEY,
     ts INTEGER NOT NULL,
@@ -173,6 +215,15 @@ CREATE TABLE kept_apart (
     a_event INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
     b_event INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
     PRIMARY KEY (a_event, b_event)
+) WITHOUT ROWID;
+
+CREATE TABLE mentions (
+    entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+    item TEXT NOT NULL,
+    named INTEGER NOT NULL,
+    count INTEGER NOT NULL DEFAULT 1,
+    line INTEGER,
+    PRIMARY KEY (entity_id, item, named)
 ) WITHOUT ROWID;
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -237,6 +288,31 @@ CREATE TABLE provenance_edges (
 );
 
 CREATE TABLE rejections (reason TEXT PRIMARY KEY, count INTEGER NOT NULL, last_ts INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE relation_evidence (
+    relation_id INTEGER NOT NULL REFERENCES relations (id) ON DELETE CASCADE,
+    item TEXT NOT NULL,
+    src_named INTEGER NOT NULL,
+    dst_named INTEGER NOT NULL,
+    line INTEGER,
+    count INTEGER NOT NULL DEFAULT 1,
+    ts INTEGER NOT NULL,
+    until_ts INTEGER,
+    way TEXT NOT NULL,
+    PRIMARY KEY (relation_id, item, src_named, dst_named, ts)
+) WITHOUT ROWID;
+
+CREATE TABLE relations (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    src INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+    dst INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+    type TEXT NOT NULL,
+    source TEXT NOT NULL,
+    valid_from INTEGER NOT NULL,
+    valid_to INTEGER,
+    mention_count INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (src, dst, type, valid_from)
+);
 
 CREATE TABLE sessions (
     session_id TEXT PRIMARY KEY,
@@ -329,6 +405,20 @@ CREATE UNIQUE INDEX documents_by_title ON documents (title) WHERE path IS NULL A
 
 CREATE INDEX documents_unsplit ON documents (id) WHERE split_by IS NULL;
 
+CREATE INDEX entities_by_key ON entities (name_key);
+
+CREATE INDEX entities_by_mark ON entities (mark);
+
+CREATE INDEX entities_described ON entities (described_by) WHERE described_by IS NOT NULL;
+
+CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
+
+CREATE INDEX aliases_by_item ON entity_aliases (item);
+
+CREATE INDEX aliases_by_key ON entity_aliases (alias_key);
+
+CREATE INDEX merges_by_source ON entity_merges (src_mark);
+
 CREATE INDEX facets_by_event ON event_facets (event_id);
 
 CREATE INDEX events_by_kind ON events (kind, ts) WHERE kind <> 'tool';
@@ -367,11 +457,25 @@ CREATE INDEX injections_by_fact ON injections (fact_id);
 
 CREATE INDEX injections_by_session ON injections (session_id, ts);
 
+CREATE INDEX mentions_by_item ON mentions (item);
+
+CREATE INDEX mentions_by_named ON mentions (named);
+
 CREATE INDEX notes_by_file ON notes (file_id, line);
 
 CREATE INDEX members_by_fact ON pod_members (fact_id);
 
 CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
+
+CREATE INDEX evidence_by_item ON relation_evidence (item);
+
+CREATE INDEX evidence_by_source ON relation_evidence (src_named);
+
+CREATE INDEX evidence_by_target ON relation_evidence (dst_named);
+
+CREATE INDEX evidence_by_time ON relation_evidence (relation_id, ts);
+
+CREATE INDEX relations_by_target ON relations (dst, type);
 
 CREATE INDEX summaries_by_event ON summaries (event_id);
 
@@ -411,9 +515,68 @@ CREATE TRIGGER chunks_updated AFTER UPDATE OF id, text, heading, words ON chunks
     INSERT INTO chunks_fts (rowid, text, heading, words) VALUES (new.id, new.text, new.heading, new.words);
 END;
 
+CREATE TRIGGER texts_changed_in_graph AFTER UPDATE OF text ON document_texts WHEN old.text <> new.text BEGIN
+    INSERT OR IGNORE INTO graph_queue VALUES ('d' || new.document_id);
+END;
+
+CREATE TRIGGER documents_came_to_graph AFTER INSERT ON documents BEGIN
+    INSERT OR IGNORE INTO graph_queue VALUES ('d' || new.id);
+END;
+
+CREATE TRIGGER documents_changed_in_graph AFTER UPDATE OF content_hash, path, url, type ON documents BEGIN
+    INSERT OR IGNORE INTO graph_queue VALUES ('d' || new.id);
+END;
+
 CREATE TRIGGER documents_deleted AFTER DELETE ON documents BEGIN
     DELETE FROM document_texts WHERE document_id = old.id;
     DELETE FROM chunks WHERE document_id = old.id;
+END;
+
+CREATE TRIGGER documents_left_graph AFTER DELETE ON documents BEGIN
+    DELETE FROM entity_aliases WHERE item = 'd' || old.id;
+    DELETE FROM relation_evidence WHERE item = 'd' || old.id;
+    DELETE FROM mentions WHERE item = 'd' || old.id;
+    DELETE FROM graph_queue WHERE item = 'd' || old.id;
+    DELETE FROM graph_documents WHERE document_id = old.id;
+END;
+
+CREATE TRIGGER entities_deleted AFTER DELETE ON entities BEGIN
+    INSERT INTO entities_fts (entities_fts, rowid, name, aliases, description)
+        VALUES ('delete', old.id, old.name, old.aliases, old.description);
+    DELETE FROM relations WHERE src = old.id;
+    DELETE FROM relations WHERE dst = old.id;
+    DELETE FROM mentions WHERE entity_id = old.id;
+    DELETE FROM entity_aliases WHERE entity_id = old.id;
+    DELETE FROM embeddings WHERE owner_kind = 'entity' AND owner_id = old.id;
+    UPDATE entities SET merged_into = NULL WHERE merged_into = old.id;
+END;
+
+CREATE TRIGGER entities_inserted AFTER INSERT ON entities BEGIN
+    INSERT INTO entities_fts (rowid, name, aliases, description)
+        VALUES (new.id, new.name, new.aliases, new.description);
+END;
+
+CREATE TRIGGER entities_renamed AFTER UPDATE OF name ON entities WHEN old.name <> new.name BEGIN
+    DELETE FROM embeddings WHERE owner_kind = 'entity' AND owner_id = old.id;
+END;
+
+CREATE TRIGGER entities_updated AFTER UPDATE OF id, name, aliases, description ON entities BEGIN
+    INSERT INTO entities_fts (entities_fts, rowid, name, aliases, description)
+        VALUES ('delete', old.id, old.name, old.aliases, old.description);
+    INSERT INTO entities_fts (rowid, name, aliases, description)
+        VALUES (new.id, new.name, new.aliases, new.description);
+END;
+
+CREATE TRIGGER aliases_deleted AFTER DELETE ON entity_aliases BEGIN
+    UPDATE entities SET aliases = (SELECT json_group_array(alias) FROM (
+        SELECT min(alias) AS alias FROM entity_aliases WHERE entity_id = old.entity_id GROUP BY alias_key ORDER BY 1))
+    WHERE id = old.entity_id;
+END;
+
+CREATE TRIGGER aliases_inserted AFTER INSERT ON entity_aliases BEGIN
+    UPDATE entities SET aliases = (SELECT json_group_array(alias) FROM (
+        SELECT min(alias) AS alias FROM entity_aliases WHERE entity_id = new.entity_id GROUP BY alias_key ORDER BY 1))
+    WHERE id = new.entity_id;
 END;
 
 CREATE TRIGGER event_words_deleted AFTER DELETE ON event_words BEGIN
@@ -429,6 +592,14 @@ CREATE TRIGGER event_words_updated AFTER UPDATE ON event_words BEGIN
     INSERT INTO events_fts (rowid, words) VALUES (new.event_id, new.words);
 END;
 
+CREATE TRIGGER events_changed_in_graph AFTER UPDATE OF payload_json ON events
+    WHEN old.payload_json <> new.payload_json BEGIN
+    DELETE FROM entity_aliases WHERE item = 'e' || old.id;
+    DELETE FROM relation_evidence WHERE item = 'e' || old.id;
+    DELETE FROM mentions WHERE item = 'e' || old.id;
+    INSERT OR IGNORE INTO graph_queue VALUES ('e' || old.id);
+END;
+
 CREATE TRIGGER events_deleted AFTER DELETE ON events BEGIN
     DELETE FROM event_words WHERE event_id = old.id;
     DELETE FROM event_facets WHERE event_id = old.id;
@@ -437,9 +608,29 @@ CREATE TRIGGER events_deleted AFTER DELETE ON events BEGIN
     DELETE FROM provenance_edges WHERE (src_kind = 'event' AND src_id = old.id) OR (dst_kind = 'event' AND dst_id = old.id);
 END;
 
+CREATE TRIGGER events_left_graph AFTER DELETE ON events BEGIN
+    DELETE FROM entity_aliases WHERE item = 'e' || old.id;
+    DELETE FROM relation_evidence WHERE item = 'e' || old.id;
+    DELETE FROM mentions WHERE item = 'e' || old.id;
+    DELETE FROM graph_queue WHERE item = 'e' || old.id;
+END;
+
 CREATE TRIGGER events_rewritten AFTER UPDATE OF payload_json ON events WHEN old.payload_json <> new.payload_json BEGIN
     DELETE FROM event_words WHERE event_id = new.id;
     DELETE FROM event_facets WHERE event_id = new.id;
+END;
+
+CREATE TRIGGER facts_came_to_graph AFTER INSERT ON facts BEGIN
+    INSERT OR IGNORE INTO graph_queue VALUES ('m' || new.id);
+END;
+
+CREATE TRIGGER facts_changed_in_graph AFTER UPDATE OF id, text ON facts
+    WHEN old.id <> new.id OR old.text <> new.text BEGIN
+    DELETE FROM entity_aliases WHERE item = 'm' || old.id;
+    DELETE FROM relation_evidence WHERE item = 'm' || old.id;
+    DELETE FROM mentions WHERE item = 'm' || old.id;
+    DELETE FROM graph_queue WHERE item = 'm' || old.id;
+    INSERT OR IGNORE INTO graph_queue VALUES ('m' || new.id);
 END;
 
 CREATE TRIGGER facts_deleted AFTER DELETE ON facts BEGIN
@@ -453,6 +644,18 @@ END;
 CREATE TRIGGER facts_inserted AFTER INSERT ON facts BEGIN
     INSERT INTO facts_fts (rowid, text, words) VALUES (new.id, new.text, new.words);
     INSERT INTO facts_trigrams (rowid, text) VALUES (new.id, new.text);
+END;
+
+CREATE TRIGGER facts_judged_in_graph AFTER UPDATE OF status, valid_from, valid_to ON facts
+    WHEN old.status <> new.status OR old.valid_from IS NOT new.valid_from OR old.valid_to IS NOT new.valid_to BEGIN
+    INSERT OR IGNORE INTO graph_queue VALUES ('m' || new.id);
+END;
+
+CREATE TRIGGER facts_left_graph AFTER DELETE ON facts BEGIN
+    DELETE FROM entity_aliases WHERE item = 'm' || old.id;
+    DELETE FROM relation_evidence WHERE item = 'm' || old.id;
+    DELETE FROM mentions WHERE item = 'm' || old.id;
+    DELETE FROM graph_queue WHERE item = 'm' || old.id;
 END;
 
 CREATE TRIGGER facts_left_pods AFTER DELETE ON facts BEGIN
@@ -482,6 +685,26 @@ SELECT id, ts, updated_ts, category AS type, text, tags, project, importance, co
 
 CREATE VIEW memory_links AS SELECT from_id, to_id, relation, ts FROM fact_links;
 
+CREATE TRIGGER mentions_deleted AFTER DELETE ON mentions BEGIN
+    UPDATE entities SET mention_count = mention_count - old.count WHERE id = old.entity_id;
+    UPDATE entities SET description = '', described_by = NULL WHERE id = old.named AND described_by = old.item;
+    INSERT OR IGNORE INTO graph_queue SELECT 'x' || old.named
+        WHERE EXISTS (SELECT 1 FROM mentions m WHERE m.entity_id = old.named)
+        AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.named = old.named);
+    DELETE FROM entities WHERE id = old.named
+        AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.named = old.named)
+        AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.entity_id = old.named);
+END;
+
+CREATE TRIGGER mentions_inserted AFTER INSERT ON mentions BEGIN
+    UPDATE entities SET mention_count = mention_count + new.count WHERE id = new.entity_id;
+END;
+
+CREATE TRIGGER mentions_updated AFTER UPDATE OF entity_id, count ON mentions BEGIN
+    UPDATE entities SET mention_count = mention_count - old.count WHERE id = old.entity_id;
+    UPDATE entities SET mention_count = mention_count + new.count WHERE id = new.entity_id;
+END;
+
 CREATE TRIGGER note_files_deleted AFTER DELETE ON note_files BEGIN
     DELETE FROM notes WHERE file_id = old.id;
 END;
@@ -501,6 +724,34 @@ END;
 
 CREATE TRIGGER pods_deleted AFTER DELETE ON pods BEGIN
     DELETE FROM pod_members WHERE pod_id = old.id;
+END;
+
+CREATE TRIGGER evidence_counted AFTER UPDATE OF count ON relation_evidence BEGIN
+    UPDATE relations SET mention_count = mention_count - old.count + new.count WHERE id = new.relation_id;
+END;
+
+CREATE TRIGGER evidence_deleted AFTER DELETE ON relation_evidence BEGIN
+    INSERT OR IGNORE INTO graph_queue SELECT 'x' || old.src_named FROM relations r
+        WHERE r.id = old.relation_id AND r.type = 'RENAMED_TO'
+        UNION ALL SELECT 'x' || old.dst_named FROM relations r WHERE r.id = old.relation_id AND r.type = 'RENAMED_TO';
+    DELETE FROM relations WHERE id = old.relation_id
+        AND NOT EXISTS (SELECT 1 FROM relation_evidence e WHERE e.relation_id = old.relation_id);
+    UPDATE relations SET mention_count = mention_count - old.count WHERE id = old.relation_id;
+    UPDATE OR IGNORE relations
+        SET valid_from = (SELECT min(e.ts) FROM relation_evidence e WHERE e.relation_id = old.relation_id)
+        WHERE id = old.relation_id AND valid_from = old.ts;
+    UPDATE relations
+        SET valid_to = (SELECT max(e.until_ts) FROM relation_evidence e WHERE e.relation_id = old.relation_id)
+        WHERE id = old.relation_id AND old.until_ts IS valid_to AND NOT EXISTS (
+            SELECT 1 FROM relation_evidence e WHERE e.relation_id = old.relation_id AND e.until_ts IS NULL);
+END;
+
+CREATE TRIGGER evidence_inserted AFTER INSERT ON relation_evidence BEGIN
+    UPDATE relations SET mention_count = mention_count + new.count WHERE id = new.relation_id;
+END;
+
+CREATE TRIGGER relations_deleted AFTER DELETE ON relations BEGIN
+    DELETE FROM relation_evidence WHERE relation_id = old.id;
 END;
 
 CREATE TRIGGER summaries_deleted AFTER DELETE ON summaries BEGIN

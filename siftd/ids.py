@@ -1,6 +1,7 @@
 """The ids by which things are cited: `e12` an event, `s7` a summary, `m3` a memory of this project, `g3` one for every
 project, `d4` a document that was read in. They are read with or without `#`, in any case, and written without.
 
+    x3                           an entity of the graph
     d4:12                        a line of a document, as it was when it was read in last
     n:decisions.md:14            an entry of the notes: the file, and the line in it that the entry begins in or holds
     n:archive/2026-11.md:3
@@ -19,10 +20,12 @@ from siftd.errors import RequestInvalid
 
 EVENT, SUMMARY, MEMORY, GLOBAL_MEMORY = KINDS = ("e", "s", "m", "g")
 DOCUMENT = "d"
+ENTITY = "x"
 NOTE = "n"
 HINT = "ids look like e12 (an event), s7 (a summary), m3 or g3 (a memory), d4:12 (a document), n:todo.md:9 (a note)"
 _ID = re.compile(r"#?([esmg]?)([0-9]{1,18})", re.IGNORECASE)
 _DOCUMENT = re.compile(r"#?d([0-9]{1,18})(?::([0-9]{1,9}))?", re.IGNORECASE)
+_ENTITY = re.compile(r"#?x([0-9]{1,18})", re.IGNORECASE)
 _PROJECT = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
 _NOTE_FILE = r"(?:(?:state|decisions|mistakes|todo)\.md|archive/[0-9]{4}-[0-9]{2}\.md)"
 _PROJECT_NAME = re.compile(_PROJECT)
@@ -76,6 +79,12 @@ def parse_document(text: str) -> Document | None:
 def cite_document(number: int, line: int | None = None) -> str:
     """Return how a document is cited, or a line of it."""
     return f"{DOCUMENT}{number}" if line is None else f"{DOCUMENT}{number}:{line}"
+
+
+def parse_entity(text: str) -> int | None:
+    """Return the number of an entity of the graph, `x3`; None for any other text. Texts are not searched for them."""
+    match = _ENTITY.fullmatch(text.strip())
+    return None if match is None else int(match[1])
 
 
 def parse_note(text: str) -> Note | None:

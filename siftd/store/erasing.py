@@ -90,6 +90,10 @@ TEXT_TABLES = {
     "notes": "with any sweep: made again of their files",
     "notes_fts": "with `notes`, and merged",
     "chunks_fts": "with `chunks`, and merged",
+    "entities": "with the last item that names one, by trigger",
+    "entity_aliases": "with the item that says so, by trigger",
+    "relations": "with the last item that says so, by trigger",
+    "entities_fts": "with `entities`, and merged",
     "events_fts": "with `event_words`, and merged",
     "summaries_fts": "with `summaries`, and merged",
     "summaries_trigrams": "with `summaries`, and merged",
@@ -116,6 +120,11 @@ TEXTLESS_TABLES = {
     "vector_changes": "ids",
     "migrations": "names of our files",
     "note_files": "names of projects and of our files, times",
+    "mentions": "ids",
+    "relation_evidence": "ids, times, and names of ours",
+    "entity_merges": "keyed hashes",
+    "graph_queue": "ids",
+    "graph_documents": "keyed hashes",
 }
 """The other tables, and what they hold."""
 

@@ -24,6 +24,7 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
                                               (label; branchesFrom: where it follows up on another one too)
     summary {"event": 12, "uid", "eventTs", "text", "model", …}  an imported summary of this event
     outcome {"event": 12, "uid", "outcome": "failed", "exit": 1, "eventTs"}  how a call ended (`siftd.store.outcomes`)
+    entity_merge, entity_unmerge              two entities of the graph count as one (`siftd.store.graph_merges`)
     scrub   {}                                today's rules over all that is stored (`siftd.store.scrubbing`)
     injection  {"event": 12 | "memory": 31, "session", "hook", "ts", "after", …}  imported: what an agent was given
     supersede  {"newer": [12, "…"], "older": [9, "…"], …}  imported: events, and the hashes of their summaries' texts
@@ -44,6 +45,7 @@ from siftd.store import (
     fact_changes,
     fact_verdicts,
     facts,
+    graph_merges,
     outcomes,
     pods,
     resummary_queue,
@@ -116,6 +118,8 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "injection": exchange.insert_injection,
     "forget": bury,
     "scrub": _scrub,
+    "entity_merge": graph_merges.apply_merge,
+    "entity_unmerge": graph_merges.apply_unmerge,
     "scoring": scoring.apply,
     "spend": _spend,
     "outcome": outcomes.correct,

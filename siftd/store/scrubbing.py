@@ -38,11 +38,12 @@ _OURS = frozenset(
     "status input_hash uid frame_uid outcome last_error native_key input_key words prompt_hash model embedder "
     "said_by owner_kind kind key detail relation edge src_kind dst_kind type name sha256 hook "
     "category status origin what who scope waits_for "
-    "piece".split()
+    "piece way src_mark dst_mark item content_hash".split()
 )
 """Columns of text that hold nobody's words, or what is derived and goes. All others are scrubbed, in new tables too."""
 _TABLES = """
-SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('events', 'summary_cache', 'notes', 'note_files')
+SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN
+    ('events', 'summary_cache', 'notes', 'note_files', 'entities', 'relations')
 AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE 'CREATE VIRTUAL%' AND sql NOT LIKE '%WITHOUT ROWID%' ORDER BY name
 """
 _WITHOUT_ROWID = {

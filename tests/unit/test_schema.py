@@ -231,3 +231,16 @@ def test_a_memory_of_before_is_a_fact_that_was_kept_with_its_id_its_links_and_it
             None,
         )
         assert connection.execute("SELECT count(*) FROM embeddings").fetchone() == (0,)
+
+
+def test_the_graph_reads_what_was_there_before_it() -> None:
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("PRAGMA foreign_keys = ON")
+        migrate(connection, 1, known_migrations()[:10])
+        connection.executescript(
+            "INSERT INTO facts (id, ts, updated_ts, text, uid) VALUES (3, 1, 1, 'Okapis eat hay.', 'a');"
+            "INSERT INTO documents (id, path, type, title, content_hash, ingested_ts) VALUES"
+            " (7, 'a.md', 'markdown', 'Okapis', 'h', 1);"
+        )
+        migrate(connection, 2)
+        assert connection.execute("SELECT item FROM graph_queue ORDER BY 1").fetchall() == [("d7",), ("m3",)]

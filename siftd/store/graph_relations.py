@@ -1,0 +1,148 @@
+"""Relations as the sum of their evidence: since when they hold, until when, and by what they are known.
+
+A relation holds while one piece of evidence does. What holds again after it had ended is a row of its own, so that
+`valid_from <= t AND (valid_to IS NULL OR valid_to > t)` is what held at a time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+from siftd.graph.model import Way
+from siftd.store.graph_names import canonical
+
+_OPEN = "SELECT id FROM relations WHERE src = ? AND dst = ? AND type = ? AND valid_to IS NULL ORDER BY id LIMIT 1"
+_AROUND = """
+SELECT id FROM relations WHERE src = ?1 AND dst = ?2 AND type = ?3
+AND (valid_from = ?4 OR (valid_from <= ?5 AND (valid_to IS NULL OR valid_to > ?4))) ORDER BY valid_from LIMIT 1
+"""
+_INSERT = """
+INSERT INTO relations (src, dst, type, source, valid_from, valid_to) VALUES (?, ?, ?, ?, ?, ?) RETURNING id
+"""
+_WIDEN = """
+UPDATE OR IGNORE relations SET valid_from = min(valid_from, ?2),
+    valid_to = CASE WHEN valid_to IS NULL OR ?3 IS NULL THEN NULL ELSE max(valid_to, ?3) END
+WHERE id = ?1 AND (valid_from > ?2 OR valid_to IS NOT CASE
+    WHEN valid_to IS NULL OR ?3 IS NULL THEN NULL ELSE max(valid_to, ?3) END)
+"""
+_PUT = """
+INSERT INTO relation_evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+    line = excluded.line, count = excluded.count, until_ts = excluded.until_ts, way = excluded.way
+"""
+_MOVE = """
+UPDATE relation_evidence SET line = ?6, count = ?7 WHERE relation_id = ?1 AND item = ?2 AND src_named = ?3
+AND dst_named = ?4 AND ts = ?5 AND (line IS NOT ?6 OR count <> ?7)
+"""
+_OF_ITEM = """
+SELECT e.relation_id, e.src_named, e.dst_named, r.type, e.line, e.count, e.ts, e.until_ts, e.way
+FROM relation_evidence e JOIN relations r ON r.id = e.relation_id WHERE e.item = ?
+"""
+_OF_NAME = """
+SELECT e.relation_id, e.item, e.src_named, e.dst_named, e.line, e.count, e.ts, e.until_ts, e.way, r.type, r.src, r.dst
+FROM relation_evidence e JOIN relations r ON r.id = e.relation_id WHERE e.src_named = ?1 OR e.dst_named = ?1
+"""
+_DELETE = """
+DELETE FROM relation_evidence WHERE relation_id = ? AND item = ? AND src_named = ? AND dst_named = ? AND ts = ?
+"""
+_CLOSE = """
+UPDATE relation_evidence SET until_ts = max(ts, ?5)
+WHERE relation_id = ?1 AND item = ?2 AND src_named = ?3 AND dst_named = ?4 AND until_ts IS NULL
+"""
+_END_OF_SPAN = """
+UPDATE relations SET valid_to = (SELECT max(e.until_ts) FROM relation_evidence e WHERE e.relation_id = relations.id)
+WHERE id = ? AND valid_to IS NULL AND NOT EXISTS (
+    SELECT 1 FROM relation_evidence e WHERE e.relation_id = relations.id AND e.until_ts IS NULL)
+"""
+_CLOSE_ALL = """
+UPDATE relation_evidence SET until_ts = ?2 WHERE relation_id = ?1 AND until_ts IS NULL AND ts <= ?2 AND item <> ?3
+"""
+RENAMED_TO = "RENAMED_TO"
+
+
+class Evidence(NamedTuple):
+    """That an item says how two entities hang together."""
+
+    relation_id: int
+    src: int
+    dst: int
+    type: str
+    line: int | None
+    times: int
+    """How often it says so."""
+    ts: int
+    until: int | None
+    way: Way
+
+
+def of_item(connection: sqlite3.Connection, item: str) -> list[Evidence]:
+    """Return what an item says, or has said."""
+    return [Evidence(*row) for row in connection.execute(_OF_ITEM, (item,))]
+
+
+def put(connection: sqlite3.Connection, item: str, said: Evidence) -> None:
+    """Keep that an item says something: with the relation that holds at that time, or with a new one.
+
+    `said.relation_id` is not looked at.
+    """
+    src, dst = ends(connection, said.src, said.dst, said.type)
+    relation_id = _ensure(connection, src, dst, said)
+    connection.execute(
+        _PUT, (relation_id, item, said.src, said.dst, said.line, said.times, said.ts, said.until, said.way)
+    )
+    connection.execute(_WIDEN, (relation_id, said.ts, said.until))
+
+
+def drop(connection: sqlite3.Connection, item: str, said: Evidence) -> None:
+    """Let an item never have said something; a relation without evidence goes, by trigger."""
+    connection.execute(_DELETE, (said.relation_id, item, said.src, said.dst, said.ts))
+
+
+def move(connection: sqlite3.Connection, item: str, said: Evidence, line: int | None, count: int) -> None:
+    """Let an item say something elsewhere, or more often, than it did."""
+    connection.execute(_MOVE, (said.relation_id, item, said.src, said.dst, said.ts, line, count))
+
+
+def close(connection: sqlite3.Connection, item: str, said: Evidence, ts: int) -> None:
+    """Let an item say something no longer: it stays as history."""
+    connection.execute(_CLOSE, (said.relation_id, item, said.src, said.dst, ts))
+    connection.execute(_END_OF_SPAN, (said.relation_id,))
+
+
+def end(connection: sqlite3.Connection, src: int, relation: str, dst: int, *, item: str, ts: int) -> bool:
+    """Let a relation have ended, because `item` says so; return whether it held."""
+    src, dst = ends(connection, src, dst, relation)
+    rows = connection.execute(_OPEN, (src, dst, relation)).fetchall()
+    for (relation_id,) in rows:
+        connection.execute(_CLOSE_ALL, (relation_id, ts, item))
+        connection.execute(_END_OF_SPAN, (relation_id,))
+    return bool(rows)
+
+
+def reattach(connection: sqlite3.Connection, named: int) -> None:
+    """Have the evidence that names an entity count for where the entity belongs by now."""
+    for relation_id, item, src, dst, line, count, ts, until, way, kind, *counted in connection.execute(
+        _OF_NAME, (named,)
+    ).fetchall():
+        if list(ends(connection, src, dst, kind)) != counted:
+            said = Evidence(relation_id, src, dst, kind, line, count, ts, until, way)
+            put(connection, item, said)
+            drop(connection, item, said)
+
+
+def ends(connection: sqlite3.Connection, src: int, dst: int, relation: str) -> tuple[int, int]:
+    """Return between which entities a relation counts. That something was renamed stays between the two names."""
+    if relation == RENAMED_TO:
+        return src, dst
+    return canonical(connection, src), canonical(connection, dst)
+
+
+def _ensure(connection: sqlite3.Connection, src: int, dst: int, said: Evidence) -> int:
+    until = said.until
+    row = connection.execute(_OPEN, (src, dst, said.type)).fetchone() if until is None else None
+    if row is None:
+        upto = said.ts if until is None else until
+        row = connection.execute(_AROUND, (src, dst, said.type, said.ts, upto)).fetchone()
+    if row is None:
+        row = connection.execute(_INSERT, (src, dst, said.type, said.way, said.ts, until)).fetchone()
+    return int(row[0])
