@@ -437,6 +437,8 @@ CREATE INDEX events_failed ON events (ts) WHERE outcome = 'failed';
 
 CREATE INDEX events_raw ON events (session_id, id) WHERE status = 'raw';
 
+CREATE INDEX events_replaced ON events (ts, id) WHERE instr(payload_json, '[REDACTED:') > 0;
+
 CREATE INDEX events_skipped ON events (id) WHERE status = 'skipped';
 
 CREATE INDEX history_by_fact ON fact_history (fact_id, id);

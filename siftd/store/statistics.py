@@ -13,7 +13,16 @@ from siftd.store.scrubbing import count_placeholders
 from siftd.store.stored_kinds import OTHER, kind_of, list_tables, size_of_database, size_of_table
 from siftd.wire.requests.finding import Injection
 from siftd.wire.requests.living import Counts, Spend
-from siftd.wire.requests.overview import DayStatistics, PieceGiven, StatsAnswer, ToolCount, WeekGiven
+from siftd.wire.requests.overview import (
+    DayCount,
+    DayStatistics,
+    PieceGiven,
+    RuleCount,
+    StatsAnswer,
+    StatsPart,
+    ToolCount,
+    WeekGiven,
+)
 
 DAYS_MAX = 3_660
 INJECTIONS_MAX = 2_000
@@ -21,6 +30,8 @@ INJECTIONS_MAX = 2_000
 INJECTIONS_AT_ONCE = 50
 EVENTS_AT_ONCE = 1_000
 """That are looked at in one piece of the work: some 10 ms. Searches wait meanwhile."""
+REPLACED_AT_ONCE = 250
+"""Of those with a placeholder, which are read whole."""
 TOOLS_MAX = 8
 OFFENDERS_MAX = 10
 RULES_MAX = 50
@@ -42,13 +53,11 @@ WHERE +ts BETWEEN ? AND ? GROUP BY 1, 2
 _TOOLS = "SELECT tool, count(*) FROM events WHERE ts >= ? AND ts < ? GROUP BY tool"
 _BY_MINUTE = "SELECT (ts - ?1) / 60000, count(*) FROM events WHERE ts >= ?1 AND ts < ?2 GROUP BY 1"
 _BEFORE = "SELECT count(*) FROM events WHERE ts < ?"
-_PIECE_END = """
-SELECT ts, id FROM events WHERE (ts, id) > (?1, ?2) AND ts <= ?3 ORDER BY ts, id LIMIT 1 OFFSET ?4
+REPLACED = """
+SELECT ts, id, payload_json FROM events
+WHERE (ts, id) > (?1, ?2) AND ts <= ?3 AND instr(payload_json, '[REDACTED:') > 0 ORDER BY ts, id LIMIT ?4
 """
-_REPLACED = """
-SELECT ts, payload_json FROM events
-WHERE (ts, id) > (?1, ?2) AND (ts, id) <= (?3, ?4) AND instr(payload_json, '[REDACTED:')
-"""
+"""By the index of these alone, `events_replaced`, which is of the same words."""
 _SPENT = """
 SELECT backend, sum(tokens) AS tokens, max(is_remote) AS is_remote FROM token_spend
 WHERE day >= ? AND day <= ? GROUP BY backend ORDER BY 2 DESC, 1
@@ -59,13 +68,21 @@ _NO_COUNTS: Counts = {
 }  # fmt: skip
 
 
+_Step = Callable[[sqlite3.Connection], bool]
+
+
 class Statistics:
     """The figures of some days, read a piece at a time, so that a reading thread can do something else meanwhile."""
 
     def __init__(
-        self, days: int, now_ms: int, everywhere: Callable[[], sqlite3.Connection | None] = lambda: None
+        self,
+        days: int,
+        now_ms: int,
+        everywhere: Callable[[], sqlite3.Connection | None] = lambda: None,
+        part: StatsPart | None = None,
     ) -> None:
-        """`everywhere` opens the store of the memories for every project, which some pieces are of."""
+        """`everywhere` opens the store of the memories for every project, which some pieces are of. With a `part` the
+        others stay empty, and cost nothing."""
         self._number = max(1, min(days, DAYS_MAX))
         self._now_ms = now_ms
         self._everywhere = everywhere
@@ -74,7 +91,7 @@ class Statistics:
         self._days_left = self._number
         self._days: dict[str, DayStatistics] = {}
         self._tools: Counter[str] = Counter()
-        self._rules: Counter[str] = Counter()
+        self._rules: Counter[tuple[str, str]] = Counter()
         self._given: list[Injection] = []
         self._spent: list[Spend] = []
         self._counts: Counts | None = None
@@ -82,10 +99,14 @@ class Statistics:
         self._tables: list[str] | None = None
         self._stored: Counter[str] = Counter()
         self._looked_at = (0, 0)
-        self._steps: list[Callable[[sqlite3.Connection], bool]] = [
-            self._read_span, self._read_days, self._read_totals, self._read_replaced,
-            self._read_given, self._read_rest, self._read_stored,
-        ]  # fmt: skip
+        of_parts: dict[StatsPart, list[_Step]] = {
+            "captured": [self._read_days, self._read_totals],
+            "replaced": [self._read_replaced],
+            "given": [self._read_given],
+            "stored": [self._read_stored],
+        }
+        chosen = [step for name, steps in of_parts.items() if part in (None, name) for step in steps]
+        self._steps: list[_Step] = [self._read_span, self._read_rest, *chosen]
 
     def read_on(self, connection: sqlite3.Connection) -> bool:
         """Read the next piece; return whether there is more to read."""
@@ -117,7 +138,7 @@ class Statistics:
             "offenders": list_offenders(self._given),
             "storage": [{"kind": kind, "bytes": size} for kind, size in self._stored.most_common()],
             "redactions": self._redactions,
-            "replaced": [{"rule": rule, "replaced": number} for rule, number in self._rules.most_common(RULES_MAX)],
+            "replaced": _by_rule(self._rules),
             "spent": self._spent,
             "drain": {"raw": counts["raw"], "summarized": counts["summarized"], "skipped": counts["skipped"]},
         }
@@ -157,15 +178,15 @@ class Statistics:
 
     def _read_replaced(self, connection: sqlite3.Connection) -> bool:
         """Count the placeholders in the next events, as the counters of `mem info` were counted."""
-        after, until = self._looked_at, self._span[1]
-        found = connection.execute(_PIECE_END, (*after, until, EVENTS_AT_ONCE - 1)).fetchone()
-        end = (until + 1, 0) if found is None else (int(found[0]), int(found[1]))
-        for ts, payload in connection.execute(_REPLACED, (*after, *end)):
-            rules = count_placeholders(payload)
-            self._rules.update(rules)
-            self._day(_day_of(ts))["replaced"] += rules.total()
-        self._looked_at = end
-        return found is not None
+        number = 0
+        asked = (*self._looked_at, self._span[1], REPLACED_AT_ONCE)
+        for ts, event_id, payload in connection.execute(REPLACED, asked):
+            number += 1
+            day, rules = _day_of(ts), count_placeholders(payload)
+            self._rules.update({(rule, day): count for rule, count in rules.items()})
+            self._day(day)["replaced"] += rules.total()
+            self._looked_at = ts, event_id
+        return number == REPLACED_AT_ONCE
 
     def _read_given(self, connection: sqlite3.Connection) -> bool:
         before = self._given[-1]["id"] if self._given else None
@@ -252,6 +273,16 @@ def _most_used(tools: Counter[str]) -> list[ToolCount]:
         counts[names.setdefault(tool.lower(), tool)] += number
     listed = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     return [{"tool": tool, "events": number} for tool, number in listed[:TOOLS_MAX]]
+
+
+def _by_rule(counts: Counter[tuple[str, str]]) -> list[RuleCount]:
+    """Return the rules that replaced most, and on which days."""
+    totals: Counter[str] = Counter()
+    days: defaultdict[str, list[DayCount]] = defaultdict(list)
+    for (rule, day), number in sorted(counts.items()):
+        totals[rule] += number
+        days[rule].append({"day": day, "replaced": number})
+    return [{"rule": rule, "replaced": number, "days": days[rule]} for rule, number in totals.most_common(RULES_MAX)]
 
 
 def _grouped(given: Iterable[Injection], name_of: Callable[[Injection], str]) -> dict[str, list[Injection]]:

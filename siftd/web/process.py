@@ -24,6 +24,7 @@ from siftd.errors import DaemonAlreadyRunning, PortTaken
 from siftd.web.application import make_application
 from siftd.web.confirmation import Confirmations
 from siftd.web.credentials import Credentials
+from siftd.web.examining import Examinations
 from siftd.web.idleness import Idleness
 from siftd.web.jobs import Jobs
 from siftd.web.limits import CONNECTIONS_MAX, Limits
@@ -60,7 +61,9 @@ def serve(home: Home, environ: Mapping[str, str], port: int, on_ready: Callable[
         credentials = Credentials(time.monotonic)
         idleness = Idleness(time.monotonic, IDLE_SECONDS)
         projects = Projects(home, environ)
-        state = State(projects, credentials, Confirmations(time.monotonic), Jobs(), Feeds(projects))
+        state = State(
+            projects, credentials, Confirmations(time.monotonic), Jobs(), Examinations(home, environ), Feeds(projects)
+        )
         limits = Limits(time.monotonic)
         shell = Shell(credentials, limits, lambda: Path(home.web_login).unlink(missing_ok=True))
         application = make_application(state, shell, limits, taken)

@@ -48,12 +48,18 @@ class Projects:
         """Return the way to a workspace's daemon. Raises HttpRefused for one that is not there."""
         if key == GLOBAL:
             return WorkspaceClient(self.home, global_workspace(self.home), self.environ)
+        return WorkspaceClient(self.home, Workspace(self.folder(key), key), self.environ)
+
+    def folder(self, key: str) -> str:
+        """Return what `mem --workspace` takes for a workspace. Raises HttpRefused for one that is not there."""
+        if key == GLOBAL:
+            return GLOBAL
         root = self._roots.get(key) or self._find_root(key)
         if not Path(root).is_dir():
             raise HttpRefused(
                 410, "workspace_gone", "the folder of this workspace is gone", hint=f"`mem workspaces adopt {key}`"
             )
-        return WorkspaceClient(self.home, Workspace(root, key), self.environ)
+        return root
 
     def ask(
         self,

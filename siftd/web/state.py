@@ -1,4 +1,4 @@
-"""What the routes share: the workspaces, the login, long work, what happens live."""
+"""What the routes share: the workspaces, the login, long work, what `mem doctor` finds, what happens live."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from siftd.web.confirmation import Confirmations
 from siftd.web.credentials import Credentials
+from siftd.web.examining import Examinations
 from siftd.web.jobs import Jobs
 from siftd.web.live import Feeds
 from siftd.web.projects import Projects
@@ -19,4 +20,5 @@ class State:
     credentials: Credentials
     confirmations: Confirmations
     jobs: Jobs
+    examinations: Examinations
     feeds: Feeds

@@ -12,7 +12,7 @@ import msgspec
 
 from siftd.facts.model import Category
 from siftd.filters import Moment
-from siftd.wire.requests import FactStoryAnswer, Injection
+from siftd.wire.requests import FactStoryAnswer, Injection, StatsPart
 
 encode = msgspec.json.Encoder().encode
 
@@ -149,6 +149,24 @@ class StatsQuery(Given, frozen=True, kw_only=True):
     """Figures of the last days that had any events."""
 
     days: Annotated[int, msgspec.Meta(ge=1, le=3660)] = 30
+    part: StatsPart | None = None
+    """What alone is wanted: the rest is empty, and sooner."""
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is to say about one link of the chain from a tool call to a search, and what to do."""
+
+    link: str
+    state: Literal["ok", "note", "problem"]
+    message: str
+    remedy: str | None
+
+
+class DoctorAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """As `mem doctor --json`, in the order in which a tool call passes the links; `ok`: none is a problem."""
+
+    ok: bool
+    checks: list[Check]
 
 
 class GraphQuery(Given, frozen=True, kw_only=True):

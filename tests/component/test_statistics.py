@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import pytest_asyncio
 from opened_memory import DAY, NOW, Memory, opened
 
 from siftd.store import statistics
+from siftd.wire import requests
 
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 GIVEN = """
@@ -57,15 +58,48 @@ async def test_each_day_has_what_is_stored_of_it(memory: Memory) -> None:
 
 async def test_replacements_are_counted_by_rule_and_by_day(memory: Memory) -> None:
     answer = await memory.ask("stats", days=30)
+    counted: Counter[tuple[str, str]] = Counter()
+    for day, payload in await memory.rows(f"SELECT {ON}, payload_json FROM events WHERE ts >= ?", answer["since"]):
+        counted.update((rule, day) for rule in re.findall(r"\[REDACTED:([a-z0-9-]+)", payload))
+    assert {
+        (rule["rule"], day["day"]): day["replaced"] for rule in answer["replaced"] for day in rule["days"]
+    } == counted
     rules: Counter[str] = Counter()
     days: Counter[str] = Counter()
-    for day, payload in await memory.rows(f"SELECT {ON}, payload_json FROM events WHERE ts >= ?", answer["since"]):
-        found = re.findall(r"\[REDACTED:([a-z0-9-]+)", payload)
-        rules.update(found)
-        days[day] += len(found)
+    for (rule, day), number in counted.items():
+        rules[rule] += number
+        days[day] += number
     assert {each["rule"]: each["replaced"] for each in answer["replaced"]} == dict(rules)
-    assert {each["day"]: each["replaced"] for each in answer["days"] if each["replaced"]} == dict(+days)
+    assert {each["day"]: each["replaced"] for each in answer["days"] if each["replaced"]} == dict(days)
     assert len(rules) > 1
+
+
+async def test_replacements_are_all_counted_however_many_are_read_at_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = (await memory.ask("stats", days=30))["replaced"]
+    monkeypatch.setattr(statistics, "REPLACED_AT_ONCE", 3)
+    assert (await memory.ask("stats", days=30))["replaced"] == at_once
+
+
+async def test_no_event_without_a_placeholder_is_read_to_count_them(memory: Memory) -> None:
+    plan = await memory.rows(f"EXPLAIN QUERY PLAN {statistics.REPLACED}", 0, 0, NOW, 10)
+    assert "events_replaced" in str(plan)
+
+
+@pytest.mark.parametrize("part", get_args(requests.StatsPart))
+async def test_a_part_asked_for_alone_is_as_in_the_whole_and_the_others_are_empty(memory: Memory, part: str) -> None:
+    whole, alone = await memory.ask("stats", days=30), await memory.ask("stats", days=30, part=part)
+    shown = {
+        "captured": lambda answer: (answer["tools"], answer["eventsBefore"]),
+        "replaced": lambda answer: answer["replaced"],
+        "given": lambda answer: (answer["injections"], answer["weeks"], answer["offenders"]),
+        "stored": lambda answer: [each["kind"] for each in answer["storage"]],
+    }
+    assert shown[part](alone) == shown[part](whole)
+    nothing = statistics.Statistics(30, NOW).answer()
+    for other in set(shown) - {part}:
+        assert shown[other](alone) == shown[other](nothing)
 
 
 async def test_what_was_given_is_told_by_week_with_what_was_then_touched(memory: Memory) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from daemons import Place, wait_until
+from terminals import MEM
 from web_page import Page, serving
 
 POSTGRES = "The job queue runs on Postgres LISTEN/NOTIFY"
@@ -210,3 +213,39 @@ def test_memories_for_every_project_are_a_project_of_their_own(page: Page) -> No
     assert shared == f"g{cited[1:]}"
     assert page.get(f"/items/{shared}")["item"]["text"] == "Prefer small commits"
     assert page.get(f"/graph/{shared}")["nodes"][0]["text"] == "Prefer small commits"
+
+
+def test_the_doctor_says_what_it_says_in_a_terminal(page: Page) -> None:
+    command = [MEM, "doctor", "--json", "--workspace", str(page.place.folder)]
+    said = json.loads(subprocess.run(command, env=page.place.env, capture_output=True, check=False).stdout)
+    links = [(check["link"], check["state"]) for check in said["checks"] if check["link"] != "path"]
+    found = page.get("/doctor")
+    assert [(check["link"], check["state"]) for check in found["checks"] if check["link"] != "path"] == links
+    assert found["ok"] == said["ok"]
+    assert {"daemon", "database"} <= {link for link, _ in links}
+
+
+def test_the_doctor_of_a_daemon_that_does_not_run_says_so_and_starts_none() -> None:
+    place = Place()
+    try:
+        place.start()
+        place.capture()
+        with serving(place) as served:
+            place.stop(hold=True)
+            checks = served.get("/doctor")["checks"]
+            assert [(each["message"], bool(each["remedy"])) for each in checks if each["link"] == "daemon"] == [
+                ("no daemon runs", True)
+            ]
+            assert place.pid() is None
+    finally:
+        place.end()
+
+
+def test_the_doctor_of_what_is_kept_for_every_project_looks_at_that(page: Page) -> None:
+    assert page.ask("GET", "/api/projects/_global/doctor").json["checks"] != []
+
+
+def test_figures_of_one_part_leave_the_others_out(page: Page) -> None:
+    assert page.get("/stats?part=stored")["storage"] != []
+    assert page.get("/stats?part=given")["storage"] == []
+    assert page.ask("GET", f"/api/projects/{page.key}/stats?part=everything").status == 400

@@ -17,6 +17,7 @@ from web_page import Page, serving
 from siftd.web.application import list_routes
 from siftd.web.confirmation import Confirmations
 from siftd.web.credentials import Credentials
+from siftd.web.examining import Examinations
 from siftd.web.guard import HEADERS, is_open
 from siftd.web.jobs import Jobs
 from siftd.web.limits import BODY_BYTES_MAX, Limits
@@ -31,8 +32,9 @@ from siftd.workspace.paths import Home
 def every_route() -> list[tuple[str, str]]:
     """Return each method with its path, as the process serves them."""
     credentials = Credentials(time.monotonic)
-    projects = Projects(Home("/nowhere"), {})
-    state = State(projects, credentials, Confirmations(time.monotonic), Jobs(), Feeds(projects))
+    home = Home("/nowhere")
+    projects = Projects(home, {})
+    state = State(projects, credentials, Confirmations(time.monotonic), Jobs(), Examinations(home, {}), Feeds(projects))
     found: list[tuple[str, str]] = []
     for route in list_routes(
         state, Shell(credentials, Limits(time.monotonic), lambda: None), McpEndpoint(projects, [])

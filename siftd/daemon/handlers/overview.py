@@ -30,11 +30,13 @@ class Overview:
     @answers(requests.Stats)
     async def stats(self, request: requests.Stats) -> requests.StatsAnswer:
         """Read it a piece at a time: searches go on between them."""
-        figures = statistics.Statistics(request.days, self._clock.now_ms(), self._store.everywhere.connection)
+        everywhere = self._store.everywhere.connection
+        figures = statistics.Statistics(request.days, self._clock.now_ms(), everywhere, request.part)
         while await self._store.read(figures.read_on):
             pass
         answer = figures.answer()
-        answer["storage"] += await asyncio.to_thread(list_files, self._paths)
+        if request.part in (None, "stored"):
+            answer["storage"] += await asyncio.to_thread(list_files, self._paths)
         return answer
 
     @answers(requests.Edges)

@@ -6,7 +6,7 @@ from typing import Any
 
 from siftd import ids
 from siftd.web.routing import Call
-from siftd.web.types import HealthAnswer, ItemAnswer, ProjectsAnswer, SearchQuery, WhyAnswer
+from siftd.web.types import DoctorAnswer, HealthAnswer, ItemAnswer, ProjectsAnswer, SearchQuery, WhyAnswer
 from siftd.wire.asking import (
     Edges,
     FactStory,
@@ -49,6 +49,10 @@ def health(_: Call) -> HealthAnswer:
 
 def projects(call: Call) -> ProjectsAnswer:
     return call.state.projects.list()
+
+
+def doctor(call: Call) -> DoctorAnswer:
+    return call.state.examinations.of(call.state.projects.folder(call.path["project"]))
 
 
 def search(call: Call) -> SearchAnswer:
@@ -130,7 +134,7 @@ def why(call: Call) -> WhyAnswer:
 
 
 def stats(call: Call) -> StatsAnswer:
-    return call.state.projects.ask(call.path["project"], Stats(days=call.query.days))
+    return call.state.projects.ask(call.path["project"], Stats(days=call.query.days, part=call.query.part))
 
 
 def graph(call: Call) -> EdgesAnswer:

@@ -47,6 +47,7 @@ const id = encodeURIComponent;
 
 export const projects = () => get("/api/projects");
 export const info = (project, signal) => get(of(project, "info"), {}, signal);
+export const doctor = (project, signal) => get(of(project, "doctor"), {}, signal);
 export const search = (project, query, signal) => get(of(project, "memory/search"), { ...query, explain: "true" }, signal);
 export const sessions = (project, query, signal) => get(of(project, "sessions"), query, signal);
 export const timeline = (project, query, signal) => get(of(project, "timeline"), query, signal);
@@ -55,7 +56,7 @@ export const memories = (project, query, signal) => get(of(project, "memories"),
 export const memoryHealth = (project, signal) => get(of(project, "memory/health"), {}, signal);
 export const injections = (project, query, signal) => get(of(project, "injections"), query, signal);
 export const why = (project, which, signal) => get(of(project, "why/" + id(which)), {}, signal);
-export const stats = (project, days, signal) => get(of(project, "stats"), { days }, signal);
+export const stats = (project, days, part, signal) => get(of(project, "stats"), { days, part }, signal);
 
 export const remember = (project, note) => send("POST", of(project, "memory"), { body: note });
 export const update = (project, which, change) => send("POST", of(project, "memory/update"), { body: { id: which, ...change } });

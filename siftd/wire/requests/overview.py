@@ -7,6 +7,9 @@ from typing import Literal, TypedDict
 from siftd.wire.requests.living import Spend
 from siftd.wire.requests.request import Request
 
+StatsPart = Literal["captured", "replaced", "given", "stored"]
+"""What is read apart: the days' events and tools; replacements; what agents were given; the room on the disk."""
+
 
 class DayStatistics(TypedDict):
     """One day on which something was captured or given, by the clock of the machine."""
@@ -33,11 +36,20 @@ class ToolCount(TypedDict):
     events: int
 
 
+class DayCount(TypedDict):
+    """How many secrets were replaced in what is stored of a day."""
+
+    day: str
+    replaced: int
+
+
 class RuleCount(TypedDict):
-    """A rule of redaction, and how many secrets it has replaced."""
+    """A rule of redaction, how many secrets it has replaced, and on which days."""
 
     rule: str
     replaced: int
+    days: list[DayCount]
+    """Those with any, the oldest first."""
 
 
 class GivenCounts(TypedDict):
@@ -117,6 +129,8 @@ class Stats(Request[StatsAnswer], frozen=True, kw_only=True):
     them, on the days up to the newest event."""
 
     days: int = 30
+    part: StatsPart | None = None
+    """All that is wanted; null: everything. What is not wanted is not read, and empty in the answer."""
 
 
 class GraphNode(TypedDict):

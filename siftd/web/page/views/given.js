@@ -13,7 +13,7 @@ const PAGE = 20;
 export function Given({ project, turn }) {
   const [said, setSaid] = useState("");
   const [changes, setChanges] = useState(0);
-  const asked = useAsked((signal) => api.stats(project, DAYS, signal), [project], `${turn} ${changes}`);
+  const asked = useAsked((signal) => api.stats(project, DAYS, "given", signal), [project], `${turn} ${changes}`);
   const nothing = html`<${Empty} title="No agent was given anything yet">
     <p>A session's start and each prompt may bring a piece of what was learnt before. It begins with the second session; <a href=${link(project, "health")}>Health</a> says whether the hooks are in place.</p>
   </${Empty}>`;

@@ -3,7 +3,6 @@
 import { html, useEffect } from "../vendor/htm-preact/htm-preact.js";
 import * as api from "../api.js";
 import { Asked, useAsked } from "../parts/asking.js";
-import { linksOf } from "../parts/links.js";
 import { Card, Coded, Figures } from "../parts/marks.js";
 import { bytes, figure, lasted, plural, text } from "../wording.js";
 
@@ -13,12 +12,15 @@ const NAMES = { ok: "well", note: "note", problem: "problem" };
 const ORDER = { problem: 0, note: 1, ok: 2 };
 
 export function Health({ project, turn }) {
+  const doctor = useAsked((signal) => api.doctor(project, signal), [project], 0);
   const info = useAsked((signal) => api.info(project, signal), [project], turn);
   useEffect(() => {
-    const timer = setInterval(() => document.hidden || info.again(), AGAIN_MS);
+    const again = () => { doctor.again(); info.again(); };
+    const timer = setInterval(() => document.hidden || again(), AGAIN_MS);
     return () => clearInterval(timer);
-  }, [info.again]);
-  return html`<${Asked} asked=${info} lines=${10}>${(data) => html`<${Links} links=${linksOf(data)} /><${Daemon} info=${data} />`}</${Asked}>`;
+  }, [doctor.again, info.again]);
+  return html`<${Asked} asked=${doctor} lines=${10}>${(data) => html`<${Links} links=${data.checks} />`}</${Asked}>
+    <${Asked} asked=${info} lines=${4}>${(data) => html`<${Daemon} info=${data} />`}</${Asked}>`;
 }
 
 function Links({ links }) {
@@ -27,9 +29,9 @@ function Links({ links }) {
   return html`<p class=${"verdict" + (problems ? " bad" : "")} role="status">${problems ? plural(problems, "problem") : "All is well"}</p>
     <ul class="checks">${sorted.map((each, n) => html`<li key=${n} class=${each.state}>
       <span class="sign" role="img" aria-label=${NAMES[each.state]}>${SIGNS[each.state]}</span>
-      <div><p><b>${each.link}</b> ${each.message}</p>${each.remedy && html`<p class="dim"><${Coded} words=${each.remedy} /></p>`}</div>
+      <div><p><b>${text(each.link)}</b> <${Coded} words=${each.message} /></p>${each.remedy && html`<p class="dim"><${Coded} words=${each.remedy} /></p>`}</div>
     </li>`)}</ul>
-    <p class="dim tally">This is what the daemon knows. <code>mem doctor</code> looks at the agents' hooks and at your shell too.</p>`;
+    <p class="dim tally">This is what <code>mem doctor</code> finds. In a terminal it looks at your shell too.</p>`;
 }
 
 function Daemon({ info }) {

@@ -5,13 +5,14 @@ import * as api from "../api.js";
 import { Asked, useAsked } from "../parts/asking.js";
 import { Days, lastDays, seriesOf } from "../parts/days.js";
 import { Bars, Card, Figures } from "../parts/marks.js";
+import { Strips } from "../parts/strips.js";
 import { figure, moment, plural, text } from "../wording.js";
 
 const DAYS = 60;
 
 export function Privacy({ project, turn }) {
   const asked = useAsked((signal) => api.info(project, signal), [project], turn);
-  const stats = useAsked((signal) => api.stats(project, DAYS, signal), [project], turn);
+  const stats = useAsked((signal) => api.stats(project, DAYS, "replaced", signal), [project], turn);
   return html`<${Asked} asked=${asked} lines=${8}>
     ${(info) => html`<${Shown} info=${info} stats=${stats} />`}
   </${Asked}>`;
@@ -27,11 +28,8 @@ function Shown({ info, stats }) {
       { name: "Left this machine", value: figure(left), note: `tokens to models elsewhere, in ${DAYS} days` },
       { name: "Not recorded", value: figure(info.captures.off ?? 0), note: "captures, as you asked" },
     ]} />
-    <${Card} title="Replaced, by rule" note="Each leaves a placeholder such as [REDACTED:email:009e]">
-      ${rules.length ? html`<${Bars} label="Replacements by rule" rows=${rules.map(([name, n]) => ({ name, value: n, shown: figure(n) }))} />` : html`<p class="dim">No secret has come by yet. Tokens, keys, passwords, the values of your .env files, emails and phone numbers are replaced when they do.</p>`}
-    </${Card}>
-    <${Card} title="Replaced, day by day" note=${`In what is stored of the last ${DAYS} days`}>
-      <${Asked} asked=${stats} lines=${5}>${(data) => html`<${Replaced} days=${data.days} />`}</${Asked}>
+    <${Card} title="Replaced, by rule and day" note=${`In what is stored of the last ${DAYS} days; each leaves a placeholder such as [REDACTED:email:009e]`}>
+      <${Asked} asked=${stats} lines=${5}>${(data) => html`<${Replaced} of=${data} ever=${rules} />`}</${Asked}>
     </${Card}>
     <${Card} title="What leaves this machine">
       ${remote.length ? html`<${Bars} label="Tokens by backend" rows=${remote.map((each) => ({ name: each.backend, value: each.tokens, shown: plural(each.tokens, "token") }))} />
@@ -47,8 +45,13 @@ function Shown({ info, stats }) {
     </${Card}>`;
 }
 
-function Replaced({ days }) {
-  const dates = useMemo(() => lastDays(DAYS), [days]);
-  const series = useMemo(() => [seriesOf(dates, days, "replaced", "replaced", "accent")], [days]);
-  return html`<${Days} days=${dates} series=${series} label="Replacements a day, in what is stored" />`;
+function Replaced({ of, ever }) {
+  const dates = useMemo(() => lastDays(DAYS), [of]);
+  const series = useMemo(() => [seriesOf(dates, of.days, "replaced", "replaced", "accent")], [of]);
+  const rows = of.replaced.map((each) => ({ name: each.rule, total: each.replaced, days: new Map(each.days.map((one) => [one.day, one.replaced])) }));
+  const before = ever.filter(([name]) => !rows.some((row) => row.name === name));
+  if (!rows.length && !before.length) return html`<p class="dim">No secret has come by yet. Tokens, keys, passwords, the values of your .env files, emails and phone numbers are replaced when they do.</p>`;
+  return html`${rows.length > 0 && html`<${Days} days=${dates} series=${series} label="Replacements a day, in what is stored" />
+      <${Strips} days=${dates} rows=${rows} things="Replacements" label="Replacements by rule and day" />`}
+    ${before.length > 0 && html`<p class="dim">Before that, or in what is forgotten by now: ${before.map(([name, n]) => `${text(name)} ${figure(n)}`).join(", ")}.</p>`}`;
 }

@@ -11,11 +11,12 @@ const DAYS = 60;
 
 export function Storage({ project, turn }) {
   const asked = useAsked((signal) => api.info(project, signal), [project], turn);
-  const stats = useAsked((signal) => api.stats(project, DAYS, signal), [project], turn);
-  return html`<${Asked} asked=${asked} lines=${8}>${(info) => html`<${Kept} info=${info} stats=${stats} />`}</${Asked}>`;
+  const captured = useAsked((signal) => api.stats(project, DAYS, "captured", signal), [project], turn);
+  const stored = useAsked((signal) => api.stats(project, DAYS, "stored", signal), [project], turn);
+  return html`<${Asked} asked=${asked} lines=${8}>${(info) => html`<${Kept} info=${info} captured=${captured} stored=${stored} />`}</${Asked}>`;
 }
 
-function Kept({ info, stats }) {
+function Kept({ info, captured, stored }) {
   const { counts, log } = info;
   const kinds = [["events", counts.events], ["summaries", counts.summaries], ["vectors", counts.embeddings], ["memories", counts.memories]];
   return html`<${Figures} of=${[
@@ -24,17 +25,19 @@ function Kept({ info, stats }) {
       { name: "Hidden behind newer ones", value: figure(counts.superseded), note: "kept, found by nobody" },
     ]} />
     <${Card} title="Captured, day by day" note=${`The last ${DAYS} days`}>
-      <${Asked} asked=${stats} lines=${5} isEmpty=${(data) => !data.days.length} empty=${html`<${Empty} title="Nothing in these days"><p>Captures appear here as your agents work.</p></${Empty}>`}>
+      <${Asked} asked=${captured} lines=${5} isEmpty=${(data) => !data.days.length} empty=${html`<${Empty} title="Nothing in these days"><p>Captures appear here as your agents work.</p></${Empty}>`}>
         ${(data) => html`<${Growth} days=${data.days} />`}
       </${Asked}>
     </${Card}>
-    <${Asked} asked=${stats} lines=${4}>${(data) => html`<${Card} title="Room on the disk" note=${bytes(data.storage.reduce((sum, each) => sum + each.bytes, 0)) + " in all"}><${Bars} label="Bytes by kind" rows=${data.storage.filter((each) => each.bytes).sort((a, b) => b.bytes - a.bytes).map((each) => ({ name: each.kind, value: each.bytes, shown: bytes(each.bytes) }))} /></${Card}>`}</${Asked}>
+    <${Asked} asked=${stored} lines=${4}>${(data) => html`<${Card} title="Room on the disk" note=${bytes(sizeOf(data.storage)) + " in all"}><${Bars} label="Bytes by kind" rows=${data.storage.filter((each) => each.bytes).sort((a, b) => b.bytes - a.bytes).map((each) => ({ name: each.kind, value: each.bytes, shown: bytes(each.bytes) }))} /></${Card}>`}</${Asked}>
     <${Card} title="What is kept"><${Bars} label="Rows by kind" rows=${kinds.map(([name, n]) => ({ name, value: n, shown: figure(n) }))} /></${Card}>
     <${Card} title="Making room">
-      ${stats.data?.eventsBefore > 0 && html`<p>${plural(stats.data.eventsBefore, "event is", "events are")} older than ${DAYS} days: <code>mem config store.keepDays ${DAYS}</code> would forget them.</p>`}
+      ${captured.data?.eventsBefore > 0 && html`<p>${plural(captured.data.eventsBefore, "event is", "events are")} older than ${DAYS} days${stored.data ? `, about ${bytes((sizeOf(stored.data.storage) * captured.data.eventsBefore) / counts.events)}` : ""}: <code>mem config store.keepDays ${DAYS}</code> would forget them.</p>`}
       <p>Nothing is removed by itself. <code>mem config store.keepDays 90</code> forgets what is older than that from then on, and <code>mem prune</code> does it at once.</p>
     </${Card}>`;
 }
+
+const sizeOf = (storage) => storage.reduce((sum, each) => sum + each.bytes, 0);
 
 function Growth({ days }) {
   const dates = useMemo(() => lastDays(DAYS), [days]);
