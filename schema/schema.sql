@@ -231,6 +231,11 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, ts INTEGER NOT NULL);
 
+CREATE TABLE muted_events (
+    event_id INTEGER PRIMARY KEY REFERENCES events (id) ON DELETE CASCADE,
+    ts INTEGER NOT NULL
+);
+
 CREATE TABLE note_files (
     id INTEGER PRIMARY KEY,
     project TEXT NOT NULL,
@@ -620,6 +625,10 @@ END;
 CREATE TRIGGER events_rewritten AFTER UPDATE OF payload_json ON events WHEN old.payload_json <> new.payload_json BEGIN
     DELETE FROM event_words WHERE event_id = new.id;
     DELETE FROM event_facets WHERE event_id = new.id;
+END;
+
+CREATE TRIGGER muted_events_deleted AFTER DELETE ON events BEGIN
+    DELETE FROM muted_events WHERE event_id = old.id;
 END;
 
 CREATE TRIGGER facts_came_to_graph AFTER INSERT ON facts BEGIN

@@ -45,6 +45,7 @@ GROUPS = {
         "pods": "from where an agent is handed facts; playbooks of your own",
         "pins": "what stands in every session, and what waits for your word to",
         "update": "change what a memory says, or link it",
+        "mute": "give a piece of what happened to no agent unasked any more",
         "undo": "bring a superseded summary back for good",
         "notes": "notes of a project, for people",
         "note": "drop a note for this project's files",

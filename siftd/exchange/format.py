@@ -6,6 +6,7 @@
     {"kind":"summary","id":7,"eventId":12,"ts":…,"model":"extractive:1","promptHash":"…","text":"…","confidence":0.7}
     {"kind":"supersede","newer":7,"older":5,"cosine":0.98,"ts":…}
     {"kind":"apart","a":12,"b":9}
+    {"kind":"muted","event":12,"ts":…}
     {"kind":"memory","id":31,"ts":…,"updatedTs":…,"type":"decision","text":"…","tags":["db"],"uid":"…",…}
     {"kind":"link","from":31,"to":30,"relation":"supersedes","ts":…}
     {"kind":"pod","id":40,"type":"playbook","externalId":"release","title":"release","ts":…}
@@ -124,6 +125,13 @@ class ApartLine(Line, tag="apart", frozen=True, kw_only=True):
     b: Number
 
 
+class MutedLine(Line, tag="muted", frozen=True, kw_only=True):
+    """A row of `muted_events`, by the file's id of the event."""
+
+    event: Number
+    ts: Moment = 0
+
+
 class MemoryLine(Line, tag="memory", frozen=True, kw_only=True):
     """A row of `facts`."""
 
@@ -233,6 +241,7 @@ AnyLine = (
     | SummaryLine
     | SupersedeLine
     | ApartLine
+    | MutedLine
     | MemoryLine
     | LinkLine
     | PodLine
@@ -249,6 +258,7 @@ COUNTED: dict[type[Line], str] = {
     SummaryLine: "summaries",
     SupersedeLine: "supersedes",
     ApartLine: "apart",
+    MutedLine: "muted",
     MemoryLine: "memories",
     LinkLine: "links",
     PodLine: "pods",

@@ -34,6 +34,7 @@ from siftd.exchange.format import (
     LinkLine,
     MemberLine,
     MemoryLine,
+    MutedLine,
     PodLine,
     SessionLine,
     SummaryLine,
@@ -44,7 +45,7 @@ from siftd.exchange.import_context import Forgotten, ImportContext, Receipt, her
 from siftd.exchange.pods import PodImporter
 from siftd.exchange.result import ImportResult
 from siftd.model import SessionChange
-from siftd.store import conversations, exchange, summaries
+from siftd.store import conversations, exchange, muted, summaries
 from siftd.summarise.contract import MAX_SUMMARY_CHARS
 
 CLIENT = "import"
@@ -127,6 +128,8 @@ class Importer:
                 return await self._take_supersede(line)
             case ApartLine():
                 return await self._take_apart(line)
+            case MutedLine():
+                return await self._mute(line)
             case MemoryLine():
                 return await self._facts.take_fact(line)
             case LinkLine():
@@ -266,6 +269,14 @@ class Importer:
         if await self._context.ask(lambda c: summaries.are_held_apart(c, *pair)):
             return False
         await self._context.keep_or_raise(self._context.admit_intent("undo", {"pairs": [pair]}))
+        return True
+
+    async def _mute(self, line: MutedLine) -> bool:
+        event_id = here(self._events, line.event).event_id
+        if await self._context.ask(lambda c: muted.is_muted(c, event_id)):
+            return False
+        fields = {"event": event_id, "muted": True, "ts": line.ts}
+        await self._context.keep_or_raise(self._context.admit_intent("mute", fields))
         return True
 
     # What hangs on sessions

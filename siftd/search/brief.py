@@ -25,7 +25,8 @@ from siftd.search.quoting import deeds, on_branch, ran
 from siftd.store import briefs, facts, summaries
 from siftd.store.access import Database
 from siftd.store.briefs import Ending
-from siftd.store.injection_ledger import SessionState
+from siftd.store.injection_ledger import SessionState, find_event_of
+from siftd.store.muted import is_muted
 
 FAILURES_MAX = 3
 ENDINGS_MAX = 24
@@ -105,6 +106,9 @@ def _standing(filled: Filled) -> Iterator[Piece]:
 def _endings(connection: Database, endings: list[Ending], branch: str | None, names_clients: bool) -> Iterator[Piece]:
     """Yield what sessions did and left open; of another branch than `branch` it is said."""
     for ending in endings:
+        story_of = find_event_of(connection, ending.id)
+        if is_muted(connection, ending.event_id) or is_muted(connection, story_of):
+            continue
         upto = summaries.last_event(connection, ending.session_id)
         done = deeds(connection, ending.session_id, 0, upto, ending.cwd)
         by = f"{ending.client}, " if names_clients and ending.client else ""
@@ -124,7 +128,7 @@ def _failures(connection: Database, now_ms: int, except_session: str | None, ses
     """Yield what fails again in these sessions: on another line of work it helps nobody."""
     for failed, mended in briefs.list_returned(connection, now_ms, except_session, FAILURES_MAX):
         event = summaries.find_event(connection, failed)
-        if event is not None and event.session_id in sessions:
+        if event is not None and event.session_id in sessions and not is_muted(connection, failed):
             text = f"{ran(event)} at {_hour(event.ts)}: `timeline e{mended}` for what mended it before"
             yield Piece(f"e{failed}", event.ts, text, failed, why={"section": "failure"})
 

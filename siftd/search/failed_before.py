@@ -11,6 +11,7 @@ from siftd.search.own_words import command_words, name_of
 from siftd.store import failures, summaries
 from siftd.store.access import Database
 from siftd.store.injection_ledger import SessionState
+from siftd.store.muted import is_muted
 
 MAX_TOKENS = 200
 """Of a block: its frame and one line."""
@@ -26,7 +27,7 @@ def failed_before(
     shown = found.end.change or found.end.succeeded
     cited = f"e{shown}"
     event = None if cited in state.given else summaries.find_event(connection, shown)
-    if event is None:
+    if event is None or is_muted(connection, shown):
         return NOTHING
     block = Block(min(max_tokens, MAX_TOKENS))
     text = _changed(found, cited) if found.end.change else _ran(found, command, cited)

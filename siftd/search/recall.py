@@ -24,6 +24,7 @@ from siftd.search.relevance import Relevance, answered
 from siftd.search.row_cache import concludes
 from siftd.store.access import Database
 from siftd.store.injection_ledger import SessionState
+from siftd.store.muted import is_muted
 from siftd.summarise.extractive.words import is_filler
 from siftd.wire.requests.finding import Hit
 
@@ -90,6 +91,8 @@ def recall(
         if is_fresh or is_given or not _concludes(hit):
             continue
         if not _is_relevant(relevance, hit) and not _is_wished_for(connection, relevance, hit, prompt):
+            continue
+        if hit["kind"] != "memory" and is_muted(connection, hit["eventId"]):
             continue
         said = words_of(connection, hit)
         if hit["kind"] != "memory" and (has_conclusion or not _says_it(relevance, said)):

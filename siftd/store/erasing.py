@@ -105,6 +105,7 @@ reached by `erase_rows`; `siftd.store.scrubbing` reads every column of text by i
 TEXTLESS_TABLES = {
     "summary_supersedes": "ids",
     "kept_apart": "ids",
+    "muted_events": "ids and times; with their event",
     "provenance_edges": "ids",
     "fact_links": "ids, and a relation's name of ours",
     "fact_reads": "counts",

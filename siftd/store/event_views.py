@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from siftd.store.answers import as_rows
 from siftd.store.clients import OF_A_CLIENT
+from siftd.store.muted import find_muted_since
 from siftd.store.payload import branch_of, client_of, find_object
 from siftd.wire.requests.finding import Event, EventLine, Session, Summary, SupersedingPair
 from siftd.wire.requests.living import Counts, Parked, Rejection
@@ -137,6 +138,7 @@ def find_event(connection: sqlite3.Connection, event_id: int) -> Event | None:
     event["payload"] = payload_json if payload is None else payload
     named = connection.execute("SELECT id FROM summaries WHERE event_id = ? ORDER BY id", (event_id,)).fetchall()
     event["summaries"] = [find_summary(connection, int(row[0])) for row in named]
+    event["mutedSince"] = find_muted_since(connection, event_id)
     event["causedBy"] = _edges(
         connection,
         "SELECT dst_id FROM provenance_edges WHERE src_kind = 'event'"
@@ -183,7 +185,13 @@ def find_summary(connection: sqlite3.Connection, summary_id: int) -> Summary | N
         summary_id,
     )
     taken = [f"m{row[0]}" for row in connection.execute(_FACTS_OF_SESSION, (summary_id,))]
-    return {**rows[0], "supersedes": supersedes, "supersededBy": superseded_by, "derivesFrom": cites + taken}
+    return {
+        **rows[0],
+        "supersedes": supersedes,
+        "supersededBy": superseded_by,
+        "derivesFrom": cites + taken,
+        "mutedSince": find_muted_since(connection, rows[0]["eventId"]),
+    }
 
 
 def timeline_around(connection: sqlite3.Connection, event_id: int, before: int, after: int) -> list[EventLine]:

@@ -28,6 +28,7 @@ _ROWS = {
     "supersedes": "SELECT newer_id AS newer, older_id AS older, cosine, ts FROM summary_supersedes"
     " ORDER BY newer_id, older_id",
     "apart": "SELECT a_event AS a, b_event AS b FROM kept_apart ORDER BY a_event, b_event",
+    "muted": "SELECT event_id AS event, ts FROM muted_events ORDER BY event_id",
     "memories": "SELECT id, ts, updated_ts, category AS type, text, tags, importance, confidence, valid_from, valid_to,"
     " session_id, source, pinned, uid, project, said_by, (SELECT p.external_id FROM pod_members x JOIN pods p"
     " ON p.id = x.pod_id WHERE x.fact_id = facts.id AND p.type = 'person' AND x.role <> 'left out' LIMIT 1) AS person,"

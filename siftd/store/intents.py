@@ -6,6 +6,7 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
     retry   {"event": 12 | null}              skipped events become raw again: one, or all
     resummarise {"since": ms, "until": ms}    summaries of that time are told anew
     opt-out, opt-in                           `siftd.store.opt_outs`
+    mute    {"event": 12, "muted": true}       nothing of it is given unasked (`siftd.store.muted`)
     undo    {"pairs": [[12, 9]]}              these events' summaries are told apart for good
     spend   {"day": "2026-03-02", "backend", "tokens"}  what a remote backend was paid; adds, so once for each record
     scoring {"w_fts": 0.4, "half_life": null} how this project's searches are weighed (`siftd.store.scoring`); "label":
@@ -46,6 +47,7 @@ from siftd.store import (
     fact_verdicts,
     facts,
     graph_merges,
+    muted,
     outcomes,
     pods,
     resummary_queue,
@@ -106,6 +108,7 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "opt-out": opt_out,
     "opt-in": opt_in,
     "undo": _undo,
+    "mute": muted.apply,
     "remember": facts.insert,
     "link": _link,
     "update": fact_changes.update,

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
-from siftd.store import event_views, injection_ledger
+from siftd.store import event_views, injection_ledger, muted
 from siftd.store.answers import as_rows
 from siftd.store.scrubbing import count_placeholders
 from siftd.store.stored_kinds import OTHER, kind_of, list_tables, size_of_database, size_of_table
@@ -93,6 +93,7 @@ class Statistics:
         self._tools: Counter[str] = Counter()
         self._rules: Counter[tuple[str, str]] = Counter()
         self._given: list[Injection] = []
+        self._muted: set[int] = set()
         self._spent: list[Spend] = []
         self._counts: Counts | None = None
         self._redactions: dict[str, int] = {}
@@ -135,7 +136,7 @@ class Statistics:
                 "touched": _touched(self._given),
             },
             "weeks": by_week(self._given),
-            "offenders": list_offenders(self._given),
+            "offenders": list_offenders(each for each in self._given if each["eventId"] not in self._muted),
             "storage": [{"kind": kind, "bytes": size} for kind, size in self._stored.most_common()],
             "redactions": self._redactions,
             "replaced": _by_rule(self._rules),
@@ -198,6 +199,7 @@ class Statistics:
         self._given += recent
         if len(recent) == INJECTIONS_AT_ONCE and len(self._given) < INJECTIONS_MAX:
             return True
+        self._muted = muted.list_muted(connection)
         for day, of in _grouped(self._given, lambda each: _day_of(each["ts"])).items():
             self._day(day).update({"given": len(of), "touched": _touched(of)})
         return False

@@ -20,6 +20,7 @@ from siftd.web.types import (
     ItemAnswer,
     JobAnswer,
     MemoriesQuery,
+    Muting,
     NewText,
     Note,
     NoteAnswer,
@@ -39,6 +40,7 @@ from siftd.wire.requests import (
     InjectionsAnswer,
     MemoriesAnswer,
     MemoryHealthAnswer,
+    MuteAnswer,
     SearchAnswer,
     SessionsAnswer,
     StatsAnswer,
@@ -86,6 +88,7 @@ ROUTES = (
         is_for_a_person=True,
     ),
     Route("POST", f"{_ONE}/memory/feedback", "Say whether it holds", memories.feedback, VerifyAnswer, body=Feedback),
+    Route("POST", f"{_ONE}/memory/mute", "Give it unasked no more, or again", memories.mute, MuteAnswer, body=Muting),
     Route("POST", f"{_ONE}/memory/undo", "Bring a superseded summary back", memories.undo, UndoAnswer, body=CitedBody),
     Route(
         "DELETE",

@@ -261,6 +261,13 @@ class CitedBody(Given, frozen=True, kw_only=True):
     id: Cited
 
 
+class Muting(Given, frozen=True, kw_only=True):
+    """An event, or a summary of it."""
+
+    id: Cited
+    muted: bool = True
+
+
 class ForgetQuery(Given, frozen=True, kw_only=True):
     """Which project, and what the answer before said with its 409."""
 

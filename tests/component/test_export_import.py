@@ -56,12 +56,13 @@ SELECT n.uid, o.uid, x.cosine FROM summary_supersedes x JOIN summaries a ON a.id
 JOIN summaries b ON b.id = x.older_id JOIN events n ON n.id = a.event_id JOIN events o ON o.id = b.event_id
 """
 APART = "SELECT a.uid, b.uid FROM kept_apart k JOIN events a ON a.id = k.a_event JOIN events b ON b.id = k.b_event"
+MUTED = "SELECT e.uid, x.ts FROM muted_events x JOIN events e ON e.id = x.event_id"
 LINKS = """
 SELECT a.text, b.text, l.relation FROM fact_links l
 JOIN facts a ON a.id = l.from_id JOIN facts b ON b.id = l.to_id
 """
 SESSIONS = "SELECT session_id, cwd, started_ts, last_ts, ended_ts, source FROM sessions ORDER BY 1"
-ALL = (EVENTS, SUMMARIES, MEMORIES, HIDDEN, APART, LINKS, SESSIONS, CITES, TALKS, GIVEN)
+ALL = (EVENTS, SUMMARIES, MEMORIES, HIDDEN, APART, MUTED, LINKS, SESSIONS, CITES, TALKS, GIVEN)
 
 
 async def fill(workspace: Memory) -> None:
@@ -75,6 +76,7 @@ async def fill(workspace: Memory) -> None:
     await workspace.by_hand("INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, 0.97, 5)", ids[1], ids[0])
     await workspace.by_hand("INSERT OR IGNORE INTO summary_supersedes VALUES (?, ?, 0.96, 6)", ids[3], ids[2])
     await workspace.ask("undo", id=f"s{ids[2]}")
+    await workspace.ask("mute", id="e5")
     old = await workspace.ask("remember", text="Production runs on Postgres 15", type="decision", tags=["db", "prod"])
     workspace.clock.at += 1000
     new = await workspace.ask(
@@ -114,8 +116,8 @@ async def test_a_fresh_store_gets_everything_and_keeps_it_through_a_rebuild(tmp_
         before = await everything(workspace)
         answer = await workspace.ask("export", path=str(file))
     assert answer["counts"] == {
-        "events": 11, "sessions": 3, "summaries": 12, "supersedes": len(before[3]), "apart": 1, "memories": 2,
-        "links": 1, "verdicts": 0, "pods": 0, "members": 0, "conversations": 2, "injections": 3,
+        "events": 11, "sessions": 3, "summaries": 12, "supersedes": len(before[3]), "apart": 1, "muted": 1,
+        "memories": 2, "links": 1, "verdicts": 0, "pods": 0, "members": 0, "conversations": 2, "injections": 3,
     }  # fmt: skip
     assert file.stat().st_mode & 0o777 == 0o600
     async with opened(tmp_path / "b") as workspace:

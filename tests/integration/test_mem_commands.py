@@ -222,6 +222,16 @@ def test_a_refusal_is_one_line_with_its_hint(mem: Mem, paths: WorkspacePaths) ->
     assert mem("retry", "--all", "--json").json == {"retried": 0}
 
 
+def test_a_muted_piece_says_so_until_it_may_be_given_again(mem: Mem, paths: WorkspacePaths) -> None:
+    mem("start")
+    capture(paths, "make all")
+    assert mem("mute", "e1").out == "nothing of e1 is given unasked any more; a search finds it as before\n"
+    assert "given to no agent unasked" in mem("show", "e1").out
+    assert mem("mute", "#e1", "--undo", "--json").json == {"event": "e1", "mutedSince": None}
+    assert "unasked" not in mem("show", "e1").out
+    assert mem("mute", "e9").status == MISUSED
+
+
 def test_stop_holds_until_start(mem: Mem, paths: WorkspacePaths) -> None:
     assert mem("start").status == DONE
     assert mem("stop", "--json").json == {"stopped": True, "held": True}

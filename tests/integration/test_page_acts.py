@@ -58,6 +58,18 @@ def test_what_is_kept_on_the_page_is_kept_in_the_person_s_name(visit: Visit, pla
     assert (memory["text"], memory["saidBy"], memory["waits"]) == ("The queue runs on Postgres", "person", False)
 
 
+def test_what_happened_is_given_to_nobody_any_more_and_then_again(visit: Visit, place: Place) -> None:
+    place.capture()
+    place.ask("drain")
+    visit.go("why", "id=e1")
+    visit.tab.click("text=Stop giving this")
+    visit.tab.wait_for_selector(".piece >> text=Given to nobody unasked")
+    assert place.ask("show", id="e1")["item"]["mutedSince"] is not None
+    visit.tab.click("text=Let it be given again")
+    visit.tab.wait_for_selector(".piece >> text=Given to nobody unasked", state="detached")
+    assert place.ask("show", id="e1")["item"]["mutedSince"] is None
+
+
 def test_a_correction_takes_the_place_and_the_old_text_stays_as_history(visit: Visit, place: Place) -> None:
     keep(place, "The queue runs on Redis")
     visit.go("memories")

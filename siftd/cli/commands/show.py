@@ -53,6 +53,7 @@ def _say_event(event: ShownEvent) -> None:
             "status": event["status"],
             "last error": event["lastError"],
             "trivial": f"{event['trivial']}; no model is asked" if event["trivial"] else "",
+            **_muted(event["mutedSince"]),
             "caused by": " ".join(event["causedBy"]),
             "caused": " ".join(event["caused"]),
         }
@@ -84,12 +85,17 @@ def _say_summary(summary: Summary) -> None:
             "by": f"{summary['model']}{confidence}",
             "tells": "" if summary["scope"] == "event" else f"the {summary['scope']}",
             "waits for": summary["waitsFor"],
+            **_muted(summary["mutedSince"]),
             "stands on": " ".join(summary["derivesFrom"]),
             "supersedes": _pairs(summary["supersedes"], "olderId"),
             "superseded by": _pairs(summary["supersededBy"], "newerId"),
         }
     )
     say(clean(summary["text"]))
+
+
+def _muted(since: int | None) -> dict[str, str]:
+    return {"muted": "" if since is None else f"since {format_time(since)}: given to no agent unasked"}
 
 
 def _say_memory(memory: Memory, letter: str) -> None:

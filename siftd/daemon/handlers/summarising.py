@@ -12,7 +12,9 @@ from siftd.daemon.connection import Answer
 from siftd.daemon.handlers.answering import answers, answers_at_length
 from siftd.daemon.intents import Intents
 from siftd.daemon.store_access import StoreAccess
-from siftd.store import event_views, resummary_queue, summaries, vectors
+from siftd.errors import NothingFound, RequestInvalid
+from siftd.store import event_views, injection_ledger, muted, resummary_queue, summaries, vectors
+from siftd.store.access import Database
 from siftd.wire import requests
 from siftd.wire.requests import progress
 
@@ -99,3 +101,21 @@ class Summarising:
         if pairs:
             await self._intents.keep("undo", {"pairs": pairs})
         return {"restored": len(pairs)}
+
+    @answers(requests.Mute)
+    async def mute(self, request: requests.Mute) -> requests.MuteAnswer:
+        event_id = await self._store.read(lambda c: _event_of(c, request.id))
+        await self._intents.keep("mute", {"event": event_id, "muted": request.muted})
+        since = await self._store.read(lambda c: muted.find_muted_since(c, event_id))
+        return {"event": ids.cite(ids.EVENT, event_id), "mutedSince": since}
+
+
+def _event_of(connection: Database, cited: str) -> int:
+    """Return the event that an id is of: its own, or that of a summary. Raises NothingFound, RequestInvalid."""
+    letter, number = ids.parse(cited)
+    if letter not in (ids.EVENT, ids.SUMMARY):
+        raise RequestInvalid("only what happened can be muted", hint="of a fact say `mem verify ID outdated`")
+    found = injection_ledger.find_event_of(connection, ids.cite(letter, number))
+    if found is None or not summaries.has_event(connection, found):
+        raise NothingFound("there is nothing with this id", hint="`mem timeline` lists ids")
+    return found

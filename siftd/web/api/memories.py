@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from siftd.web.routing import Call, Reply
-from siftd.web.types import Change, ChangeAnswer, CitedBody, Feedback, NewText, Note, NoteAnswer
-from siftd.wire.asking import Accept, Remember, Supersede, Undo, Update, Verify
-from siftd.wire.requests import AcceptAnswer, RememberAnswer, UndoAnswer, VerifyAnswer
+from siftd.web.types import Change, ChangeAnswer, CitedBody, Feedback, Muting, NewText, Note, NoteAnswer
+from siftd.wire.asking import Accept, Mute, Remember, Supersede, Undo, Update, Verify
+from siftd.wire.requests import AcceptAnswer, MuteAnswer, RememberAnswer, UndoAnswer, VerifyAnswer
 
 SOURCE = "web"
 
@@ -90,3 +90,8 @@ def _noted(answer: RememberAnswer) -> NoteAnswer:
         waits=answer.get("waits", False),
         similar=answer["similar"],
     )
+
+
+def mute(call: Call) -> MuteAnswer:
+    muting: Muting = call.body
+    return call.state.projects.ask(call.path["project"], Mute(id=muting.id, muted=muting.muted))

@@ -58,6 +58,7 @@ export const injections = (project, query, signal) => get(of(project, "injection
 export const why = (project, which, signal) => get(of(project, "why/" + id(which)), {}, signal);
 export const stats = (project, days, part, signal) => get(of(project, "stats"), { days, part }, signal);
 
+export const mute = (project, which, muted) => send("POST", of(project, "memory/mute"), { body: { id: which, muted } });
 export const remember = (project, note) => send("POST", of(project, "memory"), { body: note });
 export const update = (project, which, change) => send("POST", of(project, "memory/update"), { body: { id: which, ...change } });
 export const supersede = (project, which, text) => send("POST", of(project, "memory/supersede"), { body: { id: which, text } });

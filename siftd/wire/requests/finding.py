@@ -122,6 +122,8 @@ class Summary(TypedDict):
     supersedes: list[SupersedingPair]
     supersededBy: list[SupersedingPair]
     derivesFrom: list[str]
+    mutedSince: int | None
+    """Nothing of its event is given unasked since then."""
 
 
 class Event(TypedDict):
@@ -150,6 +152,8 @@ class Event(TypedDict):
     spawnedAgentId: str | None
     saidBy: str
     summaries: list[Summary]
+    mutedSince: int | None
+    """Nothing of it is given unasked since then."""
     causedBy: list[str]
     caused: list[str]
 

@@ -46,6 +46,13 @@ class UndoAnswer(TypedDict):
     restored: int
 
 
+class MuteAnswer(TypedDict):
+    """The event that it is of, and since when nothing of that is given unasked; null: it may be."""
+
+    event: str
+    mutedSince: int | None
+
+
 class Question(TypedDict):
     """What a lent model is asked."""
 
@@ -107,6 +114,16 @@ class Undo(Request[UndoAnswer], frozen=True, kw_only=True):
     waits_for_log = True
 
     id: str
+
+
+class Mute(Request[MuteAnswer], frozen=True, kw_only=True):
+    """Give nothing of an event unasked any more (`id`: its own, or a summary's), or again; a search finds it."""
+
+    changes_brief = True
+    waits_for_log = True
+
+    id: str
+    muted: bool = True
 
 
 class Sampling(Request[SamplingAnswer], frozen=True, kw_only=True):

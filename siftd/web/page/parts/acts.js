@@ -6,8 +6,9 @@ import { plural, text } from "../wording.js";
 import { Trouble, Waiting } from "./asking.js";
 import { Dialog } from "./dialog.js";
 
-/** The buttons of one thing; `onDone(sentence)` is told what was done. Only memories are pinned and corrected. */
-export function Acts({ project, id, words, isPinned, isMemory, waits, onDone }) {
+/** The buttons of one thing; `onDone(sentence)` is told what was done. Only memories are pinned and corrected; what
+ * happened is muted. */
+export function Acts({ project, id, words, isPinned, isMemory, happened, isMuted, waits, onDone }) {
   const [open, setOpen] = useState(null);
   const [error, setError] = useState(null);
   const close = () => setOpen(null);
@@ -16,6 +17,14 @@ export function Acts({ project, id, words, isPinned, isMemory, waits, onDone }) 
     try {
       await api.update(project, id, { pin: !isPinned });
       onDone(isPinned ? `${id} is pinned no more.` : `${id} is pinned: every session is given it.`);
+    } catch (refused) {
+      setError(refused);
+    }
+  };
+  const mute = async () => {
+    try {
+      await api.mute(project, id, !isMuted);
+      onDone(isMuted ? `${id} may be given again.` : `${id} is given to nobody unasked any more.`);
     } catch (refused) {
       setError(refused);
     }
@@ -32,6 +41,7 @@ export function Acts({ project, id, words, isPinned, isMemory, waits, onDone }) 
     ${waits && html`<button class="small" onClick=${accept}>Let it stand</button>`}
     ${isMemory && html`<button class="small" onClick=${() => setOpen("correct")}>Correct…</button>`}
     ${isMemory && html`<button class="small" aria-pressed=${isPinned ? "true" : "false"} onClick=${pin}>${isPinned ? "Unpin" : "Pin"}</button>`}
+    ${happened && html`<button class="small" aria-pressed=${isMuted ? "true" : "false"} onClick=${mute}>${isMuted ? "Let it be given again" : "Stop giving this"}</button>`}
     <button class="small danger" onClick=${() => setOpen("forget")}>Forget…</button>
     ${error && html`<${Trouble} error=${error} />`}
     ${open === "correct" && html`<${Correct} project=${project} id=${id} words=${words} onClose=${close} onDone=${done} />`}

@@ -32,7 +32,7 @@ async function grow(ask, node, met, depth) {
 }
 
 function describe(item, id) {
-  const base = { id, kind: item.kind, ts: item.ts, saidBy: item.saidBy, behind: [], children: [], left: 0 };
+  const base = { id, kind: item.kind, ts: item.ts, saidBy: item.saidBy, mutedSince: item.mutedSince, behind: [], children: [], left: 0 };
   if (item.kind === "memory") {
     const older = item.links.filter((each) => each.relation === "supersedes" && each.fromId === item.id);
     return { ...base, words: text(item.text), isPinned: item.pinned, sessionId: item.sessionId, isActive: item.status === "active",

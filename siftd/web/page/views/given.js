@@ -53,8 +53,9 @@ function Offender({ project, of, onDone }) {
   const isMemory = /^[mg]\d/.test(of.piece);
   const stop = async () => {
     try {
-      await api.feedback(project, of.piece, "outdated");
-      onDone(`${of.piece} is given to nobody any more. It stays as history.`);
+      if (isMemory) await api.feedback(project, of.piece, "outdated");
+      else await api.mute(project, of.piece, true);
+      onDone(`${of.piece} is given to nobody unasked any more. ${isMemory ? "It stays as history." : "A search finds it as before; Why lets it be given again."}`);
     } catch (refused) {
       setError(refused);
     }
@@ -62,8 +63,7 @@ function Offender({ project, of, onDone }) {
   return html`<li>
     <p class="facts"><${Id} project=${project} id=${of.piece} /><span class="tag">given ${plural(of.given, "time")}, used ${figure(of.touched)}</span><time>last ${day(of.lastTs)}</time></p>
     <p class="clamp">${text(of.text) || "It is gone by now."}</p>
-    ${isMemory && html`<button class="small" onClick=${stop}>Stop giving this</button>`}
-    ${!isMemory && of.text !== null && html`<p class="dim">It is what happened, so it is given until something newer takes its place. <a href=${link(project, "why", { id: of.piece })}>Look at it or forget it</a></p>`}
+    ${of.text !== null && html`<button class="small" onClick=${stop}>Stop giving this</button>`}
     ${error && html`<${Trouble} error=${error} />`}
   </li>`;
 }

@@ -43,6 +43,7 @@ function Choose({ project, turn }) {
 function Piece({ project, id, turn, onDone }) {
   const asked = useAsked((signal) => growTree((which) => api.item(project, which, signal), id), [project, id], turn);
   const reasons = useAsked((signal) => api.why(project, id, signal), [project, id], turn);
+  const done = (sentence) => { onDone(sentence); asked.again(); };
   return html`<${Asked} asked=${asked} lines=${6}>
     ${(tree) => html`
       <section class="piece">
@@ -50,7 +51,8 @@ function Piece({ project, id, turn, onDone }) {
         <p class="words large">${tree.words}</p>
         ${tree.behind.length > 0 && html`<p>Hidden behind ${tree.behind.map((each) => html`<${Id} key=${each} project=${project} id=${each} /> `)}: it says the same, or took its place. No search finds it but one that asks for hidden ones.</p>`}
         ${tree.sessionId && html`<p class="dim"><a href=${link(project, "sessions", { id: tree.sessionId })}>Its session</a></p>`}
-        <${Acts} project=${project} id=${tree.id} words=${tree.words} isMemory=${tree.kind === "memory" && tree.isActive} isPinned=${tree.isPinned} onDone=${onDone} />
+        ${tree.mutedSince && html`<p>Given to nobody unasked since ${moment(tree.mutedSince)}: a person said so. A search finds it as before.</p>`}
+        <${Acts} project=${project} id=${tree.id} words=${tree.words} isMemory=${tree.kind === "memory" && tree.isActive} isPinned=${tree.isPinned} happened=${tree.kind !== "memory"} isMuted=${Boolean(tree.mutedSince)} onDone=${done} />
       </section>
       <${Card} title="What it stands on" note="From the piece down to the prompt that began it">
         ${tree.children.length ? html`<ul class="tree">${tree.children.map((each) => html`<${Node} key=${each.id} project=${project} node=${each} />`)}</ul>` : html`<p class="dim">It stands on nothing else: it is what was captured, or what somebody said.</p>`}

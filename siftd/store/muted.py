@@ -1,0 +1,37 @@
+"""What agents are given no more unasked, at a person's word: an event, and every summary of it.
+
+By the event, because a summary may be made again. A search finds it as before, and `mem why` says since when.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from siftd.log.record import Record
+
+_MUTE = "INSERT OR IGNORE INTO muted_events SELECT id, ? FROM events WHERE id = ?"
+
+
+def apply(connection: sqlite3.Connection, payload: dict[str, Any], record: Record) -> None:
+    """Do what a `mute` record says: {"event": 12, "muted": true, "ts": …}. Of an event that is gone, nothing."""
+    if payload["muted"]:
+        connection.execute(_MUTE, (payload.get("ts", record.ts), payload["event"]))
+    else:
+        connection.execute("DELETE FROM muted_events WHERE event_id = ?", (payload["event"],))
+
+
+def find_muted_since(connection: sqlite3.Connection, event_id: int | None) -> int | None:
+    """Return since when nothing of an event is given unasked; None where it may be."""
+    row = connection.execute("SELECT ts FROM muted_events WHERE event_id = ?", (event_id,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def is_muted(connection: sqlite3.Connection, event_id: int | None) -> bool:
+    """Whether nothing of an event is given unasked."""
+    return find_muted_since(connection, event_id) is not None
+
+
+def list_muted(connection: sqlite3.Connection) -> set[int]:
+    """Return the events of which nothing is given unasked."""
+    return {int(row[0]) for row in connection.execute("SELECT event_id FROM muted_events")}
