@@ -19,8 +19,9 @@ export function Health({ project, turn }) {
     const timer = setInterval(() => document.hidden || again(), AGAIN_MS);
     return () => clearInterval(timer);
   }, [doctor.again, info.again]);
-  return html`<${Asked} asked=${doctor} lines=${10}>${(data) => html`<${Links} links=${data.checks} />`}</${Asked}>
-    <${Asked} asked=${info} lines=${4}>${(data) => html`<${Daemon} info=${data} />`}</${Asked}>`;
+  return html`<${Asked} asked=${doctor} lines=${10}>
+    ${(found) => html`<${Links} links=${found.checks} /><${Asked} asked=${info} lines=${4}>${(data) => html`<${Daemon} info=${data} />`}</${Asked}>`}
+  </${Asked}>`;
 }
 
 function Links({ links }) {
