@@ -10,6 +10,7 @@
         MatchChanged           look again at what would be forgotten
       EnvelopeRejected         count it with its reason; the client goes on
       PayloadTooLarge          count it; nothing of it is kept
+      DocumentRefused          leave this document out, and say why; the others go on
       Faltered                 nothing is wrong with what was sent: it is tried again, or spooled
       LogError
         DiskFull               refuse captures, serve reads, retry
@@ -107,6 +108,16 @@ class PayloadTooLarge(EnvelopeRejected):
 
     def __init__(self, message: str = "the payload is larger than 16 MiB") -> None:
         super().__init__("payload_too_large", message)
+
+
+class DocumentRefused(SiftdError):
+    """A document that is not read. `reason` is a short, countable name; the message is for people."""
+
+    code = "document_refused"
+
+    def __init__(self, reason: str, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason
 
 
 class WrongWorkspace(SiftdError):
