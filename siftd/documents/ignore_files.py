@@ -77,8 +77,8 @@ def _with(chain: list[tuple[str, GitIgnoreSpec]], base: str, path: str) -> list[
     try:
         return [*chain, (base, GitIgnoreSpec.from_lines(lines, backend="re2"))]
     except ValueError:
-        kept = [line for line in lines if _is_pattern(line)]
-        return [*chain, (base, GitIgnoreSpec.from_lines(kept, backend="re2"))]
+        valid = [line for line in lines if _is_pattern(line)]
+        return [*chain, (base, GitIgnoreSpec.from_lines(valid, backend="re2"))]
 
 
 def _is_pattern(line: str) -> bool:

@@ -58,9 +58,9 @@ def walk(folder: str) -> Iterator[Found | Skipped]:
             if isinstance(entry, Skipped):
                 yield entry
                 continue
-            told = _look_at(entry, here, ignoring)
-            if told is not None:
-                yield told
+            seen = _look_at(entry, here, ignoring)
+            if seen is not None:
+                yield seen
             elif here.count(os.sep) - root.count(os.sep) >= DEPTH_MAX:
                 yield Skipped(entry.path, "too deep")
             else:
