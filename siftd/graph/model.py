@@ -77,8 +77,8 @@ Way = Literal["prose", "manifest", "code", "call", "git", "model"]
 
 NAME_CHARS_MAX = 200
 """A longer name is none: it is cut out of something else."""
-NAMES_MAX = 4_096
-RELATIONS_MAX = 8_192
+NAMES_MAX = 4_000
+RELATIONS_MAX = 4_000
 """What is taken of one item at most, so that a hostile document is a page among others."""
 
 _NOT_A_CODE = re.compile(r"[^A-Z0-9]+")
@@ -134,6 +134,8 @@ class Found:
         self.aliases: list[Alias] = []
         self.ended: list[Ended] = []
         self.descriptions: dict[Named, str] = {}
+        self.complete: set[Named] = set()
+        """Of these, a manifest names everything that they depend on: what an earlier one named has ended."""
         self.left_out = 0
         """Names and relations for which there was no room."""
 
@@ -186,6 +188,17 @@ class Found:
     def links(self) -> Iterator[tuple[Link, int]]:
         """Each once, with how often it was said."""
         yield from self._links.values()
+
+    def slices(self, size: int) -> Iterator[Found]:
+        """Yield what is said in pieces of so many relations, none of which says that this is all."""
+        links = list(self._links.values())
+        for start in range(0, len(links), size):
+            piece = Found()
+            for link, times in links[start : start + size]:
+                piece.name(link.src, link.line)
+                piece.name(link.dst, link.line)
+                piece._links[link.src, link.type, link.dst] = link, times
+            yield piece
 
     def __bool__(self) -> bool:
         return bool(self._spoken)

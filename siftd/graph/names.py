@@ -27,7 +27,12 @@ _GAPS = re.compile(r"[\s_\-]+")
 _PACKAGE_GAPS = re.compile(r"[_.]+")
 _ARTICLE = re.compile(r"(?:the|our|their|a|an|this|that) (?=.)")
 _WORD = re.compile(r"[^\W_]+")
-_KIND = {"service": (" microservice", " service"), "project": (" project",), "tool": (" tool",)}
+_KIND = {
+    "service": (" microservice", " service"),
+    "team": (" team", " squad"),
+    "project": (" project",),
+    "tool": (" tool",),
+}
 """What a name may end with that its type says already."""
 _FILLERS = frozenset("the a an of and our for to service team project tool app server system".split())
 
