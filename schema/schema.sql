@@ -523,15 +523,18 @@ CREATE TRIGGER chunks_updated AFTER UPDATE OF id, text, heading, words ON chunks
 END;
 
 CREATE TRIGGER texts_changed_in_graph AFTER UPDATE OF text ON document_texts WHEN old.text <> new.text BEGIN
-    INSERT OR IGNORE INTO graph_queue VALUES ('d' || new.document_id);
+    INSERT INTO graph_queue SELECT 'd' || new.document_id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'd' || new.document_id);
 END;
 
 CREATE TRIGGER documents_came_to_graph AFTER INSERT ON documents BEGIN
-    INSERT OR IGNORE INTO graph_queue VALUES ('d' || new.id);
+    INSERT INTO graph_queue SELECT 'd' || new.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'd' || new.id);
 END;
 
 CREATE TRIGGER documents_changed_in_graph AFTER UPDATE OF content_hash, path, url, type ON documents BEGIN
-    INSERT OR IGNORE INTO graph_queue VALUES ('d' || new.id);
+    INSERT INTO graph_queue SELECT 'd' || new.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'd' || new.id);
 END;
 
 CREATE TRIGGER documents_deleted AFTER DELETE ON documents BEGIN
@@ -604,7 +607,8 @@ CREATE TRIGGER events_changed_in_graph AFTER UPDATE OF payload_json ON events
     DELETE FROM entity_aliases WHERE item = 'e' || old.id;
     DELETE FROM relation_evidence WHERE item = 'e' || old.id;
     DELETE FROM mentions WHERE item = 'e' || old.id;
-    INSERT OR IGNORE INTO graph_queue VALUES ('e' || old.id);
+    INSERT INTO graph_queue SELECT 'e' || old.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'e' || old.id);
 END;
 
 CREATE TRIGGER events_deleted AFTER DELETE ON events BEGIN
@@ -632,7 +636,8 @@ CREATE TRIGGER muted_events_deleted AFTER DELETE ON events BEGIN
 END;
 
 CREATE TRIGGER facts_came_to_graph AFTER INSERT ON facts BEGIN
-    INSERT OR IGNORE INTO graph_queue VALUES ('m' || new.id);
+    INSERT INTO graph_queue SELECT 'm' || new.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'm' || new.id);
 END;
 
 CREATE TRIGGER facts_changed_in_graph AFTER UPDATE OF id, text ON facts
@@ -641,7 +646,8 @@ CREATE TRIGGER facts_changed_in_graph AFTER UPDATE OF id, text ON facts
     DELETE FROM relation_evidence WHERE item = 'm' || old.id;
     DELETE FROM mentions WHERE item = 'm' || old.id;
     DELETE FROM graph_queue WHERE item = 'm' || old.id;
-    INSERT OR IGNORE INTO graph_queue VALUES ('m' || new.id);
+    INSERT INTO graph_queue SELECT 'm' || new.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'm' || new.id);
 END;
 
 CREATE TRIGGER facts_deleted AFTER DELETE ON facts BEGIN
@@ -659,7 +665,8 @@ END;
 
 CREATE TRIGGER facts_judged_in_graph AFTER UPDATE OF status, valid_from, valid_to ON facts
     WHEN old.status <> new.status OR old.valid_from IS NOT new.valid_from OR old.valid_to IS NOT new.valid_to BEGIN
-    INSERT OR IGNORE INTO graph_queue VALUES ('m' || new.id);
+    INSERT INTO graph_queue SELECT 'm' || new.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'm' || new.id);
 END;
 
 CREATE TRIGGER facts_left_graph AFTER DELETE ON facts BEGIN
@@ -699,9 +706,10 @@ CREATE VIEW memory_links AS SELECT from_id, to_id, relation, ts FROM fact_links;
 CREATE TRIGGER mentions_deleted AFTER DELETE ON mentions BEGIN
     UPDATE entities SET mention_count = mention_count - old.count WHERE id = old.entity_id;
     UPDATE entities SET description = '', described_by = NULL WHERE id = old.named AND described_by = old.item;
-    INSERT OR IGNORE INTO graph_queue SELECT 'x' || old.named
+    INSERT INTO graph_queue SELECT 'x' || old.named
         WHERE EXISTS (SELECT 1 FROM mentions m WHERE m.entity_id = old.named)
-        AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.named = old.named);
+        AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.named = old.named)
+        AND NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'x' || old.named);
     DELETE FROM entities WHERE id = old.named
         AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.named = old.named)
         AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.entity_id = old.named);
@@ -742,15 +750,18 @@ CREATE TRIGGER evidence_counted AFTER UPDATE OF count ON relation_evidence BEGIN
 END;
 
 CREATE TRIGGER evidence_deleted AFTER DELETE ON relation_evidence BEGIN
-    INSERT OR IGNORE INTO graph_queue SELECT 'x' || old.src_named FROM relations r
+    INSERT INTO graph_queue SELECT n.item FROM relations r
+        JOIN (SELECT 'x' || old.src_named AS item UNION SELECT 'x' || old.dst_named) n
         WHERE r.id = old.relation_id AND r.type = 'RENAMED_TO'
-        UNION ALL SELECT 'x' || old.dst_named FROM relations r WHERE r.id = old.relation_id AND r.type = 'RENAMED_TO';
+        AND NOT EXISTS (SELECT 1 FROM graph_queue q WHERE q.item = n.item);
     DELETE FROM relations WHERE id = old.relation_id
         AND NOT EXISTS (SELECT 1 FROM relation_evidence e WHERE e.relation_id = old.relation_id);
     UPDATE relations SET mention_count = mention_count - old.count WHERE id = old.relation_id;
-    UPDATE OR IGNORE relations
+    UPDATE relations
         SET valid_from = (SELECT min(e.ts) FROM relation_evidence e WHERE e.relation_id = old.relation_id)
-        WHERE id = old.relation_id AND valid_from = old.ts;
+        WHERE id = old.relation_id AND valid_from = old.ts AND NOT EXISTS (
+            SELECT 1 FROM relations r WHERE r.src = relations.src AND r.dst = relations.dst AND r.type = relations.type
+            AND r.valid_from = (SELECT min(e.ts) FROM relation_evidence e WHERE e.relation_id = old.relation_id));
     UPDATE relations
         SET valid_to = (SELECT max(e.until_ts) FROM relation_evidence e WHERE e.relation_id = old.relation_id)
         WHERE id = old.relation_id AND old.until_ts IS valid_to AND NOT EXISTS (

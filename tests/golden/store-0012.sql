@@ -566,9 +566,10 @@ CREATE TRIGGER mentions_deleted AFTER DELETE ON mentions BEGIN
     UPDATE entities SET description = '', described_by = NULL WHERE id = old.named AND described_by = old.item;
     -- The last one who named it: nobody may read the name any more. One into which others were merged waits for these
     -- to be parted from it (siftd/store/graph_merges.py).
-    INSERT OR IGNORE INTO graph_queue SELECT 'x' || old.named
+    INSERT INTO graph_queue SELECT 'x' || old.named
         WHERE EXISTS (SELECT 1 FROM mentions m WHERE m.entity_id = old.named)
-        AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.named = old.named);
+        AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.named = old.named)
+        AND NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'x' || old.named);
     DELETE FROM entities WHERE id = old.named
         AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.named = old.named)
         AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.entity_id = old.named);
@@ -580,16 +581,19 @@ CREATE TRIGGER evidence_counted AFTER UPDATE OF count ON relation_evidence BEGIN
     UPDATE relations SET mention_count = mention_count - old.count + new.count WHERE id = new.relation_id;
 END;
 CREATE TRIGGER evidence_deleted AFTER DELETE ON relation_evidence BEGIN
-    INSERT OR IGNORE INTO graph_queue SELECT 'x' || old.src_named FROM relations r
+    INSERT INTO graph_queue SELECT n.item FROM relations r
+        JOIN (SELECT 'x' || old.src_named AS item UNION SELECT 'x' || old.dst_named) n
         WHERE r.id = old.relation_id AND r.type = 'RENAMED_TO'
-        UNION ALL SELECT 'x' || old.dst_named FROM relations r WHERE r.id = old.relation_id AND r.type = 'RENAMED_TO';
+        AND NOT EXISTS (SELECT 1 FROM graph_queue q WHERE q.item = n.item);
     DELETE FROM relations WHERE id = old.relation_id
         AND NOT EXISTS (SELECT 1 FROM relation_evidence e WHERE e.relation_id = old.relation_id);
     UPDATE relations SET mention_count = mention_count - old.count WHERE id = old.relation_id;
     -- It holds since, and until, what is left says so.
-    UPDATE OR IGNORE relations
+    UPDATE relations
         SET valid_from = (SELECT min(e.ts) FROM relation_evidence e WHERE e.relation_id = old.relation_id)
-        WHERE id = old.relation_id AND valid_from = old.ts;
+        WHERE id = old.relation_id AND valid_from = old.ts AND NOT EXISTS (
+            SELECT 1 FROM relations r WHERE r.src = relations.src AND r.dst = relations.dst AND r.type = relations.type
+            AND r.valid_from = (SELECT min(e.ts) FROM relation_evidence e WHERE e.relation_id = old.relation_id));
     UPDATE relations
         SET valid_to = (SELECT max(e.until_ts) FROM relation_evidence e WHERE e.relation_id = old.relation_id)
         WHERE id = old.relation_id AND old.until_ts IS valid_to AND NOT EXISTS (
@@ -609,10 +613,12 @@ CREATE TRIGGER events_changed_in_graph AFTER UPDATE OF payload_json ON events
     DELETE FROM entity_aliases WHERE item = 'e' || old.id;
     DELETE FROM relation_evidence WHERE item = 'e' || old.id;
     DELETE FROM mentions WHERE item = 'e' || old.id;
-    INSERT OR IGNORE INTO graph_queue VALUES ('e' || old.id);
+    INSERT INTO graph_queue SELECT 'e' || old.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'e' || old.id);
 END;
 CREATE TRIGGER facts_came_to_graph AFTER INSERT ON facts BEGIN
-    INSERT OR IGNORE INTO graph_queue VALUES ('m' || new.id);
+    INSERT INTO graph_queue SELECT 'm' || new.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'm' || new.id);
 END;
 CREATE TRIGGER facts_left_graph AFTER DELETE ON facts BEGIN
     DELETE FROM entity_aliases WHERE item = 'm' || old.id;
@@ -626,20 +632,25 @@ CREATE TRIGGER facts_changed_in_graph AFTER UPDATE OF id, text ON facts
     DELETE FROM relation_evidence WHERE item = 'm' || old.id;
     DELETE FROM mentions WHERE item = 'm' || old.id;
     DELETE FROM graph_queue WHERE item = 'm' || old.id;
-    INSERT OR IGNORE INTO graph_queue VALUES ('m' || new.id);
+    INSERT INTO graph_queue SELECT 'm' || new.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'm' || new.id);
 END;
 CREATE TRIGGER facts_judged_in_graph AFTER UPDATE OF status, valid_from, valid_to ON facts
     WHEN old.status <> new.status OR old.valid_from IS NOT new.valid_from OR old.valid_to IS NOT new.valid_to BEGIN
-    INSERT OR IGNORE INTO graph_queue VALUES ('m' || new.id);
+    INSERT INTO graph_queue SELECT 'm' || new.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'm' || new.id);
 END;
 CREATE TRIGGER documents_came_to_graph AFTER INSERT ON documents BEGIN
-    INSERT OR IGNORE INTO graph_queue VALUES ('d' || new.id);
+    INSERT INTO graph_queue SELECT 'd' || new.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'd' || new.id);
 END;
 CREATE TRIGGER documents_changed_in_graph AFTER UPDATE OF content_hash, path, url, type ON documents BEGIN
-    INSERT OR IGNORE INTO graph_queue VALUES ('d' || new.id);
+    INSERT INTO graph_queue SELECT 'd' || new.id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'd' || new.id);
 END;
 CREATE TRIGGER texts_changed_in_graph AFTER UPDATE OF text ON document_texts WHEN old.text <> new.text BEGIN
-    INSERT OR IGNORE INTO graph_queue VALUES ('d' || new.document_id);
+    INSERT INTO graph_queue SELECT 'd' || new.document_id
+        WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'd' || new.document_id);
 END;
 CREATE TRIGGER documents_left_graph AFTER DELETE ON documents BEGIN
     DELETE FROM entity_aliases WHERE item = 'd' || old.id;
@@ -659,7 +670,7 @@ INSERT INTO migrations VALUES (7,'0007_facts','27658e1f8438547d3c48940693cf97e26
 INSERT INTO migrations VALUES (8,'0008_pods','d61dc509041860ade311f2c8d9871ccc4f3d45aa324800c1837061ae86ed3ffb',1);
 INSERT INTO migrations VALUES (9,'0009_notes','e7b15563d8207a551c931c4dfc6721fd3769eb8e4ae21b2b0567b2c3f892f97c',1);
 INSERT INTO migrations VALUES (10,'0010_documents','cb26b4ded18e9433c1e1e081d6e09ce0b69d734fc579c0056b610838855e52e0',1);
-INSERT INTO migrations VALUES (11,'0011_graph','3640963c168e2fa9ae629c312e3c3ff0bb7934c80579849797a960be30d6d2a1',1);
+INSERT INTO migrations VALUES (11,'0011_graph','691d4fff8ea6a6037b2700dad244d3967b23e1b548bdd600ec38e6bbb3f8c469',1);
 INSERT INTO migrations VALUES (12,'0012_replaced','f951651954ae26faa1403f9cbfb1b704ce9b4289b6cbb2c0eec49d1268fb9336',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL,'output','tool',NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL,'output','tool',NULL);
