@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
+import sqlite3
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,6 +20,13 @@ from bench_stand import PYTHON, Bench, ask, bench, fill, in_turns, resident_kb
 PAGES = 3
 ROUNDS = 6
 EVENTS = 6_000
+MANY = 100_000
+DAYS = 60
+DRAWINGS = 7
+VIEWS = ("search", "sessions", "memories", "why", "given", "privacy", "storage", "health")
+_DRAWN = """() => document.querySelector("h1") && !document.querySelector(".waiting, [aria-busy=true]")
+    && performance.now()"""
+"""Since the navigation began; asked at each frame that is drawn."""
 QUERIES = [f"{verb} {noun} token" for verb in ("validate", "refresh", "merge", "retry") for noun in ("auth", "cache")]
 _IMPORTS = "import starlette.applications, starlette.routing, starlette.websockets, uvicorn"
 _LISTENER = """
@@ -70,6 +80,7 @@ def figures(capture_rate: CaptureRate) -> Iterator[dict[str, Any]]:
             ask(connection, {"kind": "drain"})
         yield search(up)
     yield captures(capture_rate)
+    yield from views()
 
 
 def start(up: Bench) -> dict[str, Any]:
@@ -164,3 +175,56 @@ def listening(process: Served) -> Iterator[None]:
     finally:
         page.kill()
         page.communicate()
+
+
+def views() -> Iterator[dict[str, Any]]:
+    """Draw each view of a large store, from a navigation that has everything but the cache of files before it."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        print("no view was drawn: playwright is not installed", file=sys.stderr)
+        return
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        print("no view was drawn: chromium is missing", file=sys.stderr)
+        return
+    with bench(memory__consolidator__tickMs=600_000) as up:
+        with up.connect() as connection:
+            fill(connection, MANY)
+            ask(connection, {"kind": "drain"})
+        up.stop()
+        with sqlite3.connect(up.database) as database:
+            database.execute(f"UPDATE events SET ts = ts - (({MANY} - id) * {DAYS} / {MANY}) * 86400000")
+        up.start()
+        with served(up) as process, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+            tab = _logged_in(browser, process)
+            took = {view: statistics.median(_draw(tab, process, view) for _ in range(DRAWINGS)) for view in VIEWS}
+            browser.close()
+    yield {
+        "what": f"first view ({VIEWS[0]}) drawn after navigation, {MANY:,} events",
+        "goal": "≤ 500 ms",
+        "ms": took[VIEWS[0]],
+    }
+    for view in VIEWS[1:]:
+        yield {"what": f"  {view}", "goal": "", "ms": took[view]}
+
+
+def _logged_in(browser: Any, process: Served) -> Any:
+    web = http.client.HTTPConnection("127.0.0.1", process.port)
+    web.request("POST", "/api/codes", headers=process.headers | {"Content-Type": "application/json"})
+    code = json.loads(web.getresponse().read())["code"]
+    web.close()
+    tab = browser.new_page()
+    tab.goto(f"http://127.0.0.1:{process.port}/")
+    tab.fill("#code", code)
+    tab.click("button.main")
+    tab.wait_for_selector("nav", state="attached")
+    return tab
+
+
+def _draw(tab: Any, process: Served, view: str) -> float:
+    """Return how many milliseconds it took from the navigation until nothing of a view was loading."""
+    tab.evaluate("(address) => { location.hash = address; }", f"#/{process.key}/{view}")
+    tab.reload(wait_until="commit")
+    return float(tab.wait_for_function(_DRAWN, polling="raf", timeout=60_000).json_value())

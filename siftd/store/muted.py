@@ -1,14 +1,18 @@
 """What agents are given no more unasked, at a person's word: an event, and every summary of it.
 
-By the event, because a summary may be made again. A search finds it as before, and `mem why` says since when.
+By the event, because a summary may be made again. A search finds it as before, and `mem show` says since when. Whatever
+looks at events imports this, so that it imports next to nothing.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
 
-from siftd.log.record import Record
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from siftd.log.record import Record
 
 _MUTE = "INSERT OR IGNORE INTO muted_events SELECT id, ? FROM events WHERE id = ?"
 

@@ -244,6 +244,14 @@ def test_nobody_but_the_served_process_loads_what_serves() -> None:
     assert done.stdout.splitlines() == ["[]", "['siftd.web', 'siftd.web.launch']"]
 
 
+def test_the_served_process_loads_nothing_of_a_daemon_s_work() -> None:
+    """The rules of redaction alone would double the time until it listens."""
+    heavy = ("siftd.redact", "siftd.log.record", "siftd.search", "siftd.daemon", "siftd.mcp", "numpy", "httpx", "mcp")
+    program = f"import sys, siftd.web.process\nprint([name for name in {heavy!r} if name in sys.modules])\n"
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]"]
+
+
 def test_a_daemon_of_another_version_is_told_from_one_that_refuses(place: Place) -> None:
     place.start(patches={"siftd.__version__": "0.0.1"})
     place.capture(1)
