@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from siftd.capture.admission import Redacted
+from siftd.capture.redacted import RedactedEvent
 from siftd.consolidate.consolidator import HIDE, NOTES, TAKE_IN, Consolidator
 from siftd.consolidate.drain import DrainResult
 from siftd.consolidate.embedding import EmbeddingQueue
@@ -36,6 +38,7 @@ from siftd.daemon.erasure.hide_values import ValueHider
 from siftd.daemon.erasure.scrub import Scrubber
 from siftd.daemon.fact_proposals import FactProposals
 from siftd.daemon.fact_writes import FactWrites
+from siftd.daemon.group_commit import Receipt
 from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.daemon.ingest.transcripts import Transcripts
 from siftd.daemon.intents import Intents
@@ -52,6 +55,7 @@ from siftd.daemon.transfer import Transfer
 from siftd.errors import LogError, SiftdError
 from siftd.facts.verdicts import judge
 from siftd.store import token_spend
+from siftd.store.opt_outs import Way
 from siftd.workspace.home import login_name
 from siftd.workspace.paths import GLOBAL
 
@@ -118,10 +122,10 @@ class Services:
             is_database_in_place=storage.is_database_in_place,
             end=end,
         )
-        self._spool_intake = SpoolIntake(storage)
+        self._spool_intake = SpoolIntake(storage, functools.partial(self._keep, way="spooled"))
         self._transcripts = Transcripts(
             self.intake,
-            functools.partial(self.committer.keep, way="read"),
+            functools.partial(self._keep, way="read"),
             self.store,
             self.clock,
             storage.secret,
@@ -218,6 +222,13 @@ class Services:
         """Take in what was not told over the socket: what couriers spooled, what transcripts tell."""
         await self._spool_intake.take()
         await self.read_transcripts()
+
+    async def _keep(self, event: Redacted, *, way: Way) -> Receipt:
+        """Keep what was not told over the socket; whoever watches sees it come as well."""
+        receipt = await self.committer.keep(event, way=way)
+        if isinstance(event, RedactedEvent) and receipt.event_id is not None and not receipt.is_duplicate:
+            self.live.note_captured(event, receipt.event_id)
+        return receipt
 
     async def read_transcripts(self) -> None:
         """Keep what the transcripts tell since they were read last."""

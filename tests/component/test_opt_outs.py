@@ -14,7 +14,6 @@ from opened_memory import NOW, Memory, SetClock, opened, rebuilt
 from siftd.capture.intake import OPT_OUT_WORD
 from siftd.cli.commands import exclude
 from siftd.cli.context import Context
-from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.errors import RequestInvalid
 from siftd.log.spool import Spool, spool_frames
 from siftd.model import SessionChange
@@ -214,7 +213,7 @@ async def test_a_word_in_a_prompt_that_was_spooled_opts_the_session_out(tmp_path
             "s", "PostToolUse", 2, tool_name="Bash", tool_input={"command": "make"}, tool_response={}, tool_use_id="t"
         )
         spool_frames(io.BytesIO(frames), lambda _: Spool(memory.services.paths.spool, memory.services.intake), NOW)
-        await SpoolIntake(memory.services.storage).take()
+        await memory.take_spool()
         assert await told(memory) == []
         assert not list(Path(memory.services.paths.spool).glob("*"))
 

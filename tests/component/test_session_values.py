@@ -15,7 +15,6 @@ from test_opt_outs import hook
 from siftd.capture.intake import Intake
 from siftd.config import Settings
 from siftd.daemon.erasure.hide_values import REST
-from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.daemon.services import HIDE
 from siftd.log import sealing
 from siftd.log.spool import Spool, spool_frames
@@ -257,7 +256,7 @@ async def test_frames_that_are_spooled_together_hide_alike_and_the_daemon_hides_
         assert holders(Path(paths.spool), SECRET) == []
         await memory.capture(3, payload=NAMED)
         spool_frames(io.BytesIO(ran(4, BARE)), lambda _: Spool(paths.spool, Intake(paths, Settings())), NOW)
-        await SpoolIntake(memory.services.storage).take()
+        await memory.take_spool()
         assert (await payloads(memory)).count(PLACEHOLDER) == 4
     assert holders(tmp_path / "home", SECRET) == []
 

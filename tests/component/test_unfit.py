@@ -12,7 +12,6 @@ import pytest
 from opened_memory import NOW, Memory, opened, rebuilt
 
 from siftd.capture.admission import as_stored
-from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.exchange.format import End, EventLine, Header, MemoryLine, SummaryLine, encode
 from siftd.log.spool import VERSION
 from siftd.wire.requests import Capture
@@ -118,7 +117,7 @@ async def test_one_odd_file_holds_up_no_other_of_the_spool(tmp_path: Path, chang
     async with opened(tmp_path) as memory:
         odd = spool_file(memory, 0, **changed)
         spool_file(memory, 1)
-        await SpoolIntake(memory.services.storage).take()
+        await memory.take_spool()
         assert await memory.rows("SELECT payload_json ->> '$.tool_input.command' FROM events") == [("make part1",)]
         assert [each.name for each in Path(memory.services.paths.spool).iterdir()] == [odd.with_suffix(".bad").name]
         assert (await memory.ask("info"))["pausedSince"] is None
@@ -147,9 +146,9 @@ async def test_the_spool_waits_while_the_database_is_locked(tmp_path: Path) -> N
         file = spool_file(memory, 0, kind="rejected", reason="not_json")
         person = sqlite3.connect(memory.services.paths.database, isolation_level=None, timeout=0)
         person.execute("BEGIN IMMEDIATE")
-        await SpoolIntake(memory.services.storage).take()
+        await memory.take_spool()
         assert file.exists()
         person.close()
-        await SpoolIntake(memory.services.storage).take()
+        await memory.take_spool()
         assert not file.exists()
         assert (await memory.ask("info"))["rejections"] == [{"reason": "not_json", "count": 1, "lastTs": NOW}]

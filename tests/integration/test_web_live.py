@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from daemons import Place, wait_until
+from daemons import Place, tool_call, wait_until
 from web_page import EventStream, Page, Socket, serving
+
+from siftd.wire.frames import encode_hook
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -33,6 +36,17 @@ def test_a_capture_arrives_and_says_nothing_of_what_was_captured(page: Page) -> 
         captured = stream.until("captured")
         assert (captured["id"], captured["project"]) == ("e1", page.key)
         assert HOSTILE not in json.dumps(captured)
+
+
+def test_what_waited_in_the_spool_arrives_too(page: Page) -> None:
+    header = {"client": "claude-code", "frameUid": f"{7:032x}", "root": str(page.place.folder), "ts": 1}
+    frame = encode_hook(json.dumps(header).encode(), json.dumps(tool_call(7)).encode())
+    command = [sys.executable, "-I", "-m", "siftd", "spool", "--folder", str(page.place.folder)]
+    with EventStream(page) as stream:
+        stream.until("daemon")
+        subprocess.run(command, input=frame, env=page.place.env, cwd="/", check=True)
+        page.place.ask("drain")
+        assert stream.until("captured")["id"] == "e1"
 
 
 def test_a_page_that_comes_back_is_told_what_it_missed(page: Page) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from empty_store import place_empty_store
 
 from siftd.config import Settings
 from siftd.daemon.handlers.router import Handlers
+from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.daemon.services import Services
 from siftd.daemon.storage import Storage
 from siftd.wire.requests import Capture, decode_request, encode
@@ -93,6 +95,11 @@ class Memory:
     async def by_hand(self, sql: str, *values: Any) -> None:
         """Change the database as a person with sqlite3 does."""
         await self.services.store.write(lambda c: c.execute(sql, values).fetchall())
+
+    async def take_spool(self) -> None:
+        """Take in what is spooled, as a tick does."""
+        keep = partial(self.services.committer.keep, way="spooled")
+        await SpoolIntake(self.services.storage, keep).take()
 
     def log_bytes(self) -> bytes:
         return Path(self.services.paths.wal).read_bytes()

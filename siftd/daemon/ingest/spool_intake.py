@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import structlog
 
+from siftd.capture.admission import Redacted
+from siftd.daemon.group_commit import Receipt
 from siftd.daemon.storage import Storage
 from siftd.errors import Faltered, LogError, StoreError, is_transient
 from siftd.log.spool import SpoolFile, iter_spool, readmit
@@ -15,8 +19,9 @@ log = structlog.get_logger()
 class SpoolIntake:
     """The spool of one workspace, as its daemon takes it in."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, keep: Callable[[Redacted], Awaitable[Receipt]]) -> None:
         self._storage = storage
+        self._keep = keep
 
     async def take(self) -> None:
         """Take in what couriers spooled; a file goes only after its event is safe in the log.
@@ -49,7 +54,7 @@ class SpoolIntake:
             reason = str(file.values.get("reason", "unknown"))
             await storage.committer.run(lambda c: events.count_rejection(c, reason, storage.clock.now_ms()))
             return
-        receipt = await storage.committer.keep(event, way="spooled")
+        receipt = await self._keep(event)
         if receipt.error is not None:
             raise receipt.error
         log.info("spool_taken", event_id=receipt.event_id)

@@ -6,25 +6,32 @@ import { Asked, useAsked } from "../parts/asking.js";
 import { Card, Coded, Figures } from "../parts/marks.js";
 import { bytes, figure, lasted, plural, text } from "../wording.js";
 
-const AGAIN_MS = 10_000;
+const DAEMON_MS = 10_000;
+const DOCTOR_MS = 60_000; // it reads the whole log: seconds where that is long
 const SIGNS = { ok: "✓", note: "i", problem: "!" };
 const NAMES = { ok: "well", note: "note", problem: "problem" };
 const ORDER = { problem: 0, note: 1, ok: 2 };
 
 export function Health({ project, turn }) {
-  const doctor = useAsked((signal) => api.doctor(project, signal), [project], 0);
   const info = useAsked((signal) => api.info(project, signal), [project], turn);
-  useEffect(() => {
-    const again = () => { doctor.again(); info.again(); };
-    const timer = setInterval(() => document.hidden || again(), AGAIN_MS);
-    return () => clearInterval(timer);
-  }, [doctor.again, info.again]);
-  return html`<${Asked} asked=${doctor} lines=${10}>
-    ${(found) => html`<${Links} links=${found.checks} /><${Asked} asked=${info} lines=${4}>${(data) => html`<${Daemon} info=${data} />`}</${Asked}>`}
+  const doctor = useAsked((signal) => api.doctor(project, signal), [project], 0);
+  useRepeated(info.again, DAEMON_MS);
+  useRepeated(doctor.again, DOCTOR_MS);
+  return html`<${Asked} asked=${info} lines=${4}>
+    ${(data) => html`<${Daemon} info=${data} />
+      <${Asked} asked=${doctor} lines=${10}>${(found) => html`<${Links} links=${found.checks} again=${doctor.again} />`}</${Asked}>`}
   </${Asked}>`;
 }
 
-function Links({ links }) {
+/** Ask again for as long as the page is looked at. */
+function useRepeated(again, everyMs) {
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || again(), everyMs);
+    return () => clearInterval(timer);
+  }, [again]);
+}
+
+function Links({ links, again }) {
   const problems = links.filter((each) => each.state === "problem").length;
   const sorted = [...links].sort((a, b) => ORDER[a.state] - ORDER[b.state]);
   return html`<p class=${"verdict" + (problems ? " bad" : "")} role="status">${problems ? plural(problems, "problem") : "All is well"}</p>
@@ -32,7 +39,7 @@ function Links({ links }) {
       <span class="sign" role="img" aria-label=${NAMES[each.state]}>${SIGNS[each.state]}</span>
       <div><p><b>${text(each.link)}</b> <${Coded} words=${each.message} /></p>${each.remedy && html`<p class="dim"><${Coded} words=${each.remedy} /></p>`}</div>
     </li>`)}</ul>
-    <p class="dim tally">This is what <code>mem doctor</code> finds. In a terminal it looks at your shell too.</p>`;
+    <p class="dim tally">This is what <code>mem doctor</code> finds. In a terminal it looks at your shell too. <button class="small" onClick=${again}>Look again</button></p>`;
 }
 
 function Daemon({ info }) {
