@@ -19,7 +19,7 @@ from siftd.crash_guard import CrashGuard
 from siftd.embed.embedder import Embedder
 from siftd.embed.words import index_words
 from siftd.errors import SiftdError
-from siftd.store import fact_candidates, meta, vectors
+from siftd.store import fact_candidates, graph_names, meta, vectors
 from siftd.store.access import Database
 from siftd.store.vectors import Mark
 
@@ -68,6 +68,8 @@ class EmbeddingQueue:
         if self.embedder.known_dim is not None and goes_on():  # a question has asked it, if nothing else has
             await self._succeeds(self._check_model)
         await self.run_facts(goes_on)
+        if self.embedder.known_dim is not None:
+            await self._run(graph_names.list_unembedded, graph_names.insert_vectors, goes_on)
         return await self._run(self._list_summaries, vectors.insert_vectors, goes_on, on_batch)
 
     async def run_facts(self, goes_on: Callable[[], bool]) -> int:
@@ -134,8 +136,9 @@ class EmbeddingQueue:
         with self._crash_guard.on("embed", [owner_id for owner_id, _ in waiting]):
             rows = await anyio.to_thread.run_sync(self._rows, waiting, abandon_on_cancel=True)
         await self._store.write(lambda c: insert(c, self.embedder.name, self.embedder.dim, rows))
-        kind = ids.MEMORY if insert is fact_candidates.insert_vectors else ids.SUMMARY
-        self._on_embedded(kind, [owner_id for owner_id, _ in waiting])
+        if insert is not graph_names.insert_vectors:  # nobody waits for names
+            kind = ids.MEMORY if insert is fact_candidates.insert_vectors else ids.SUMMARY
+            self._on_embedded(kind, [owner_id for owner_id, _ in waiting])
 
     def _rows(self, waiting: _Waiting) -> list[tuple[int, bytes, str]]:
         packed = self.embedder.embed([text for _, text in waiting]).astype("<f4", copy=False)

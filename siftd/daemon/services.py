@@ -16,6 +16,7 @@ from siftd.consolidate.drain import DrainResult
 from siftd.consolidate.embedding import EmbeddingQueue
 from siftd.consolidate.fact_passes import FactExtraction, FactLearning
 from siftd.consolidate.fact_settling import FactSettling
+from siftd.consolidate.graph_building import GraphBuilding
 from siftd.consolidate.indexing import RawIndexer
 from siftd.consolidate.passes import (
     Embedding,
@@ -178,6 +179,7 @@ class Services:
                 on_edit=self.searching.forget,
             ),
             *self._fact_passes(),
+            GraphBuilding(self.store, self.embedder, storage.secret, self.workspace.root or ""),
             FactSettling(self.store, self.intents.keep, self.clock, archive_days=self.settings.facts_archive_days),
             TickTask("maintain", self._keep_up),
             TickTask(NOTES, self.notes.refresh),

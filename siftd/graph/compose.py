@@ -11,8 +11,11 @@ import re
 from siftd.graph.model import Found, Link, Named
 
 SERVICES_MAX = 500
-_KEY = re.compile(r"( {0,80})(?:- +)?[\"']?([\w.-]{1,100})[\"']?[ ]*:(?:[ ]+(\S[^\n]{0,400}))?[ ]*\Z")
-_ITEM = re.compile(r"( {0,80})- +[\"']?([\w.-]{1,100})")
+LINE_CHARS_MAX = 1_000
+_KEY = re.compile(
+    r"( {0,80})(?:- {1,8})?[\"']?([\w.-]{1,100})[\"']?[ ]{0,20}:(?:[ ]{1,20}(\S[^\n]{0,400}))?[ ]{0,20}\Z"
+)
+_ITEM = re.compile(r"( {0,80})- {1,8}[\"']?([\w.-]{1,100})")
 _WORD = re.compile(r"[\w.-]{1,100}")
 _IMAGE = re.compile(r"[\"']?(?:[\w.:-]{1,200}/){0,4}([\w.-]{1,100})")
 
@@ -35,7 +38,7 @@ class _Compose:
 
     def read(self, text: str) -> None:
         for number, line in enumerate(text.splitlines(), start=1):
-            content = line.split(" #", 1)[0].rstrip()
+            content = line[:LINE_CHARS_MAX].split(" #", 1)[0].rstrip()
             if content.strip() and not content.lstrip().startswith("#") and self._services < SERVICES_MAX:
                 self._line(number, content)
         if not self._services:

@@ -23,7 +23,7 @@ OUTPUT_CHARS_MAX = 64_000
 WRITTEN_CHARS_MAX = 1_048_576
 SYMBOLS_MAX = 32
 TESTS_MAX = 64
-_FAILED = re.compile(r"FAILED ([\w./-]{1,200}\.py)(::[\w:\[\]. -]{1,200}?)?(?: - ([^\n]{1,200}))?\s*\Z")
+_FAILED = re.compile(r"FAILED ([\w./-]{1,200}\.py)(::[\w:\[\]. -]{1,200}?)?(?: - ([^\n]{1,200}))?\s{0,8}\Z")
 _GO_FAILED = re.compile(r"\s{0,16}--- FAIL: ([A-Z][\w/]{1,200})")
 _JEST_FAILED = re.compile(r"\s{0,8}(?:FAIL|❯)\s{1,4}([\w./@-]{1,200}\.(?:test|spec)\.[cm]?[jt]sx?)\b")
 _CARGO_FAILED = re.compile(r"test ([\w:]{1,200}) \.\.\. FAILED\Z")
@@ -38,7 +38,7 @@ _INSTALLS: dict[tuple[str, ...], int] = {
 _PACKAGE = re.compile(
     r"(@?[A-Za-z0-9][A-Za-z0-9._/-]{0,120}?)(?:\[[\w,-]{1,60}\])?(?:(?:[=<>~!^]=?|@)[\w.*^~<>=,-]{0,60})?"
 )
-_NO_PACKAGE = re.compile(r".*(?:\.(?:txt|toml|whl|gz|zip|git)|/)\Z|\.|.*://")
+_NO_PACKAGE = (".txt", ".toml", ".whl", ".gz", ".zip", ".git", "/")
 
 
 class Happened(NamedTuple):
@@ -146,7 +146,7 @@ def _read_install(found: Found, words: Sequence[str], project: Named, *, has_fai
     for each in words[length:]:
         if each.startswith("-r"):
             return
-        if each.startswith("-") or _NO_PACKAGE.match(each):
+        if each.startswith(("-", ".")) or each.endswith(_NO_PACKAGE) or "://" in each:
             continue
         if match := _PACKAGE.fullmatch(each):
             found.link(Link(project, "USES", Named("package", match[1]), "call"))

@@ -19,21 +19,23 @@ LINES_MAX = 20_000
 LINE_CHARS_MAX = 1_000
 IMPORTS_MAX = 1_000
 
-_PY_FROM = re.compile(r"[ \t]{0,40}from[ \t]+(\.{0,8})([\w.]{0,200})[ \t]+import\b")
-_PY_IMPORT = re.compile(r"[ \t]{0,40}import[ \t]+([\w., \t]{1,400})")
+_PY_FROM = re.compile(r"[ \t]{0,40}from[ \t]{1,8}(\.{0,8})([\w.]{0,200})[ \t]{1,8}import\b")
+_PY_IMPORT = re.compile(r"[ \t]{0,40}import[ \t]{1,8}([\w., \t]{1,400})")
 _JS = re.compile(
     r"""(?:^|[\s;])(?:import|export)\b[^'"\n;]{0,400}['"]([^'"\n]{1,200})['"]"""
     r"""|\b(?:require|import)\(\s{0,4}['"]([^'"\n]{1,200})['"]"""
     r"""|^\s{0,20}\}\s{0,4}from\s{0,4}['"]([^'"\n]{1,200})['"]"""
 )
-_GO_SINGLE = re.compile(r"""\s{0,8}import\s+(?:[\w.]+\s+)?"([^"\n]{1,200})\"""")
-_GO_IN_BLOCK = re.compile(r"""\s{0,8}(?:[\w.]+\s+)?"([^"\n]{1,200})\"""")
-_RUST = re.compile(r"\s{0,40}(?:pub(?:\([\w ]{1,20}\))?\s+)?(?:use\s+(?:::)?|extern\s+crate\s+)([A-Za-z_]\w{0,80})")
-_JAVA = re.compile(r"\s{0,8}import\s+(?:static\s+)?([\w.]{1,200}?)(?:\.\*)?\s*;?\s*\Z")
-_JAVA_PACKAGE = re.compile(r"\s{0,8}package\s+([\w.]{1,200})")
-_RUBY = re.compile(r"""\s{0,20}require(_relative)?\s*\(?\s*['"]([\w./-]{1,200})['"]""")
-_PHP = re.compile(r"\s{0,8}use\s+(?:function\s+|const\s+)?\\?([A-Za-z_]\w{0,80}(?:\\\w{1,80}){0,8})")
-_CSHARP = re.compile(r"\s{0,8}(?:global\s+)?using\s+(?:static\s+)?([A-Za-z_][\w.]{0,200})\s*;")
+_GO_SINGLE = re.compile(r"""\s{0,8}import\s{1,8}(?:[\w.]{1,80}\s{1,8})?"([^"\n]{1,200})\"""")
+_GO_IN_BLOCK = re.compile(r"""\s{0,8}(?:[\w.]{1,80}\s{1,8})?"([^"\n]{1,200})\"""")
+_RUST = re.compile(
+    r"\s{0,40}(?:pub(?:\([\w ]{1,20}\))?\s{1,8})?(?:use\s{1,8}(?:::)?|extern\s{1,8}crate\s{1,8})([A-Za-z_]\w{0,80})"
+)
+_JAVA = re.compile(r"\s{0,8}import\s{1,8}(?:static\s{1,8})?([\w.]{1,200}?)(?:\.\*)?\s{0,8};?\s{0,8}\Z")
+_JAVA_PACKAGE = re.compile(r"\s{0,8}package\s{1,8}([\w.]{1,200})")
+_RUBY = re.compile(r"""\s{0,20}require(_relative)?\s{0,8}\(?\s{0,8}['"]([\w./-]{1,200})['"]""")
+_PHP = re.compile(r"\s{0,8}use\s{1,8}(?:function\s{1,8}|const\s{1,8})?\\?([A-Za-z_]\w{0,80}(?:\\\w{1,80}){0,8})")
+_CSHARP = re.compile(r"\s{0,8}(?:global\s{1,8})?using\s{1,8}(?:static\s{1,8})?([A-Za-z_][\w.]{0,200})\s{0,8};")
 
 _RUST_OWN = frozenset("std core alloc crate self super proc_macro test".split())
 _NODE = frozenset(

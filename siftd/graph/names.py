@@ -110,7 +110,7 @@ def _has_digit(word: str) -> bool:
 
 def _stem(word: str) -> str:
     """Return a word without the ends that a plural or a form of a verb gives it; rough on purpose."""
-    for ending in ("ing", "ies", "es", "s", "y"):
+    for ending in ("ing", "ies", "es", "s", "e", "y"):
         if len(word) > len(ending) + 3 and word.endswith(ending):
             return word.removesuffix(ending)
     return word

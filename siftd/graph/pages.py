@@ -16,12 +16,12 @@ from siftd.graph.prose_words import Verb
 LINE_CHARS_MAX = 2_000
 """What a line has more is not read: a longer one is no prose."""
 _PARAGRAPH_LINES_MAX = 40
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S[^\n]{0,200})")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]{1,8}(\S[^\n]{0,200})")
+_FENCE = re.compile(r" {0,3}(`{3,40}|~{3,40})")
 _ROW = re.compile(r"\s{0,8}\|")
-_RULE = re.compile(r"[\s|:+-]+\Z")
-_UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,})\s*\Z")
-_BULLET = re.compile(r"\s{0,20}(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_RULE = re.compile(r"[\s|:+-]{1,2000}\Z")
+_UNDERLINE = re.compile(r"(?:={3,200}|-{3,200}|~{3,200})\s{0,8}\Z")
+_BULLET = re.compile(r"\s{0,20}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,8}")
 _KEYED = re.compile(r"\W{0,4}([A-Za-z][A-Za-z /-]{1,30}?)\W{0,4}:\W{0,3}\s(?=\S)")
 
 _WORKERS = Verb("WORKS_ON", is_reversed=True, subject="person")

@@ -27,7 +27,7 @@ DESCRIPTION_CHARS_MAX = 200
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,500}\)")
 _MARKS = re.compile(r"\*\*|__|~~|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _TOKEN = re.compile(r"`([^`\n]{1,120})`|([\w@][\w+#]*+(?:[.@&/'’-]++[\w+#]++)*+)|([,;:()\[\]{}!?.—–|\"“”])")
-_END = re.compile(r"(?<=[.!?])[\"”)]?\s+(?=[\"“(`A-Z0-9])")
+_END = re.compile(r"(?<=[.!?])[\"”)]? (?=[\"“(`A-Z0-9])")
 _IDENTIFIER = re.compile(r"(?=.*[A-Za-z])(?:[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+|[a-z]+[A-Z]\w*|[A-Za-z]+\d+)\Z")
 _VERSION = re.compile(r"[vV]?\d+(?:[.\-]\w+)*\Z")
 

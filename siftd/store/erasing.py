@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from siftd.store import meta, slack
+from siftd.store import graph_merges, meta, slack
 from siftd.store.access import Database
 from siftd.store.connection import open_writer, translate
 from siftd.store.forget_reach import Reach
@@ -187,6 +187,7 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones, reach: Re
         connection.executemany("DELETE FROM conversations WHERE session_id = ? AND ts = ?", gone)
         _forget_pods(connection, tombstones)
         _forget_folders(connection, tombstones)
+        graph_merges.settle_queued(connection)
         if is_narrow:
             _sweep_after_few(connection)
         else:

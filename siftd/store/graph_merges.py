@@ -108,6 +108,11 @@ def settle_all(connection: sqlite3.Connection, entities: Iterable[int]) -> None:
         settle(connection, entity_id)
 
 
+def has_queued(connection: sqlite3.Connection) -> bool:
+    """Whether entities wait for `settle_queued`."""
+    return connection.execute(_QUEUED, (1,)).fetchone() is not None
+
+
 def settle_queued(connection: sqlite3.Connection) -> int:
     """Look after the entities that something was taken from; return how many there were."""
     queued = [int(row[0][1:]) for row in connection.execute(_QUEUED, (QUEUED_MAX,))]

@@ -17,8 +17,9 @@ HOPS_MAX = 16
 """So often something merged may have been merged on; further ones are not followed."""
 _BY_KEY = """
 SELECT id, type FROM entities WHERE name_key = ?1
-UNION SELECT e.id, e.type FROM entity_aliases a JOIN entities e ON e.id = a.entity_id WHERE a.alias_key = ?1
+UNION ALL SELECT e.id, e.type FROM entity_aliases a JOIN entities e ON e.id = a.entity_id WHERE a.alias_key = ?1
 """
+"""Names come before aliases: what has taken an old name for itself is meant by it."""
 _INSERT = """
 INSERT INTO entities (name, type, name_key, mark, ts) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (type, name_key) DO UPDATE SET ts = min(ts, excluded.ts) RETURNING id
@@ -35,7 +36,7 @@ SELECT v.owner_id, e.type, e.name, v.vec FROM embeddings v JOIN entities e ON e.
 WHERE v.owner_kind = 'entity' AND v.embedder = ? ORDER BY v.owner_id DESC LIMIT ?
 """
 _INSERT_VECTOR = """
-INSERT OR REPLACE INTO embeddings SELECT 'entity', id, ?, ?, ? FROM entities WHERE id = ? AND name = ?
+INSERT OR REPLACE INTO embeddings SELECT 'entity', id, ?, ?, ? FROM entities WHERE id = ?
 """
 
 
@@ -54,7 +55,7 @@ def find(connection: sqlite3.Connection, named: Named) -> int | None:
     rows = connection.execute(_BY_KEY, (name_key(named),)).fetchall()
     same = [number for number, known in rows if known == kind]
     if same:
-        return int(min(same))
+        return int(same[0])
     if kind not in PROSE_TYPES:
         return None
     # The spelling of another type leaves other words out: "auth service" is "auth" as a service.
@@ -62,7 +63,7 @@ def find(connection: sqlite3.Connection, named: Named) -> int | None:
         if other != kind and may_be_one(kind, other):
             rows += connection.execute(_BY_KEY, (name_key(Named(other, named.name)),)).fetchall()
     fitting = [number for number, known in rows if may_be_one(kind, known)]
-    return int(min(fitting)) if fitting else None
+    return int(fitting[0]) if fitting else None
 
 
 def ensure(connection: sqlite3.Connection, named: Named, marks: Marks, ts: int, *, known: int | None = None) -> int:
@@ -106,8 +107,8 @@ def list_unembedded(connection: sqlite3.Connection, embedder: str, below: int, l
 def insert_vectors(
     connection: sqlite3.Connection, embedder: str, dim: int, rows: Iterable[tuple[int, bytes, str]]
 ) -> None:
-    """Keep vectors: (entity, vector, the name that it is of). A name that has changed since gets none."""
-    connection.executemany(_INSERT_VECTOR, [(embedder, dim, vector, number, name) for number, vector, name in rows])
+    """Keep vectors: (entity, vector, words that are not kept: names are found by their own index)."""
+    connection.executemany(_INSERT_VECTOR, [(embedder, dim, vector, number) for number, vector, _ in rows])
 
 
 def list_vectors(connection: sqlite3.Connection, embedder: str, limit: int) -> list[KnownName]:

@@ -57,6 +57,14 @@ WHERE id = ? AND valid_to IS NULL AND NOT EXISTS (
 _CLOSE_ALL = """
 UPDATE relation_evidence SET until_ts = ?2 WHERE relation_id = ?1 AND until_ts IS NULL AND ts <= ?2 AND item <> ?3
 """
+_OF_MANIFESTS = """
+SELECT e.relation_id, e.item, e.src_named, e.dst_named FROM relation_evidence e
+WHERE e.src_named = ? AND e.way = 'manifest' AND e.until_ts IS NULL AND e.ts < ? AND e.item <> ?
+"""
+_CLOSE_AT = """
+UPDATE relation_evidence SET until_ts = ?5
+WHERE relation_id = ?1 AND item = ?2 AND src_named = ?3 AND dst_named = ?4 AND until_ts IS NULL AND ts < ?5
+"""
 RENAMED_TO = "RENAMED_TO"
 
 
@@ -117,6 +125,14 @@ def end(connection: sqlite3.Connection, src: int, relation: str, dst: int, *, it
         connection.execute(_CLOSE_ALL, (relation_id, ts, item))
         connection.execute(_END_OF_SPAN, (relation_id,))
     return bool(rows)
+
+
+def end_others(connection: sqlite3.Connection, src: int, named: set[int], *, item: str, ts: int) -> None:
+    """End what manifests before `item` say that an entity depends on, but for what that one names."""
+    for relation_id, other, _, dst in connection.execute(_OF_MANIFESTS, (src, ts, item)).fetchall():
+        if dst not in named:
+            connection.execute(_CLOSE_AT, (relation_id, other, src, dst, ts))
+            connection.execute(_END_OF_SPAN, (relation_id,))
 
 
 def reattach(connection: sqlite3.Connection, named: int) -> None:

@@ -48,6 +48,8 @@ class Said(NamedTuple):
     """When it stopped to hold, as of a fact that another one has replaced."""
     keeps_history: bool = False
     """Whether what it said before, and says no longer, has ended: a document's. Else it was never said."""
+    is_partial: bool = False
+    """Whether more of the same comes at once: nothing ends that is not in it."""
     is_judged: bool = False
     """Whether it says itself until when it holds, as a fact does. What another item has ended begins not again else."""
 
@@ -62,9 +64,12 @@ def put(
     numbers = _resolve(connection, found, said.ts, marks, known or {})
     renamed = _put_relations(connection, item, found, said, numbers)
     held_by = _named_by(connection, item)
-    _put_mentions(connection, item, found, numbers, held_by)
+    _put_mentions(connection, item, found, numbers, None if said.is_partial else held_by)
+    if said.is_partial:
+        return
     _put_aliases(connection, item, found, said, numbers)
     _put_descriptions(connection, item, found, numbers)
+    _end_incomplete(connection, item, found, said, numbers)
     graph_merges.settle_all(connection, renamed)
     graph_merges.settle_queued(connection)
 
@@ -128,6 +133,8 @@ def _put_relations(connection: sqlite3.Connection, item: str, found: Found, said
     for before in graph_relations.of_item(connection, item):
         key = before.src, before.dst, before.type
         now = wanted.get(key)
+        if now is None and said.is_partial:
+            continue
         if now is None and not said.keeps_history:
             graph_relations.drop(connection, item, before)
         elif now is None and before.until is None:
@@ -152,6 +159,13 @@ def _put_relations(connection: sqlite3.Connection, item: str, found: Found, said
     return renamed
 
 
+def _end_incomplete(connection: sqlite3.Connection, item: str, found: Found, said: Said, numbers: Resolved) -> None:
+    """End what earlier manifests named and the newest does not."""
+    for src in found.complete & numbers.keys():
+        named = {numbers[link.dst] for link, _ in found.links if link.src == src}
+        graph_relations.end_others(connection, numbers[src], named, item=item, ts=said.ts)
+
+
 def _named_by(connection: sqlite3.Connection, item: str) -> set[int]:
     """Return the entities that what an item says, or has said, hangs on."""
     evidence = graph_relations.of_item(connection, item)
@@ -159,8 +173,9 @@ def _named_by(connection: sqlite3.Connection, item: str) -> set[int]:
 
 
 def _put_mentions(
-    connection: sqlite3.Connection, item: str, found: Found, numbers: Resolved, held_by: Iterable[int]
+    connection: sqlite3.Connection, item: str, found: Found, numbers: Resolved, held_by: Iterable[int] | None
 ) -> None:
+    """Put the mentions; those that nothing hangs on any more go. `held_by` of None: they stay."""
     wanted: dict[int, tuple[int, int | None]] = {}
     for each in found.spoken:
         number = numbers[each.named]
@@ -168,7 +183,7 @@ def _put_mentions(
         lines = [at for at in (line, each.line) if at is not None]
         wanted[number] = count + each.times, min(lines) if lines else None
     before = {named: (count, line) for named, count, line in connection.execute(_MENTIONS, (item,))}
-    gone = before.keys() - wanted.keys() - set(held_by)
+    gone = set() if held_by is None else before.keys() - wanted.keys() - set(held_by)
     connection.executemany(_DROP_MENTION, [(item, named) for named in gone])
     for named, mention in wanted.items():
         if named not in before:

@@ -37,6 +37,7 @@ _REST = (
     "pod_members",
     "kept_apart",
     "opt_outs",
+    "entity_merges",
 )
 """Tables that hold what was asked for besides events, sessions and facts."""
 _BEFORE_FACTS = {"facts": "memories", "fact_links": "memory_links", "fact_reads": "memory_reads"}

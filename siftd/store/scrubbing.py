@@ -10,12 +10,13 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import compress, repeat
 from typing import Any
 
 from siftd.capture.admission import Admission
+from siftd.store import graph_items, graph_merges, graph_writing
 from siftd.store.connection import begin, commit, rollback
 from siftd.store.tombstones import summarise_again
 
@@ -105,6 +106,7 @@ def scrub_rows(connection: sqlite3.Connection, admission: Admission, *, dry_run:
             if table == "summaries":  # a trial's as well: what would be told anew is not changed by itself
                 chunk = [row for row in chunk if row[0] not in gone]
             scrub_texts(connection, admission, table, columns, chunk, scrubbed, dry_run=dry_run)
+    _scrub_graph(connection, admission, scrubbed, dry_run=dry_run)
     for table, (read, write) in _WITHOUT_ROWID.items():
         changed = [(new, old) for (old,) in connection.execute(read) if (new := admission.scrub_text(old)) != old]
         for new, old in changed:
@@ -113,6 +115,18 @@ def scrub_rows(connection: sqlite3.Connection, admission: Admission, *, dry_run:
             with transaction(connection):
                 connection.executemany(write, changed)
     return scrubbed
+
+
+def _scrub_graph(connection: sqlite3.Connection, admission: Admission, scrubbed: Scrubbed, *, dry_run: bool) -> None:
+    """Take names out of the graph that would be written otherwise today, and all that a document said which has lost
+    something: it is read again. What an event or a fact has said that was rewritten, triggers have taken out."""
+    with transaction(connection) if not dry_run else nullcontext():
+        for document_id in graph_items.list_rewritten(connection) if not dry_run else ():
+            graph_writing.forget_item(connection, f"d{document_id}")
+        for before, after in graph_writing.scrub(connection, admission.scrub_text, dry_run=dry_run):
+            scrubbed.note("entities", before, after)
+        if not dry_run:
+            graph_merges.settle_queued(connection)
 
 
 def text_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:

@@ -1,0 +1,225 @@
+"""The graph, kept up with events, facts and documents: background work, never a hook's, and never asked of a model.
+
+A tick reads what is new, in pieces: each is read, understood in a thread of its own, and written in one short
+transaction, so that captures wait for none of it. What was looked at is noted in the same transaction; a daemon that
+ends in between reads it again, which changes nothing. A tick without anything new writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import anyio.to_thread
+import numpy as np
+import structlog
+
+from siftd.clients.own import is_own_traffic
+from siftd.consolidate.deeds import place_of
+from siftd.consolidate.drain import Store
+from siftd.consolidate.passes import OTHER_SHARE, Round
+from siftd.embed.embedder import Embedder
+from siftd.graph.documents import read_document
+from siftd.graph.events import Happened, Problem, read_event
+from siftd.graph.model import Found, Named
+from siftd.graph.names import COSINE_MIN, Marks, is_borne_out, may_be_one
+from siftd.graph.prose import read_prose
+from siftd.store import graph_items, graph_merges, graph_names, graph_writing
+from siftd.store.access import Database
+from siftd.store.graph_items import DocumentRow, EventRow, FactRow
+from siftd.store.graph_writing import Said
+from siftd.store.payload import branch_of, find_object
+from siftd.summarise.extractive.text import printed
+
+log = structlog.get_logger()
+
+QUEUE_BATCH = 50
+EVENTS_A_WRITE = 10
+LINKS_A_WRITE = 200
+"""What one transaction takes in at most: some 20 ms, for which a capture may have to wait."""
+KNOWN_MAX = 5_000
+"""Names whose vectors a new one is compared with, the newest ones."""
+UNKNOWN_MAX = 64
+"""New names of one item that are looked for by their vectors; those of a longer list are new."""
+_PATH_KEYS = ("file_path", "notebook_path", "path")
+
+
+class Understood(NamedTuple):
+    """An item that was read."""
+
+    item: str
+    text: str
+    """As it was read; it is written only while it is the same."""
+    words: str
+    """What of it is words, in which a name may stand."""
+    found: Found
+    said: Said
+    problems: Sequence[Problem]
+    content_hash: str = ""
+    """Of the reading of a document."""
+
+
+class GraphBuilding:
+    """Reads what is new into the graph."""
+
+    name = "graph"
+    share = OTHER_SHARE
+
+    def __init__(self, store: Store, embedder: Embedder, secret: bytes, root: str) -> None:
+        """`root` is the project's folder, "" where it has none."""
+        self._store = store
+        self._embedder = embedder
+        self._marks = Marks(secret)
+        self._root = root.rstrip("/")
+        self._project = Named("project", self._root.rpartition("/")[2] or "project")
+
+    async def run(self, work: Round) -> None:
+        """Read on; what there is no time for is read at the next tick."""
+        if await self._read_queue(work):
+            await self._read_events(work)
+
+    async def _read_queue(self, work: Round) -> bool:
+        """Read the facts and documents that wait; return whether there is time left."""
+        await self._settle()
+        after = ""
+        while items := await self._store.read(lambda c, a=after: graph_items.list_queued(c, a, QUEUE_BATCH)):  # type: ignore[misc]
+            for item in items:
+                understood = await self._store.read(partial(self._load, item=item))
+                if understood is None:
+                    await self._store.write(lambda c, i=item: graph_items.take_from_queue(c, i))  # type: ignore[misc]
+                else:
+                    await self._write(await anyio.to_thread.run_sync(understood))
+                if not work.goes_on():
+                    return False
+            after = items[-1]
+        return True
+
+    async def _settle(self) -> None:
+        """Look after entities that something was taken from, if there are any."""
+        if await self._store.read(graph_merges.has_queued):
+            await self._store.write(graph_merges.settle_queued)
+
+    async def _read_events(self, work: Round) -> None:
+        while True:
+            after = await self._store.read(graph_items.read_upto)
+            rows, upto = await self._store.read(lambda c, a=after: graph_items.list_events_after(c, a))  # type: ignore[misc]
+            if upto == after:
+                return
+            understood = await anyio.to_thread.run_sync(lambda r=rows: [self._of_event(each) for each in r])  # type: ignore[misc]
+            saying = [each for each in understood if each.found]
+            for start in range(0, len(saying), EVENTS_A_WRITE):
+                batch = saying[start : start + EVENTS_A_WRITE]
+                await self._store.write(lambda c, b=batch: [self._put(c, each) for each in b])  # type: ignore[misc]
+                self._report(batch)
+            await self._store.write(lambda c, u=upto: graph_items.note_upto(c, u))  # type: ignore[misc]
+            if not work.goes_on():
+                return
+
+    def _load(self, connection: Database, *, item: str) -> partial[Understood] | None:
+        """Return how an item is understood, once it is read; None where there is nothing to read any more."""
+        kind, number = item[0], int(item[1:])
+        if kind == "e" and (event := graph_items.find_event(connection, number)) is not None:
+            return partial(self._of_event, event)
+        if kind == "m" and (fact := graph_items.find_fact(connection, number)) is not None:
+            return partial(self._of_fact, fact)
+        if kind == "d" and (document := graph_items.find_document(connection, number)) is not None:
+            return partial(self._of_document, document)
+        return None
+
+    def _of_event(self, row: EventRow) -> Understood:
+        found = Found()
+        payload = find_object(row.payload_json)
+        problems: list[Problem] = []
+        if payload is not None and not is_own_traffic(row.kind, row.action, row.tool, payload):
+            root, _ = place_of(row.cwd or "", self._root)
+            problems = read_event(found, _happened(row, payload), root or self._root, self._project)
+        return Understood(f"e{row.event_id}", row.payload_json, "", found, Said(row.ts), problems)
+
+    def _of_fact(self, row: FactRow) -> Understood:
+        found = Found()
+        read_prose(found, row.text)
+        said = Said(row.since, row.until, is_judged=True)
+        return Understood(f"m{row.fact_id}", row.text, row.text, found, said, [])
+
+    def _of_document(self, row: DocumentRow) -> Understood:
+        found = Found()
+        problems = read_document(found, row.path, row.type, row.text, self._project)
+        is_rewritten = row.read_hash == row.content_hash  # something was taken out: what it said before is no history
+        said = Said(row.ts, keeps_history=not is_rewritten)
+        return Understood(f"d{row.document_id}", row.text, row.text, found, said, problems, row.content_hash)
+
+    async def _write(self, each: Understood) -> None:
+        """Write what an item of the queue says, in pieces where it is much."""
+        known = await self._known_by_vector(each)
+        pieces = list(each.found.slices(LINKS_A_WRITE))[:-1]
+        for piece in pieces:
+            partly = each._replace(found=piece, said=each.said._replace(is_partial=True))
+            await self._store.write(lambda c, p=partly: self._put(c, p, known))  # type: ignore[misc]
+        await self._store.write(lambda c: self._put_queued(c, each, known))
+        self._report([each])
+
+    def _put_queued(self, connection: Database, each: Understood, known: dict[Named, int]) -> None:
+        if self._put(connection, each, known):
+            graph_items.take_from_queue(connection, each.item)
+            if each.item[0] == "d":
+                graph_items.note_document(connection, int(each.item[1:]), each.content_hash)
+
+    def _put(self, connection: Database, each: Understood, known: dict[Named, int] | None = None) -> bool:
+        """Put what an item says, if it still says so; else it waits in the queue, or is gone."""
+        if not graph_items.is_as_read(connection, each.item, each.text):
+            return False
+        graph_writing.put(connection, each.item, each.found, each.said, self._marks, known=known)
+        return True
+
+    async def _known_by_vector(self, each: Understood) -> dict[Named, int]:
+        """Return the known entities that new names may be other names of, by their vectors and by the text."""
+        names = [spoken.named for spoken in each.found.spoken]
+        new = await self._store.read(lambda c: graph_names.unknown(c, names))
+        if not new or not each.words or len(new) > UNKNOWN_MAX or self._embedder.known_dim is None:
+            return {}
+        name = self._embedder.name
+        known = await self._store.read(lambda c: graph_names.list_vectors(c, name, KNOWN_MAX))
+        if not known:
+            return {}
+        return await anyio.to_thread.run_sync(self._nearest, new, known, each.words)
+
+    def _nearest(self, new: Sequence[Named], known: Sequence[graph_names.KnownName], words: str) -> dict[Named, int]:
+        vectors = self._embedder.embed([each.name for each in new])
+        of_known = np.stack([np.frombuffer(each.vector, dtype=np.float32) for each in known])
+        found: dict[Named, int] = {}
+        for named, cosines in zip(new, vectors @ of_known.T, strict=True):
+            for at in np.argsort(-cosines)[:8]:
+                entity = known[int(at)]
+                if cosines[at] < COSINE_MIN:
+                    break
+                if may_be_one(named.type, entity.type) and is_borne_out(named.name, entity.name, words):
+                    found[named] = entity.entity_id
+                    break
+        return found
+
+    def _report(self, batch: Sequence[Understood]) -> None:
+        """Say which manifests were not read, and of what something was left out; no captured text is in it."""
+        for each in batch:
+            for problem in each.problems:
+                log.warning("manifest_not_read", item=each.item, why=problem.why)
+            if each.found.left_out:
+                log.info("graph_left_out", item=each.item, count=each.found.left_out)
+
+
+def _happened(row: EventRow, payload: dict[str, Any]) -> Happened:
+    given = payload.get("tool_input")
+    given = given if isinstance(given, dict) else {}
+    error = payload.get("error")
+    command, written = given.get("command"), given.get("content")
+    stamped = payload.get("symbols")
+    return Happened(
+        action=row.action,
+        outcome=row.outcome,
+        branch=branch_of(row.payload_json[:300]),
+        command=command if isinstance(command, str) else None,
+        output=printed(error) if error is not None else printed(payload.get("tool_response")),
+        paths=tuple(path for key in _PATH_KEYS if isinstance(path := given.get(key), str) and path),
+        symbols=tuple(each for each in stamped if isinstance(each, str)) if isinstance(stamped, list) else (),
+        written=written if isinstance(written, str) else None,
+    )

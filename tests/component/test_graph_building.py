@@ -1,0 +1,199 @@
+"""The graph as the daemon builds it: from events, facts and documents, at each tick, and as what they say goes away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from opened_memory import NOW, Hands, Memory, opened, rebuilt
+
+PROSE = "The auth service depends on Redis and the user service. Alice works on the platform team."
+
+
+async def tick(memory: Memory) -> None:
+    await memory.services.consolidator.tick()
+
+
+async def triples(memory: Memory, *, ended: bool = False) -> set[tuple[str, str, str]]:
+    rows = await memory.rows(
+        "SELECT s.name, r.type, d.name FROM relations r JOIN entities s ON s.id = r.src JOIN entities d ON d.id = r.dst"
+        f" WHERE r.valid_to IS {'NOT NULL' if ended else 'NULL'}"
+    )
+    return {(src, relation, dst) for src, relation, dst in rows}
+
+
+async def names(memory: Memory) -> set[str]:
+    return {name for (name,) in await memory.rows("SELECT name FROM entities")}
+
+
+async def document(memory: Memory, text: str, *, number: int = 900, path: str = "docs/a.md", ts: int = NOW) -> None:
+    """Keep a document as one that was read in is kept."""
+    await memory.by_hand(
+        "INSERT INTO documents (id, path, type, title, content_hash, ingested_ts) VALUES (?, ?, 'markdown', 'a', ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET content_hash = excluded.content_hash, ingested_ts = excluded.ingested_ts",
+        number,
+        path,
+        str(hash(text)),
+        ts,
+    )
+    await memory.by_hand(
+        "INSERT INTO document_texts VALUES (?, ?) ON CONFLICT DO UPDATE SET text = excluded.text", number, text
+    )
+
+
+async def edit(memory: Memory, number: int, path: str, content: str, **fields: Any) -> int:
+    payload = {
+        "tool_input": {"file_path": f"{memory.services.workspace.root}/{path}", "content": content},
+        "tool_response": {"type": "update"},
+    }
+    return await memory.capture(number, tool="Write", payload=payload, **fields)
+
+
+async def test_a_tick_reads_events_facts_and_documents(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await memory.ask("remember", text="Bob works on the billing team.", type="fact", typed=True)
+        await document(memory, PROSE)
+        await edit(memory, 1, "package.json", '{"name": "web", "dependencies": {"react": "1"}}')
+        await tick(memory)
+        found = await triples(memory)
+        assert {
+            ("auth service", "DEPENDS_ON", "Redis"),
+            ("auth service", "DEPENDS_ON", "user service"),
+            ("Alice", "WORKS_ON", "platform team"),
+            ("Bob", "WORKS_ON", "billing team"),
+            ("web", "DEPENDS_ON", "react"),
+        } <= found
+        evidence = await memory.rows(
+            "SELECT v.item, v.line FROM relation_evidence v JOIN relations r ON r.id = v.relation_id"
+            " JOIN entities e ON e.id = r.dst WHERE e.name = 'user service'"
+        )
+        assert evidence == [("d900", 1)]
+
+
+async def test_a_tick_without_anything_new_writes_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await document(memory, PROSE)
+        await edit(memory, 1, "a.py", "import numpy\n")
+        await tick(memory)
+        await tick(memory)
+        before = await memory.services.store.write(lambda c: c.total_changes)
+        await memory.services.consolidator.do("graph")
+        assert await memory.services.store.write(lambda c: c.total_changes) == before
+        assert await memory.rows("SELECT * FROM graph_queue") == []
+
+
+async def test_a_changed_document_ends_what_it_says_no_longer_and_a_forgotten_one_leaves_nothing(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as memory:
+        await document(memory, PROSE, ts=NOW)
+        await tick(memory)
+        await document(memory, PROSE.replace("Redis and ", ""), ts=NOW + 10)
+        await tick(memory)
+        assert ("auth service", "DEPENDS_ON", "Redis") in await triples(memory, ended=True)
+        assert ("auth service", "DEPENDS_ON", "user service") in await triples(memory)
+        await memory.by_hand("DELETE FROM documents WHERE id = 900")
+        await tick(memory)
+        assert await names(memory) == set()
+
+
+async def test_a_fact_that_was_replaced_was_true_until_then(tmp_path: Path) -> None:
+    clock = Hands()
+    async with opened(tmp_path, clock) as memory:
+        text = "The auth service depends on Redis."
+        old = await memory.ask("remember", text=text, type="fact", typed=True)
+        await tick(memory)
+        assert await triples(memory) == {("auth service", "DEPENDS_ON", "Redis")}
+        clock.at += 1000
+        new = "The auth service depends on Valkey."
+        newer = await memory.ask("remember", text=new, type="fact", typed=True)
+        await memory.ask("link", **{"from": newer["id"], "to": old["id"], "relation": "supersedes"})
+        await tick(memory)
+        assert ("auth service", "DEPENDS_ON", "Redis") in await triples(memory, ended=True)
+        assert await triples(memory) == {("auth service", "DEPENDS_ON", "Valkey")}
+
+
+async def test_a_manifest_that_was_changed_ends_what_it_lists_no_longer(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await edit(memory, 1, "package.json", '{"name": "web", "dependencies": {"react": "1", "left-pad": "1"}}')
+        await edit(memory, 2, "package.json", '{"name": "web", "dependencies": {"react": "1"}}')
+        await tick(memory)
+        assert ("web", "DEPENDS_ON", "left-pad") in await triples(memory, ended=True)
+        assert ("web", "DEPENDS_ON", "react") in await triples(memory)
+
+
+async def test_a_manifest_that_does_not_parse_is_passed_over_and_everything_else_is_read(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await edit(memory, 1, "package.json", '{"name": ')
+        await edit(memory, 2, "a.py", "import numpy\n")
+        await document(memory, "[[", path="Cargo.toml")
+        await tick(memory)
+        assert {"package.json", "a.py", "numpy", "Cargo.toml"} <= await names(memory)
+
+
+async def test_forgetting_takes_the_names_along_also_out_of_what_was_merged(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await edit(memory, 1, "a.py", "import okapi_secrets\n", sessionId="first")
+        await edit(memory, 2, "b.py", "import numpy\n", sessionId="second")
+        await tick(memory)
+        assert "okapi_secrets" in await names(memory)
+        await memory.ask("forget", session="first", dryRun=False)
+        assert not {"okapi_secrets", "a.py"} & await names(memory)
+        assert "numpy" in await names(memory)
+        raw = Path(memory.services.paths.database).read_bytes()
+        assert b"okapi_secrets" not in raw
+
+
+async def test_a_rebuild_reads_everything_again_and_keeps_a_persons_merges(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await edit(memory, 1, "a.py", "import numpy\n")
+        await memory.ask("remember", text="The auth service depends on Redis.", type="fact", typed=True)
+        await memory.ask("remember", text="The login service uses Kafka.", type="fact", typed=True)
+        await tick(memory)
+        marks = dict(await memory.rows("SELECT name, mark FROM entities"))
+        payload = {"from": marks["login service"], "into": marks["auth service"]}
+        await memory.services.intents.keep("entity_merge", payload)
+        before = await triples(memory)
+        assert ("auth service", "USES", "Kafka") in before
+        assert b"login service" not in memory.log_bytes().split(b"entity_merge")[-1]
+    await rebuilt(tmp_path)
+    async with opened(tmp_path) as memory:
+        await tick(memory)
+        assert await triples(memory) == before
+
+
+async def test_a_scrub_takes_out_names_that_are_secrets_by_now(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await document(memory, "The auth service depends on Okapi-Number-7731.\n")
+        await document(memory, "The auth service depends on Redis.\n", number=901, path="b.md")
+        await edit(memory, 1, "a.py", "import okapi_number_7731\n")
+        await tick(memory)
+        assert {"Okapi-Number-7731", "okapi_number_7731"} <= await names(memory)
+        rule = {"name": "okapi", "pattern": "(?i)okapi.number.[0-9]{4}", "example": "okapi-number-1234"}
+        (tmp_path / "home" / "default" / "config.json").write_text(json.dumps({"redact.rules": [rule]}))
+        await memory.ask("scrub", dryRun=False)
+        assert not [each for each in await names(memory) if "7731" in each]
+        await tick(memory)
+        assert not [each for each in await names(memory) if "7731" in each]
+        assert ("auth service", "DEPENDS_ON", "Redis") in await triples(memory)
+
+
+async def test_a_name_much_like_a_known_one_is_the_same_where_the_text_bears_it_out(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await memory.ask(
+            "remember", text="The invoice rendering backend service depends on Stripe.", type="fact", typed=True
+        )
+        await tick(memory)
+        await tick(memory)
+        assert await memory.rows("SELECT count(*) FROM embeddings WHERE owner_kind = 'entity'") != [(0,)]
+        await memory.ask(
+            "remember", text="The invoices rendering backend service depends on Kafka.", type="fact", typed=True
+        )
+        await memory.ask(
+            "remember", text="The invoice2 rendering backend service depends on NATS.", type="fact", typed=True
+        )
+        await tick(memory)
+        found = await triples(memory)
+        assert ("invoice rendering backend service", "DEPENDS_ON", "Kafka") in found
+        assert ("invoice rendering backend service", "DEPENDS_ON", "NATS") not in found
