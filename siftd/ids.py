@@ -87,6 +87,11 @@ def parse_entity(text: str) -> int | None:
     return None if match is None else int(match[1])
 
 
+def cite_entity(number: int) -> str:
+    """Return how an entity is cited."""
+    return cite(ENTITY, number)
+
+
 def parse_note(text: str) -> Note | None:
     """Return what a note's id names; None for any other text."""
     match = _NOTE.fullmatch(text.strip())

@@ -33,7 +33,7 @@ def test_a_bare_number_is_of_the_kind_that_is_asked_for(number: int, kind: str) 
     assert ids.parse_number(f"#{number}", kind) == number
 
 
-@pytest.mark.parametrize("text", ["", "#", "e", "x9", "e-1", "e1 2", "##e1", "e" + "1" * 19, "s1.5", "e١"])
+@pytest.mark.parametrize("text", ["", "#", "e", "q9", "e-1", "e1 2", "##e1", "e" + "1" * 19, "s1.5", "e١"])
 def test_what_is_no_id_is_refused_with_what_one_looks_like(text: str) -> None:
     assert not ids.is_id(text)
     with pytest.raises(RequestInvalid) as refused:
@@ -103,3 +103,17 @@ async def test_every_request_takes_them_as_they_are_printed(tmp_path: Path) -> N
 
 def test_the_slash_command_takes_them_too() -> None:
     assert parse_slash("forget #e12 M3") == ["forget", "--dry-run", "#e12", "M3"]
+
+
+@given(NUMBERS, st.sampled_from(["{}", "#{}", " {} "]), st.booleans())
+def test_an_entity_is_cited_by_its_number(number: int, form: str, is_large: bool) -> None:
+    cited = ids.cite_entity(number)
+    typed = form.format(cited.upper() if is_large else cited)
+    assert ids.parse_entity(typed) == number
+    assert not ids.is_id(typed)
+    with pytest.raises(RequestInvalid, match="entity"):
+        ids.parse(typed)
+
+
+def test_what_merely_looks_like_an_entity_is_found_in_no_text() -> None:
+    assert ids.find("x86 and x3, #x264") == []
