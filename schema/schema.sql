@@ -484,6 +484,10 @@ CREATE INDEX evidence_by_time ON relation_evidence (relation_id, ts);
 
 CREATE INDEX relations_by_target ON relations (dst, type);
 
+CREATE INDEX relations_from ON relations (src, mention_count);
+
+CREATE INDEX relations_to ON relations (dst, mention_count);
+
 CREATE INDEX summaries_by_event ON summaries (event_id);
 
 CREATE INDEX summaries_of_sessions ON summaries (event_id) WHERE scope = 'session';

@@ -450,6 +450,21 @@ def growth() -> Iterator[dict[str, Any]]:
 
 
 @row
+def graph() -> Iterator[dict[str, Any]]:
+    """Walks over a made-up graph."""
+    import bench_graph
+
+    with bench(memory__consolidator__tickMs=86_400_000, store__keepDays=None) as running:
+        with running.connect() as connection:
+            fill(connection, bench_graph.EVENTS // 3)
+        running.stop()
+        bench_graph.fill(running.database)
+        running.start()
+        with running.connect() as connection:
+            yield from bench_graph.figures(lambda request: ask(connection, request))
+
+
+@row
 def held() -> Iterator[dict[str, Any]]:
     import bench_held
 

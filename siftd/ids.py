@@ -65,6 +65,8 @@ def parse(text: str, kind: str = EVENT) -> tuple[str, int]:
         raise RequestInvalid("a note is a place in a file", hint="`mem show` prints it; the file is yours to edit")
     if match is None and parse_document(text) is not None:
         raise RequestInvalid("this is the id of a document", hint="`mem show` and `mem documents` take it")
+    if match is None and parse_entity(text) is not None:
+        raise RequestInvalid("this is the id of an entity", hint=f"`mem entity` takes it; {HINT}")
     if match is None:
         raise RequestInvalid("invalid id", hint=HINT)
     return match[1].lower() or kind, int(match[2])

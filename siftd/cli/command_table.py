@@ -34,6 +34,8 @@ GROUPS = {
         "context": "the facts that an agent is handed here, pod by pod, and why",
         "injections": "what agents were given unasked",
         "why": "why a fact is held; why an agent was given a piece, and whether it helped",
+        "entity": "who or what a name is: all that is known of it, and what says so",
+        "graph": "what hangs together with an entity, and the way from one to another",
     },
     "Keep": {
         "capture": "store what an agent of your own reports, line by line on standard input",

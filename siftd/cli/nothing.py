@@ -22,9 +22,12 @@ _ANSWERS: dict[str, dict[str, Any]] = {
     "brief": {"text": "", "items": [], "tokens": 0},
     "context": {"facts": 0, "factsMax": 20, "chars": 0, "charsMax": 4_800, "pods": []},
     "pods": {"pods": []},
+    "search_entity": {"entities": []},
+    "traverse_graph": {},
+    "entity_context": {},
     "show": {},
 }
-_NAMES = ("id", "session", "around")
+_NAMES = ("id", "session", "around", "startEntityId")
 
 
 def answer_of_nothing(message: dict[str, Any], home: Home, paths: WorkspacePaths) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from siftd.daemon.handlers.erasing import Erasing
 from siftd.daemon.handlers.fact_pages import FactPages
 from siftd.daemon.handlers.facts import FactRequests
 from siftd.daemon.handlers.finding import Finding
+from siftd.daemon.handlers.graph import GraphRequests
 from siftd.daemon.handlers.overview import Overview
 from siftd.daemon.handlers.pausing import Pausing
 from siftd.daemon.handlers.pods import PodRequests
@@ -42,6 +43,9 @@ class Handlers:
                 searching=services.searching,
                 committer=services.committer,
                 notes=services.notes,
+            ),
+            GraphRequests(
+                store=services.store, committer=services.committer, intents=services.intents, clock=services.clock
             ),
             Overview(store=services.store, paths=services.paths, clock=services.clock),
             Summarising(

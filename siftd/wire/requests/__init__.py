@@ -17,6 +17,7 @@ from siftd.wire.requests.erasing import *
 from siftd.wire.requests.facts import *
 from siftd.wire.requests.finding import *
 from siftd.wire.requests.giving import *
+from siftd.wire.requests.graph import *
 from siftd.wire.requests.living import *
 from siftd.wire.requests.memories import *
 from siftd.wire.requests.overview import *
