@@ -26,6 +26,9 @@ SUBJECTS = {
     "index": "event",
     "summarise": "event",
     "embed": "text",
+    "chunk": "document",
+    "embed-chunk": "chunk",
+    "embed-name": "name",
 }
 """The kinds of work, and what each is about. A condemned event is neither indexed nor summarised."""
 DEATHS_MAX = 2

@@ -64,9 +64,9 @@ KEY_CHARS = 16
 _JSX = (".jsx", ".tsx")
 _MADE_UID = re.compile(r"[0-9a-f]{1,64}")
 """What hooks and this house make: no text of anybody's."""
-_HASHES = ("uid", "promptHash")
+_HASHES = ("uid", "promptHash", "contentHash")
 """What of an intent is a hash of ours, if it looks like one: a rule would look into it for what was encoded."""
-_WITHOUT_TEXT = frozenset({"forget", "retry", "resummarise", "undo", "link", "scrub", "spend", "scoring", "pod_change"})
+_WITHOUT_TEXT = frozenset("forget retry resummarise undo link scrub spend scoring pod_change document_removed".split())
 """Intents of keyed hashes, ids and times alone. A rule that took a hash for a secret would unmake a tombstone."""
 _KEYS = ("uid", "frame_uid", "native_key", "input_key")
 _TEXT_FIELDS = ("session_id", "tool", "cwd", "client", "detail", "prompt_id", "agent_id", "spawned_agent_id")

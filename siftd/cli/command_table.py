@@ -22,7 +22,7 @@ GROUPS = {
     "Find": {
         "search": "find what was done, decided or seen",
         "timeline": "what happened around an event, or last",
-        "show": "the whole of an event (e12), a summary (s7), a memory (m3) or a note (n:todo.md:9)",
+        "show": "the whole of an event (e12), a summary (s7), a memory (m3), a note (n:todo.md:9) or a document (d4)",
         "sessions": "the sessions, newest first",
         "session": "one session whole: what was asked, said and done",
         "conversations": "sessions that were named, and what they follow up on; one's tree",
@@ -51,6 +51,7 @@ GROUPS = {
         "undo": "bring a superseded summary back for good",
         "notes": "notes of a project, for people",
         "note": "drop a note for this project's files",
+        "documents": "documents that were read in: list, show, remove",
     },
     "Erase": {
         "forget": "forget for good: ids, a session, a file, a text, a time",

@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from siftd.wire.requests import EventLine, Goal, Hit, NoteHit
+    from siftd.wire.requests import DocumentHit, EventLine, Goal, Hit, NoteHit
 
 LINES_MAX = 4
 """Of one hit, unless all of it is wanted."""
@@ -75,6 +75,25 @@ def say_notes(notes: Sequence[NoteHit], query: str, *, is_full: bool) -> None:
         say(f"  {paint(note['id'], 'cyan')}  {paint(where + clean(note['heading']) + archived, 'dim')}")
         for line in _wrapped(" ".join(note["text"].split()), max(20, width - 6), sys.maxsize if is_full else LINES_MAX):
             say(f"      {_bright(line, words)}")
+
+
+def say_documents(documents: Sequence[DocumentHit], query: str, *, is_full: bool) -> None:
+    """Print pieces of documents behind the hits, each with its document and the headings that it stands below."""
+    words = _words(query)
+    width = max(40, min(columns(), 120))
+    say(paint("documents that were read in", "dim"))
+    for found in documents:
+        where = f"{clean(found['workspace'])}  " if "workspace" in found else ""
+        say(f"  {paint(found['id'], 'cyan')}  {paint(where + place_of(found), 'dim')}")
+        text = " ".join((found["text"] if is_full else found["passage"]).split())
+        for line in _wrapped(text, max(20, width - 6), sys.maxsize if is_full else LINES_MAX):
+            say(f"      {_bright(line, words)}")
+
+
+def place_of(found: DocumentHit) -> str:
+    """Return where a piece of a document stands: its file or page, and the headings above it."""
+    name = found["path"] or found["url"] or found["title"]
+    return clean(f"{name}: {found['heading']}" if found["heading"] else name)
 
 
 def say_events(events: Sequence[EventLine], *, is_full: bool) -> None:

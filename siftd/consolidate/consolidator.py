@@ -30,6 +30,8 @@ TAKE_IN = "take in"
 """The pass that takes in what waits."""
 HIDE = "hide"
 """The pass that takes out of what was stored what sessions have redacted since."""
+CHUNK = "chunk"
+"""The pass that makes the chunks of documents."""
 NOTES = "index notes"
 """The pass that reads files of notes which have changed."""
 

@@ -1,4 +1,5 @@
-"""Embedding: live summaries and memories without a vector of the current embedder get one, newest first.
+"""Embedding: live summaries, memories and chunks of documents without a vector of the current embedder get one, newest
+first.
 
 A model is asked in a thread of its own: searches wait for the reading thread, and a server may take a minute. What is
 stored at once outlives a kill, so that whoever goes on begins with what is left.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio.to_thread
 import structlog
@@ -19,7 +20,7 @@ from siftd.crash_guard import CrashGuard
 from siftd.embed.embedder import Embedder
 from siftd.embed.words import index_words
 from siftd.errors import SiftdError
-from siftd.store import fact_candidates, graph_names, meta, vectors
+from siftd.store import chunks, fact_candidates, graph_names, meta, vectors
 from siftd.store.access import Database
 from siftd.store.vectors import Mark
 
@@ -38,6 +39,24 @@ _PROBE_COSINE = 0.99
 _Waiting = list[tuple[int, str]]
 _ListWaiting = Callable[[Database, str, int, int], _Waiting]
 _InsertVectors = Callable[[Database, str, int, Sequence[tuple[int, bytes, str]]], None]
+
+
+class _Owners(NamedTuple):
+    """Those whose vectors are made."""
+
+    list_waiting: _ListWaiting
+    insert: _InsertVectors
+    letter: str | None
+    """By which they are cited; None: their making is told to nobody."""
+    work: str = "embed"
+    """As the crash guard calls it."""
+    has_words: bool = True
+    """Whether their index words are stored with the vector: half of the work."""
+
+
+_FACTS = _Owners(fact_candidates.list_unembedded, fact_candidates.insert_vectors, ids.MEMORY)
+_NAMES = _Owners(graph_names.list_unembedded, graph_names.insert_vectors, None, "embed-name")
+_CHUNKS = _Owners(chunks.list_unembedded, chunks.insert_vectors, None, "embed-chunk", has_words=False)
 
 
 class EmbeddingQueue:
@@ -69,29 +88,32 @@ class EmbeddingQueue:
             await self._succeeds(self._check_model)
         await self.run_facts(goes_on)
         if self.embedder.known_dim is not None:
-            await self._run(graph_names.list_unembedded, graph_names.insert_vectors, goes_on)
-        return await self._run(self._list_summaries, vectors.insert_vectors, goes_on, on_batch)
+            await self._run(_NAMES, goes_on)
+        embedded = await self._run(
+            _Owners(self._list_summaries, vectors.insert_vectors, ids.SUMMARY), goes_on, on_batch
+        )
+        await self._run(_CHUNKS, goes_on)
+        return embedded
 
     async def run_facts(self, goes_on: Callable[[], bool]) -> int:
         """Embed the memories only: there are few, and each is wanted at once."""
-        return await self._run(fact_candidates.list_unembedded, fact_candidates.insert_vectors, goes_on)
+        return await self._run(_FACTS, goes_on)
 
     async def _run(
         self,
-        list_waiting: _ListWaiting,
-        insert: _InsertVectors,
+        owners: _Owners,
         goes_on: Callable[[], bool],
         on_batch: Callable[[int], object] = lambda _: None,
     ) -> int:
         """Go down from the newest; then look once more from there, for what was added meanwhile."""
         embedded, below = 0, vectors.TOP
         while goes_on():
-            waiting = await self._store.read(lambda c, b=below: self._plan(list_waiting, c, b))  # type: ignore[misc]
+            waiting = await self._store.read(lambda c, b=below: self._plan(owners, c, b))  # type: ignore[misc]
             if not waiting and below == vectors.TOP:
                 break
             below = min((owner_id for owner_id, _ in waiting), default=vectors.TOP)
             if waiting:
-                if not await self._succeeds(lambda w=waiting: self._embed(w, insert)):  # type: ignore[misc]
+                if not await self._succeeds(lambda w=waiting: self._embed(owners, w)):  # type: ignore[misc]
                     break
                 embedded += len(waiting)
                 on_batch(embedded)
@@ -122,27 +144,27 @@ class EmbeddingQueue:
             return True
         return False
 
-    def _plan(self, list_waiting: _ListWaiting, connection: Database, below: int) -> _Waiting:
+    def _plan(self, owners: _Owners, connection: Database, below: int) -> _Waiting:
         """Return what is embedded next: suspects alone, condemned ones never."""
-        quarantined = self._crash_guard.count_quarantined("embed")
-        texts = dict(list_waiting(connection, self.embedder.name, below, BATCH + quarantined))
-        for batch in self._crash_guard.split("embed", list(texts), BATCH):
-            if not self._crash_guard.is_quarantined("embed", batch[0]):
+        quarantined = self._crash_guard.count_quarantined(owners.work)
+        texts = dict(owners.list_waiting(connection, self.embedder.name, below, BATCH + quarantined))
+        for batch in self._crash_guard.split(owners.work, list(texts), BATCH):
+            if not self._crash_guard.is_quarantined(owners.work, batch[0]):
                 return [(owner_id, texts[owner_id]) for owner_id in batch]
         return []
 
-    async def _embed(self, waiting: _Waiting, insert: _InsertVectors) -> None:
+    async def _embed(self, owners: _Owners, waiting: _Waiting) -> None:
         await self._check_model()
-        with self._crash_guard.on("embed", [owner_id for owner_id, _ in waiting]):
-            rows = await anyio.to_thread.run_sync(self._rows, waiting, abandon_on_cancel=True)
-        await self._store.write(lambda c: insert(c, self.embedder.name, self.embedder.dim, rows))
-        if insert is not graph_names.insert_vectors:  # nobody waits for names
-            kind = ids.MEMORY if insert is fact_candidates.insert_vectors else ids.SUMMARY
-            self._on_embedded(kind, [owner_id for owner_id, _ in waiting])
+        with self._crash_guard.on(owners.work, [owner_id for owner_id, _ in waiting]):
+            rows = await anyio.to_thread.run_sync(self._rows, waiting, owners.has_words, abandon_on_cancel=True)
+        await self._store.write(lambda c: owners.insert(c, self.embedder.name, self.embedder.dim, rows))
+        if owners.letter is not None:
+            self._on_embedded(owners.letter, [owner_id for owner_id, _ in waiting])
 
-    def _rows(self, waiting: _Waiting) -> list[tuple[int, bytes, str]]:
+    def _rows(self, waiting: _Waiting, has_words: bool) -> list[tuple[int, bytes, str]]:
         packed = self.embedder.embed([text for _, text in waiting]).astype("<f4", copy=False)
-        return [(owner_id, packed[row].tobytes(), index_words(text)) for row, (owner_id, text) in enumerate(waiting)]
+        words = [index_words(text) if has_words else "" for _, text in waiting]
+        return [(owner_id, packed[row].tobytes(), words[row]) for row, (owner_id, _) in enumerate(waiting)]
 
     async def _check_model(self) -> None:
         """Once: take out the vectors that another model made under the same name. Nothing tells a server's models apart

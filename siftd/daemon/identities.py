@@ -146,6 +146,8 @@ class Identities:
             found = self._tombstones.find_title(event.payload_json)
         elif event.kind == "pod" and way == "read":
             found = self._tombstones.find_pod(event.payload_json)
+        elif event.kind == "document" and way == "read":
+            found = self._tombstones.find_document(event.payload_json)
         return found is not None
 
     def _find_copied(self, event: RedactedEvent) -> int | None:

@@ -9,14 +9,20 @@ from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
 from siftd.filters import Filters
 from siftd.ranking_config import Scoring
+from siftd.search.documents import KIND, DocumentSearch
 from siftd.search.notes import find as find_notes
 from siftd.store import event_views
 from siftd.store.access import Database
 from siftd.store.scoring import read_scoring
-from siftd.wire.requests import NoteHit, Search, SearchesState
+from siftd.wire.requests import DocumentHit, NoteHit, Search, SearchesState
 from siftd.workspace.project_config import ProjectFile
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
     from siftd.search.engine import Answer, SearchEngine
 
 
@@ -28,6 +34,8 @@ class SearchAccess:
         self._store = store
         self._file = ProjectFile(storage.workspace.root)
         self._engine: SearchEngine | None = None
+        self._documents: DocumentSearch | None = None
+        self._asked: tuple[object, NDArray[np.float32]] | None = None
         self._reads_ahead = False
         self._state: SearchesState = {"count": 0, "lastTs": None, "lastMs": None, "lastHits": None}
 
@@ -40,11 +48,16 @@ class SearchAccess:
         now_ms, number = self._storage.clock.now_ms(), self._state["count"] + 1
         self._state = {"count": number, "lastTs": now_ms, "lastMs": ms, "lastHits": hits}
 
-    async def search(self, request: Search) -> tuple[Answer, list[NoteHit]]:
+    async def search(self, request: Search) -> tuple[Answer, list[NoteHit], list[DocumentHit]]:
         """Search in the reading thread, which then reads what later searches need, a piece at a time. No filter is of
         notes: with one, none are found."""
 
-        def search(connection: Database) -> tuple[Answer, list[NoteHit]]:
+        def search(connection: Database) -> tuple[Answer, list[NoteHit], list[DocumentHit]]:
+            documents = self.documents(connection).find(request.query, request.filters, request.k)
+            if request.filters.kind == KIND:
+                from siftd.search.engine import Answer
+
+                return Answer([], None), [], documents
             answer = self.engine(connection).search(
                 request.query,
                 request.k,
@@ -56,7 +69,8 @@ class SearchAccess:
             if not self._reads_ahead:
                 self._reads_ahead = True
                 self._store.repeat(self._read_ahead)
-            return answer, [] if request.filters != Filters() else find_notes(connection, request.query)
+            notes = [] if request.filters != Filters() else find_notes(connection, request.query)
+            return answer, notes, documents
 
         return await self._store.read(search)
 
@@ -68,6 +82,23 @@ class SearchAccess:
     def forget(self) -> None:
         """Let the next search read anew what searches keep of rows: a person may have changed it."""
         self._engine = None
+        self._documents = None
+
+    def _embed_question(self, text: str, weights: Mapping[str, float] | None) -> NDArray[np.float32]:
+        """Return a question's vector; a model is asked once for hits and documents."""
+        from siftd.search.vectors import is_built_in
+
+        embedder = self._storage.embedder
+        asked = text, weights if is_built_in(embedder.name) else None
+        if self._asked is None or self._asked[0] != asked:
+            self._asked = asked, embedder.embed_question(text, weights)
+        return self._asked[1]
+
+    def documents(self, connection: Database) -> DocumentSearch:
+        """Return what finds in documents. For the reading thread."""
+        if self._documents is None:
+            self._documents = DocumentSearch(connection, self._store.index, self._embed_question)
+        return self._documents
 
     def engine(self, connection: Database) -> SearchEngine:
         """Return the engine of the reading thread."""
@@ -79,7 +110,7 @@ class SearchAccess:
             engine = self._engine = SearchEngine(
                 connection,
                 self._store.index,
-                self._storage.embedder.embed_question,
+                self._embed_question,
                 self._storage.clock.now_ms,
                 of_settings(self._storage.settings),
                 self._store.everywhere.connection,

@@ -11,6 +11,7 @@ import structlog
 
 from siftd.capture.admission import Redacted
 from siftd.capture.redacted import RedactedEvent
+from siftd.consolidate.chunking import Chunker, Chunking
 from siftd.consolidate.consolidator import HIDE, NOTES, TAKE_IN, Consolidator
 from siftd.consolidate.drain import DrainResult
 from siftd.consolidate.embedding import EmbeddingQueue
@@ -100,6 +101,7 @@ class Services:
         self.embedding = EmbeddingQueue(
             self.store, self.embedder, storage.crash_guard, on_embedded=self.live.note_embedded
         )
+        self.chunker = Chunker(self.store, storage.crash_guard)
         self.forgetter = Forgetter(
             paths=self.paths,
             secret=storage.secret,
@@ -169,6 +171,7 @@ class Services:
             Summarising(self.store),
             SessionSummarising(),
             Rewriting(),
+            Chunking(self.chunker),
             Embedding(self.embedding),
             Superseding(
                 self.store,

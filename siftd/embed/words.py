@@ -30,6 +30,8 @@ _UNSPACED = (
 )
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff"  # vowel signs, no \w
 _ASCII_RUN = re.compile(r"[A-Za-z0-9_]+")
+_PLAIN = re.compile(r"[^\W_]+")
+"""What full text's tokenizer takes for a word."""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PART_BEYOND_ASCII = re.compile(r"[^\d_]+|\d+")
 
@@ -65,6 +67,13 @@ def index_words(text: str) -> str:
             break
         pieces.append(word)
     return " ".join(pieces)
+
+
+def further_words(text: str) -> str:
+    """Return the distinct words of `text` that full text does not find by itself, parts of names and pairs of
+    characters, joined by spaces. Bounded as `split_words`."""
+    plain = set(_PLAIN.findall(text.casefold()))
+    return " ".join(word for word in dict.fromkeys(split_words(text)) if "_" not in word and word not in plain)
 
 
 def is_unspaced(word: str) -> bool:

@@ -16,6 +16,7 @@ from siftd.errors import RequestInvalid
 from siftd.exchange.format import (
     COUNTED,
     VERSION,
+    DocumentLine,
     End,
     EventLine,
     Header,
@@ -92,6 +93,8 @@ def _fields(kind: type[Line], row: dict[str, Any]) -> dict[str, Any]:
         row["cites"] = json.loads(row["cites"])
     elif kind is InjectionLine:
         row["why"] = find_object(row["why"]) or {}
+    elif kind is DocumentLine:
+        row["metadata"] = find_object(row["metadata"]) or {}
     elif kind is PodLine:
         row["is_archived"] = bool(row["is_archived"])
     elif kind is MemoryLine:

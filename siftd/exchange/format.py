@@ -13,6 +13,7 @@
     {"kind":"member","pod":40,"fact":31,"role":"command"}
     {"kind":"conversation","sessionId":"…","title":"queues","parentId":"…","relation":"branches_from","ts":…}
     {"kind":"injection","ts":…,"sessionId":"…","hook":"SessionStart","summaryId":7,"eventId":12,"afterId":14,"why":{…}}
+    {"kind":"document","id":60,"path":"docs/a.md","title":"A","type":"markdown","ts":…,"metadata":{…},"text":"…"}
     {"kind":"end","lines":10}
 
 Ids mean something within the file only. A file without its last line was cut off; what is there can be used.
@@ -36,9 +37,13 @@ LINE_BYTES_MAX = 8 * 1024 * 1024
 TEXT_CHARS_MAX = 100_000
 """The longest text of a line that is read; how much of it is taken in, its importer says."""
 
+DOCUMENT_CHARS_MAX = 4 * 1024 * 1024
+"""The longest text of a document."""
+
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_CHARS_MAX)]
 Key = Annotated[str, Meta(min_length=1, max_length=128)]
 Text = Annotated[str, Meta(min_length=1, max_length=TEXT_CHARS_MAX)]
+PathText = Annotated[str, Meta(min_length=1, max_length=4_096)]
 Moment = Annotated[int, Meta(ge=0, le=LAST_TS)]
 Number = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """What a database's column takes: a larger one would be a record that no table takes."""
@@ -228,6 +233,19 @@ class InjectionLine(Line, tag="injection", frozen=True, kw_only=True):
     memory_id: Number | None = None
 
 
+class DocumentLine(Line, tag="document", frozen=True, kw_only=True):
+    """A row of `documents` with its text; the chunks are made of it. By its path, its URL, or else its title."""
+
+    id: Number
+    path: PathText | None = None
+    url: PathText | None = None
+    title: PathText
+    type: Name
+    ts: Moment
+    metadata: dict[str, Any] = {}
+    text: Annotated[str, Meta(max_length=DOCUMENT_CHARS_MAX)]
+
+
 class End(Line, tag="end", frozen=True, kw_only=True):
     """The last line: how many came before it, the header not counted."""
 
@@ -249,6 +267,7 @@ AnyLine = (
     | VerdictLine
     | ConversationLine
     | InjectionLine
+    | DocumentLine
     | End
 )
 
@@ -266,6 +285,7 @@ COUNTED: dict[type[Line], str] = {
     VerdictLine: "verdicts",
     ConversationLine: "conversations",
     InjectionLine: "injections",
+    DocumentLine: "documents",
 }
 """What each kind of line counts as, in the order of the file."""
 

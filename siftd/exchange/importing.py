@@ -22,11 +22,13 @@ from siftd.capture.intake import Intake, plain
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
 from siftd.errors import EnvelopeRejected
+from siftd.exchange.documents import take_document
 from siftd.exchange.facts import FactImporter
 from siftd.exchange.format import (
     COUNTED,
     ApartLine,
     ConversationLine,
+    DocumentLine,
     EventLine,
     Header,
     InjectionLine,
@@ -144,6 +146,8 @@ class Importer:
                 return await self._take_conversation(line)
             case InjectionLine():
                 return await self._take_injection(line)
+            case DocumentLine():
+                return await take_document(self._context, line)
             case _:
                 raise EnvelopeRejected("misplaced_line")
 

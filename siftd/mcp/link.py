@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from siftd.errors import RequestInvalid
 from siftd.wire.global_routing import workspace_of
-from siftd.wire.requests import Found, Hit, NoteHit, Request, Search
+from siftd.wire.requests import DocumentHit, Found, Hit, NoteHit, Request, Search
 from siftd.wire.workspace_client import WorkspaceClient
 from siftd.workspace.home import load_settings
 from siftd.workspace.identity import start_folder
@@ -51,7 +51,7 @@ class Link:
         """
         self._check_is_allowed()
         answer = search_every_project(self._client, request)
-        found: list[Hit | NoteHit] = [*answer["hits"], *answer["notes"]]
+        found: list[Hit | NoteHit | DocumentHit] = [*answer["hits"], *answer["notes"], *answer["documents"]]
         for hit in found:
             if hit.get("workspace", self.workspace.root) != self.workspace.root:
                 hit["id"] = f"{hit['id']}{AT}{hit['workspace']}"

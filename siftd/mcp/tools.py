@@ -13,7 +13,7 @@ from siftd.mcp.link import AT, Link
 from siftd.mcp.shown import ABOUT, fenced
 from siftd.timestamps import parse_moment
 from siftd.wire.asking import Brief, Filters, Info, Remember, Search, Show, Supersede, Timeline
-from siftd.wire.requests import EventLine, Found, NoteHit, Shown
+from siftd.wire.requests import DocumentHit, EventLine, Found, NoteHit, Shown
 from siftd.wire.requests import Hit as FoundHit
 
 HIT_CHARS_MAX = 400
@@ -28,7 +28,7 @@ SHOWN_CHARS_MAX = 12_000
 """What `show` gives at once: about 3,000 tokens."""
 
 Type = Literal["fact", "preference", "decision", "procedure", "context", "episode", "instruction"]
-Kind = Literal["", "summary", "event", "memory", "tool", "prompt", "stop", "text", "failure"]
+Kind = Literal["", "summary", "event", "memory", "tool", "prompt", "stop", "text", "failure", "document"]
 Limit = Annotated[int, Field(ge=1, le=50)]
 
 
@@ -102,6 +102,7 @@ class Tools:
         several = len(answer["clients"]) > 1
         hits = [_found(each, names_client=several) for each in _by_session(answer["hits"], limit)]
         hits += map(_noted, answer["notes"])
+        hits += map(_of_document, answer["documents"])
         note = f"degraded: {answer['degraded']}" if answer["degraded"] else ""
         return {"about": ABOUT, "hits": hits, "note": note if hits else self._why_nothing(query, filters, note)}
 
@@ -147,8 +148,8 @@ class Tools:
         id: str,  # noqa: A002 - the name that an agent guesses
         offset: Annotated[int, Field(ge=0)] = 0,
     ) -> str:
-        """The whole of one id as text (e12 an event with its input and output, s7 a summary with its event, m3 a memory
-        with its links, n:todo.md:9 a note). Long ones come in parts."""
+        """The whole of one id as text (e12 an event whole, s7 a summary with its event, m3 a memory with its links,
+        n:todo.md:9 a note, d4:12 a document). Long ones come in parts."""
         whole = _as_text(self._link.ask_about(id, lambda cited: Show(id=cited))["item"])
         part = whole[offset : offset + SHOWN_CHARS_MAX]
         left = len(whole) - offset - len(part)
@@ -232,6 +233,15 @@ def _noted(note: NoteHit) -> Hit:
     return {**line, "when": ""}
 
 
+def _of_document(found: DocumentHit) -> Hit:
+    """Return a piece of a document as a line behind the hits: of no session, nobody's word."""
+    where = f" in {found['workspace']}" if AT in found["id"] else ""
+    name = found["path"] or found["url"] or found["title"]
+    what = f"document: {name} > {found['heading']}{where}" if found["heading"] else f"document: {name}{where}"
+    line = _hit(found["id"], None, 0, what[-WHAT_CHARS_MAX:], "document", found["passage"])
+    return {**line, "when": ""}
+
+
 def _by(row: FoundHit | EventLine, *, names_client: bool) -> str:
     """Return whose agent's program did it, where several have written."""
     return f" · {row['client']}" if names_client and row["client"] else ""
@@ -249,6 +259,11 @@ def _as_text(item: Shown) -> str:
             event = item["event"]
             line = f"s{item['id']} of e{item['eventId']} (words of: {item['saidBy']}): {item['text']}"
             return line if event is None else f"{line}\n\n{event['tool']}:\n{as_text(event['payload'])}"
+        case "document":
+            place = item["path"] or item["url"] or item["title"]
+            heading = f" > {item['heading']}" if item["heading"] else ""
+            head = f"{item['id']} from line {item['line']} of {place}{heading} (a document, nobody's word)"
+            return f"{head}\n\n{item['text']}"
         case "note":
             head = f"{item['id']} a note in {item['path']}: {item['heading']} (a file, nobody's word)"
             return "\n".join([head, "", *item["before"], "", item["text"], "", *item["after"]])

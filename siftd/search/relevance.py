@@ -71,14 +71,20 @@ class Relevance:
         self._total = sum(weights.values())
 
     @classmethod
-    def of(cls, connection: Database, question: Question) -> Relevance:
-        """Weigh the terms of a question by how rare they are among summaries and memories."""
+    def of(
+        cls,
+        connection: Database,
+        question: Question,
+        tables: Sequence[str] = ("summaries_fts", "facts_fts"),
+        rows: int | None = None,
+    ) -> Relevance:
+        """Weigh the terms of a question by how rare they are among summaries and memories, or the rows of other full
+        text, of which there are so many."""
         terms = [term for term in question.terms if term not in _SAYS_NOTHING]
-        size = max(_SMALL_STORE, count_texts(connection))
+        size = max(_SMALL_STORE, count_texts(connection) if rows is None else rows)
         expressions = list(map(quoted, terms))
-        tables = ("summaries_fts", "facts_fts")
         each = [postings.count(connection, table, expressions, _COUNTED_MAX) for table in tables]
-        counts = {term: in_events + in_facts for term, in_events, in_facts in zip(terms, *each, strict=True)}
+        counts = {term: sum(found) for term, *found in zip(terms, *each, strict=True)}
         unit = math.log(1 + size / 2)
         weights = {term: math.log(1 + size / (1 + counts[term])) / unit for term in terms}
         return cls({term: weight * (_LITTLE if term in _SAYS_LITTLE else 1.0) for term, weight in weights.items()})

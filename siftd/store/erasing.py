@@ -17,6 +17,7 @@ from pathlib import Path
 from siftd.store import graph_merges, meta, slack
 from siftd.store.access import Database
 from siftd.store.connection import open_writer, translate
+from siftd.store.documents import Source
 from siftd.store.forget_reach import Reach
 from siftd.store.tombstones import Tombstones, summarise_again
 
@@ -186,6 +187,7 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones, reach: Re
         ]
         connection.executemany("DELETE FROM conversations WHERE session_id = ? AND ts = ?", gone)
         _forget_pods(connection, tombstones)
+        _forget_documents(connection, tombstones)
         _forget_folders(connection, tombstones)
         graph_merges.settle_queued(connection)
         if is_narrow:
@@ -321,6 +323,12 @@ def _forget_pods(connection: sqlite3.Connection, tombstones: Tombstones) -> None
         or tombstones.find_stored(external_id if kind == "session" else "", ts, pod_id) is not None
     ]
     connection.executemany("DELETE FROM pods WHERE id = ?", gone)
+
+
+def _forget_documents(connection: sqlite3.Connection, tombstones: Tombstones) -> None:
+    rows = connection.execute("SELECT id, path, url, title, ingested_ts FROM documents").fetchall()
+    gone = [(number,) for number, *source, ts in rows if tombstones.has_document(Source(*source), ts)]
+    connection.executemany("DELETE FROM documents WHERE id = ?", gone)
 
 
 def _wholly(sessions: list[str], tombstones: Tombstones) -> list[str]:

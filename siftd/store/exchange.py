@@ -43,6 +43,8 @@ _ROWS = {
     "injections": "SELECT i.ts, i.session_id, i.hook, i.event_id, i.fact_id AS memory_id, i.after_id, i.why,"
     " s.id AS summary_id FROM injections i LEFT JOIN summaries s ON i.piece = 's' || s.id AND s.event_id = i.event_id"
     " WHERE i.event_id IS NOT NULL OR i.fact_id IS NOT NULL ORDER BY i.id",
+    "documents": "SELECT d.id, d.path, d.url, d.title, d.type, d.ingested_ts AS ts, d.metadata, t.text"
+    " FROM documents d JOIN document_texts t ON t.document_id = d.id ORDER BY d.id",
 }
 
 

@@ -22,7 +22,8 @@ import msgspec
 
 from siftd.clients.older import kind_and_action
 from siftd.log.record import Record
-from siftd.store import meta
+from siftd.store import documents, meta
+from siftd.store.documents import Source
 from siftd.store.fact_forgetting import find_facts_of
 from siftd.store.payload import find_object
 from siftd.store.tombstones import Keys, paths_of
@@ -66,6 +67,10 @@ _SUMMARIES_OF = "SELECT event_id, text FROM summaries WHERE event_id IN (SELECT 
 _SUMMARIES = "SELECT event_id, text FROM summaries"
 _FACTS = "SELECT id, uid, session_id, ts, text, tags, source, project FROM facts"
 _NAMED = "SELECT session_id, ts, title, parent_id, branches_from, project FROM conversations"
+_DOCUMENTS = """
+SELECT d.id, d.path, d.url, d.title, d.ingested_ts, d.metadata, t.text FROM documents d
+LEFT JOIN document_texts t ON t.document_id = d.id
+"""
 _PODS = "SELECT type, external_id, title, ts FROM pods"
 _PLACES = "SELECT session_id, cwd, started_ts FROM sessions"
 
@@ -76,6 +81,7 @@ class ForgetQuery:
 
     events: frozenset[int] = frozenset()
     facts: frozenset[int] = frozenset()
+    documents: frozenset[int] = frozenset()
     session: str | None = None
     file: str | None = None
     query: str | None = None
@@ -84,7 +90,7 @@ class ForgetQuery:
 
     @property
     def scope(self) -> str:
-        if self.events or self.facts:
+        if self.events or self.facts or self.documents:
             return "id"
         return "session" if self.session else "file" if self.file else "query" if self.query else "time"
 
@@ -107,6 +113,8 @@ class Matched:
     folders: set[str] = field(default_factory=set)
     pods: set[tuple[str, str]] = field(default_factory=set)
     """Types and external ids of those whose names hold the text."""
+    documents: dict[int, Source] = field(default_factory=dict)
+    """By their ids; below zero, by the seq of the record, those that the log alone tells of."""
     summaries: int = 0
     notes: set[str] = field(default_factory=set)
     """Keys of entries of the notes (`siftd.notes.erasing`), and how many those are."""
@@ -127,6 +135,7 @@ class Matched:
             "title": len(self.titles),
             "folder": len(self.folders),
             "pod": len(self.pods),
+            "document": len(self.documents),
             "note": self.note_entries,
         }
 
@@ -138,7 +147,7 @@ class Matched:
 
     def __len__(self) -> int:
         names = len(self.sessions) + len(self.titles) + len(self.folders) + len(self.pods) + len(self.notes)
-        return len(self.events) + len(self.facts) + len(self.records) + names
+        return len(self.events) + len(self.facts) + len(self.records) + len(self.documents) + names
 
 
 def match(connection: sqlite3.Connection, records: Iterable[Record], asked: ForgetQuery) -> Matched:
@@ -178,6 +187,7 @@ def payloads(matched: Matched, asked: ForgetQuery, keys: Keys) -> Iterator[dict[
         "title": sorted(map(keys.title, matched.titles)),
         "folder": sorted(map(keys.folder, matched.folders)),
         "pod": sorted(keys.pod(*each) for each in matched.pods),
+        "document": sorted(map(keys.document, matched.documents.values())),
         "file": sorted(keys.file(path) for path in matched.paths),
         "memory": [[uid or f"id:{number}", str(number)] for number, uid in matched.facts.items()],
         "record": sorted(matched.records),
@@ -226,6 +236,7 @@ class _Matching:
             stored.add(event.uid)
             self._look_at(event, row[-1])
         self._look_at_facts()
+        self._look_at_documents()
         if self._text is not None:
             self._look_at_names()
         for record in records:
@@ -241,11 +252,13 @@ class _Matching:
         for row in self._connection.execute(_BY_IDS, (wanted,)).fetchall():
             self._look_at(EventRow(*row[:-1]), row[-1])
         self._look_at_facts()
+        self._look_at_documents()
         sessions = json.dumps(sorted({event.session_id for event in self._found.events.values()}))
         for row in self._connection.execute(_CLOSING, (sessions,)).fetchall():
             if row[0] not in self._found.events:
                 self._closing.append(EventRow(*row[:-1]))
-        return len(self._found.events) == len(self._asked.events) and len(self._found.facts) == len(self._asked.facts)
+        found, asked = self._found, self._asked
+        return all(len(getattr(found, each)) == len(getattr(asked, each)) for each in ("events", "facts", "documents"))
 
     def _add_closing(self) -> None:
         for event in self._closing:
@@ -280,7 +293,7 @@ class _Matching:
 
     def _is_about(self, file: str, payload_json: str) -> bool:
         for path in paths_of(payload_json.encode()):
-            if path == file or path.endswith(f"/{file}") or (_is_glob(file) and fnmatch.fnmatchcase(path, file)):
+            if _is_file(path, file):
                 self._found.paths.add(path)
                 return True
         return False
@@ -290,6 +303,26 @@ class _Matching:
             if self._is_wanted_fact(number, session, ts, *texts):
                 self._found.facts[number] = uid
                 self._fact_uids.add(uid)
+
+    def _look_at_documents(self) -> None:
+        """Look at the documents one by one: each may be of megabytes."""
+        asked = self._asked
+        if asked.session or (asked.scope == "id" and not asked.documents):
+            return
+        for number, path, url, title, ts, metadata, text in self._connection.execute(_DOCUMENTS):
+            source = Source(path, url, title)
+            if self._is_wanted_document(number, source, ts, metadata, text):
+                self._found.documents[number] = source
+
+    def _is_wanted_document(self, number: int, source: Source, ts: int, *texts: object) -> bool:
+        asked = self._asked
+        if asked.scope == "id":
+            return number in asked.documents
+        if not asked.since <= ts <= asked.until:
+            return False
+        if asked.file is not None:
+            return source.path is not None and _is_file(source.path, asked.file)
+        return self._text is None or self._is_in(*source, *texts)
 
     def _look_at_names(self) -> None:
         """Look at what sessions are called and where they were: no event tells it."""
@@ -328,6 +361,8 @@ class _Matching:
                 self._look_at(_event_of(record), bytes(record.payload).decode())
         elif record.kind == "remember":
             self._look_at_remembered(record)
+        elif record.kind == "document":
+            self._look_at_document(record)
         elif self._json is not None and record.kind != "forget":
             text = folded(f"{record.detail} {bytes(record.payload).decode()}")
             if self._json in text or (self._text or "") in text:
@@ -337,6 +372,18 @@ class _Matching:
                 if record.kind == "pod":
                     payload = find_object(bytes(record.payload).decode()) or {}
                     self._found.pods.add((str(payload.get("type")), str(payload.get("externalId", ""))))
+
+    def _look_at_document(self, record: Record) -> None:
+        """Look at what a document was once: where it is kept still, and has lost the text, that record goes alone."""
+        payload = find_object(bytes(record.payload).decode()) or {}
+        source, number = Source.of(payload), payload.get("document", record.seq)
+        texts = json.dumps(payload.get("metadata"), ensure_ascii=False), payload.get("text")
+        if source in self._found.documents.values() or not self._is_wanted_document(number, source, record.ts, *texts):
+            return
+        if documents.find_id(self._connection, source) is None:
+            self._found.documents[-record.seq] = source
+        else:
+            self._found.records.add(record.seq)
 
     def _look_at_remembered(self, record: Record) -> None:
         payload = find_object(bytes(record.payload).decode()) or {}
@@ -376,6 +423,11 @@ class _Matching:
 
 def _is_glob(file: str) -> bool:
     return any(sign in file for sign in "*?[")
+
+
+def _is_file(path: str, file: str) -> bool:
+    """Whether a path is the file that is named: whole, by its end, or by a glob."""
+    return path == file or path.endswith(f"/{file}") or (_is_glob(file) and fnmatch.fnmatchcase(path, file))
 
 
 def _event_of(record: Record) -> EventRow:

@@ -61,6 +61,7 @@ def _needles_of(payload: dict[str, list[object]], sessions: dict[str, str]) -> s
         payload.get("file")
         or payload.get("folder")
         or payload.get("pod")
+        or payload.get("document")
         or payload.get("time")
         or any(each not in sessions for each in named)
     ):

@@ -28,6 +28,7 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
     entity_merge, entity_unmerge              two entities of the graph count as one (`siftd.store.graph_merges`)
     scrub   {}                                today's rules over all that is stored (`siftd.store.scrubbing`)
     injection  {"event": 12 | "memory": 31, "session", "hook", "ts", "after", …}  imported: what an agent was given
+    document  {"path" | "url", "title", "type", "text", …}, document_removed  {"document": 4}  `siftd.store.documents`
     supersede  {"newer": [12, "…"], "older": [9, "…"], …}  imported: events, and the hashes of their summaries' texts
 """
 
@@ -42,6 +43,7 @@ import msgspec
 from siftd.log.record import Record
 from siftd.store import (
     conversations,
+    documents,
     exchange,
     fact_changes,
     fact_verdicts,
@@ -116,6 +118,8 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "pod": pods.insert,
     "pod_change": pods.change,
     "conversation": conversations.insert,
+    "document": documents.apply,
+    "document_removed": documents.remove,
     "summary": _summary,
     "supersede": exchange.supersede,
     "injection": exchange.insert_injection,

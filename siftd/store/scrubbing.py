@@ -44,7 +44,8 @@ _OURS = frozenset(
 """Columns of text that hold nobody's words, or what is derived and goes. All others are scrubbed, in new tables too."""
 _TABLES = """
 SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN
-    ('events', 'summary_cache', 'notes', 'note_files', 'entities', 'relations')
+    ('events', 'summary_cache', 'notes', 'note_files', 'entities', 'relations',
+     'document_texts', 'chunks')
 AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE 'CREATE VIRTUAL%' AND sql NOT LIKE '%WITHOUT ROWID%' ORDER BY name
 """
 _WITHOUT_ROWID = {
@@ -130,7 +131,8 @@ def _scrub_graph(connection: sqlite3.Connection, admission: Admission, scrubbed:
 
 
 def text_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """Return the columns that may hold somebody's words, by table; events and the cache are matters of their own."""
+    """Return the columns that may hold somebody's words, by table; events, the cache and what documents say
+    (`siftd.store.document_scrubbing`) are matters of their own."""
     tables = [str(row[0]) for row in connection.execute(_TABLES)]
     columns = {
         table: [

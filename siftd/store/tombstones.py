@@ -17,6 +17,7 @@ backfill, import, replay, rebuild. Names are hashes keyed by the workspace's sec
     title      hash of a session's id: what it was called, as a conversation   } up to `until`; the rest of what
     folder     hash of the folder that a session was in                        } holds them stays
     pod        hash of a pod's type and external id
+    document   hash of what a document is known by: what was kept of it before that record; it may be read in anew
     note       hash of what an entry of the notes says     the seq of that record; it goes when no file holds the entry
 
 A time may have been taken from a clock that was wrong: "everything until 2037". Therefore it covers of the log and the
@@ -35,6 +36,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from siftd.log.record import Record
+from siftd.store.documents import Source
 from siftd.store.payload import find_object
 
 FORGOTTEN = 0
@@ -46,7 +48,7 @@ _NUMBER = """
 UPDATE tombstones SET detail = (SELECT max(seq) FROM forgets) WHERE until IS NOT NULL AND detail IS NULL
 """
 _NAMES = ("uid", "frame", "native", "equal", "id", "memory", "record")
-_NOT_ASKED = ("capture", "session", "forget", "retry", "resummarise", "undo", "opt-out", "opt-in", "spend", "scoring")
+_NOT_ASKED = "capture session forget retry resummarise undo opt-out opt-in spend scoring document_removed".split()
 """Kinds of records that hold no statement of a person's or an agent's."""
 
 
@@ -88,6 +90,9 @@ class Keys:
     def pod(self, kind: str, external_id: str) -> str:
         return self._hash("pod", kind, external_id)
 
+    def document(self, source: Source) -> str:
+        return self._hash("document", *source.name)
+
     def note(self, said: str) -> str:
         """Of an entry of the notes (`siftd.notes.entries.said`)."""
         return self._hash("note", said)
@@ -124,6 +129,7 @@ class Tombstones:
         for kind, key, since, until, seq in rows.fetchall():
             self._spans.setdefault((kind, key), []).append(Span(since, until, int(seq)))
         self._has_files = any(kind == "file" for kind, _ in self._spans)
+        self._has_documents = any(kind == "document" for kind, _ in self._spans)
         self._has_folders = any(kind == "folder" for kind, _ in self._spans)
         named = self._connection.execute("SELECT kind, key FROM tombstones LIMIT ?", (HELD_MAX + 1,)).fetchall()
         self._held = frozenset(named) if len(named) <= HELD_MAX else None
@@ -165,6 +171,12 @@ class Tombstones:
             return FORGOTTEN
         return self.find_arriving(external_id if kind == "session" else "", ts)
 
+    def find_document(self, payload_json: bytes) -> int | None:
+        """Return FORGOTTEN for a document of before that is told again, by an import."""
+        payload = find_object(payload_json.decode()) or {}
+        ts = payload.get("ts")
+        return FORGOTTEN if isinstance(ts, int) and self.has_document(Source.of(payload), ts) else None
+
     def find_arriving(
         self, session_id: str, ts: int, payload_json: bytes = b"{}", *, now_ms: int | None = None
     ) -> int | None:
@@ -196,6 +208,8 @@ class Tombstones:
             return self._covers_time(record, record.ts)
         if record.kind == "pod":
             return self._covers_pod(record)
+        if record.kind == "document":
+            return self._covers_document(record)
         if record.kind == "outcome":
             return self._covers_what_names_an_event(record)
         if record.kind in ("summary", "injection"):
@@ -236,6 +250,18 @@ class Tombstones:
     def has_pod(self, kind: str, external_id: str, ts: int) -> bool:
         """Whether a pod that was made at this time is forgotten."""
         return any(ts <= span.until for span in self._spans.get(("pod", self._keys.pod(kind, external_id)), ()))
+
+    def has_document(self, source: Source, ts: int) -> bool:
+        """Whether a document that was read in at this time is forgotten."""
+        return any(ts <= span.until for span in self._spans.get(("document", self._keys.document(source)), ()))
+
+    def _covers_document(self, record: Record) -> bool:
+        """Whether a document is forgotten by a record that came later."""
+        if not self._has_documents:
+            return False
+        source = Source.of(find_object(bytes(record.payload).decode()) or {})
+        spans = self._spans.get(("document", self._keys.document(source)), ())
+        return any(span.seq > record.seq for span in spans)
 
     def _find_folder(self, path: str, counts: Callable[[Span], bool]) -> bool:
         return self._has_folders and any(map(counts, self._spans.get(("folder", self._keys.folder(path)), ())))
@@ -288,7 +314,7 @@ def bury(connection: sqlite3.Connection, payload: dict[str, Any], record: Record
         connection.executemany(_INSERT, [(kind, str(key), detail) for key, detail in rows])
     connection.executemany(_INSERT, [("note", key, str(record.seq)) for key in payload.get("note", ())])
     since, until = payload.get("since", 0), payload.get("until", record.ts)
-    for kind in ("session", "file", "title", "folder", "pod"):
+    for kind in ("session", "file", "title", "folder", "pod", "document"):
         spans = [(kind, key, since, until, str(record.seq)) for key in payload.get(kind, ())]
         connection.executemany(_INSERT_SPAN, spans)
     if payload.get("time"):

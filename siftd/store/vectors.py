@@ -107,7 +107,8 @@ def clear_space(connection: sqlite3.Connection, embedder: str) -> int:
     """Delete every vector that an embedder of this name has made; return how many those were."""
     cleared = connection.execute("DELETE FROM summary_embeddings WHERE embedder = ?", (embedder,))
     cached = connection.execute("DELETE FROM embeddings WHERE embedder = ?", (embedder,))
-    return cleared.rowcount + cached.rowcount
+    chunks = connection.execute("DELETE FROM chunk_embeddings WHERE embedder = ?", (embedder,))
+    return cleared.rowcount + cached.rowcount + chunks.rowcount
 
 
 def trim_vector_changes(connection: sqlite3.Connection, compared_upto: int) -> None:

@@ -17,9 +17,9 @@ from siftd.workspaces.listing import Known, iter_known
 from siftd.workspaces.stopping import end_borrowed
 
 if TYPE_CHECKING:
-    from siftd.wire.requests import Found, Hit, NoteHit, Search
+    from siftd.wire.requests import DocumentHit, Found, Hit, NoteHit, Search
 
-NOTES_MAX = 3
+NOTES_MAX = DOCUMENTS_MAX = 3
 """Of all workspaces, as of one."""
 
 
@@ -31,6 +31,7 @@ def search_every_project(asking: WorkspaceClient, request: Search) -> Found:
     """
     hits: dict[tuple[str, str], Hit] = {}
     notes: list[NoteHit] = []
+    documents: list[DocumentHit] = []
     degraded: list[str] = []
     clients: set[str] = set()
     for known, root in _iter_askable(asking):
@@ -53,13 +54,18 @@ def search_every_project(asking: WorkspaceClient, request: Search) -> Found:
             placed: Hit = hit if is_shared else {**hit, "workspace": root}
             hits.setdefault(("" if is_shared else root, hit["id"]), placed)
         notes += [{**note, "workspace": root} for note in answer["notes"]]
+        documents += [{**document, "workspace": root} for document in answer["documents"]]
         if answer["degraded"]:
             degraded.append(f"{root}: {answer['degraded']}")
-    best = sorted(hits.values(), key=lambda hit: -hit["score"])[: message_of(request)["k"]]
+    asked = message_of(request)
+    best = sorted(hits.values(), key=lambda hit: -hit["score"])[: asked["k"]]
+    documents.sort(key=lambda document: -document["score"])
+    most = asked["k"] if asked.get("filters", {}).get("kind") == "document" else DOCUMENTS_MAX
     notes.sort(key=lambda note: (note["archived"], -note["score"]))
     return {
         "hits": best,
         "notes": notes[:NOTES_MAX],
+        "documents": documents[:most],
         "degraded": "; ".join(degraded) or None,
         "clients": sorted(clients),
     }

@@ -62,7 +62,11 @@ SELECT a.text, b.text, l.relation FROM fact_links l
 JOIN facts a ON a.id = l.from_id JOIN facts b ON b.id = l.to_id
 """
 SESSIONS = "SELECT session_id, cwd, started_ts, last_ts, ended_ts, source FROM sessions ORDER BY 1"
-ALL = (EVENTS, SUMMARIES, MEMORIES, HIDDEN, APART, MUTED, LINKS, SESSIONS, CITES, TALKS, GIVEN)
+DOCUMENTS = """
+SELECT d.path, d.url, d.title, d.type, d.metadata, d.ingested_ts, t.text FROM documents d
+JOIN document_texts t ON t.document_id = d.id
+"""
+ALL = (EVENTS, SUMMARIES, MEMORIES, HIDDEN, APART, MUTED, LINKS, SESSIONS, CITES, TALKS, GIVEN, DOCUMENTS)
 
 
 async def fill(workspace: Memory) -> None:
@@ -84,6 +88,9 @@ async def fill(workspace: Memory) -> None:
     )
     told = {"from": new["memoryId"], "to": old["memoryId"], "relation": "supersedes"}
     await workspace.services.intents.keep("link", told)
+    for source in ({"path": "/src/okapi.md"}, {"url": "https://example.org/okapi"}, {}):
+        content = {"title": "Okapis", "type": "markdown", "hash": "0" * 64, "metadata": {"by": "a keeper"}}
+        await workspace.ask("ingest_document", text="# Okapis\nThey eat leaves.", **content, **source)
     await workspace.capture(8, tool="UserPromptSubmit", payload={"prompt": "Build part 9 too"}, sessionId="third")
     await workspace.capture(9, sessionId="third")
     await workspace.capture(10, tool="Stop", payload={"last_assistant_message": "Part 9 is built."}, sessionId="third")
@@ -118,6 +125,7 @@ async def test_a_fresh_store_gets_everything_and_keeps_it_through_a_rebuild(tmp_
     assert answer["counts"] == {
         "events": 11, "sessions": 3, "summaries": 12, "supersedes": len(before[3]), "apart": 1, "muted": 1,
         "memories": 2, "links": 1, "verdicts": 0, "pods": 0, "members": 0, "conversations": 2, "injections": 3,
+        "documents": 3,
     }  # fmt: skip
     assert file.stat().st_mode & 0o777 == 0o600
     async with opened(tmp_path / "b") as workspace:

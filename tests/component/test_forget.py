@@ -199,6 +199,7 @@ async def test_backfill_of_the_same_transcript_brings_nothing_back(tmp_path: Pat
             "summary": 0,
             "memory": 0,
             "pod": 0,
+            "document": 0,
             "note": 0,
             "record": 0,
             "session": 0,

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from siftd.cli.commands.info import read_state
 from siftd.cli.context import Context
 from siftd.cli.diagnose.states import find_abnormal
-from siftd.cli.hits import parts_of, say_hits, say_notes
+from siftd.cli.hits import parts_of, place_of, say_documents, say_hits, say_notes
 from siftd.cli.numbers import positive
 from siftd.cli.output import clean, count, format_time, is_terminal, note, one_line, paint, say, say_json
 from siftd.errors import RequestInvalid
@@ -17,9 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from siftd.wire.requests import Found, Hit, NoteHit
+    from siftd.wire.requests import DocumentHit, Found, Hit, NoteHit
 
-KINDS = ("summary", "event", "memory", "tool", "prompt", "stop", "text", "failure")
+KINDS = ("summary", "event", "memory", "tool", "prompt", "stop", "text", "failure", "document")
 _RETRIEVERS = {
     "words": "its words",
     "raw": "the event's words",
@@ -43,7 +43,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--until", metavar="WHEN", help="not after")
     parser.add_argument("--as-of", metavar="WHEN", help="as things stood then")
     parser.add_argument("--kind", choices=KINDS, help="only such hits")
-    parser.add_argument("--type", help="only memories of this type: decision, preference, ...")
+    parser.add_argument(
+        "--type", help="only memories of this type: decision, ...; with --kind document: markdown, code"
+    )
     parser.add_argument("--superseded", action="store_true", help="also what a newer summary hides")
     parser.add_argument("--by-session", action="store_true", help="one hit for each session, the best session first")
     parser.add_argument("--all", action="store_true", help="in every workspace's memory")
@@ -66,9 +68,10 @@ def run(context: Context, options: Namespace) -> int:
         answer = search_every_project(context, request)
     else:
         answer = context.ask(request)
-    hits, notes, degraded, clients = answer["hits"], answer["notes"], answer["degraded"], answer["clients"]
+    hits, notes, documents = answer["hits"], answer["notes"], answer["documents"]
+    degraded, clients = answer["degraded"], answer["clients"]
     if options.json:
-        say_json({"hits": hits, "notes": notes, "degraded": degraded, "clients": clients})
+        say_json({"hits": hits, "notes": notes, "documents": documents, "degraded": degraded, "clients": clients})
     else:
         if is_terminal() and not (options.oneline or options.explain):
             say_hits(hits, query, is_full=options.full, names_clients=len(clients) > 1)
@@ -76,14 +79,20 @@ def run(context: Context, options: Namespace) -> int:
                 say()
             if notes:
                 say_notes(notes, query, is_full=options.full)
+            if (hits or notes) and documents:
+                say()
+            if documents:
+                say_documents(documents, query, is_full=options.full)
         else:
             for hit in hits:
                 _say_hit(hit, options.explain, names_client=len(clients) > 1)
             for each in notes:
                 _say_note(each)
+            for document in documents:
+                _say_document(document, options.explain)
         if degraded:
             note(f"mem: {clean(degraded)}")
-    if hits or notes:
+    if hits or notes or documents:
         return 0
     if options.all:
         note("mem: no match in any workspace")
@@ -123,6 +132,15 @@ def _say_note(found: NoteHit) -> None:
     say(f"{paint(found['id'], 'cyan')}{head[len(found['id']) :]}  {one_line(found['text'], used=len(head) + 2)}")
 
 
+def _say_document(found: DocumentHit, is_explained: bool) -> None:
+    place = f"  {clean(found['workspace'])}" if "workspace" in found else ""
+    head = f"{found['id']}{place}  {place_of(found)}"
+    say(f"{paint(found['id'], 'cyan')}{head[len(found['id']) :]}  {one_line(found['passage'], used=len(head) + 2)}")
+    if is_explained:
+        found_by = " and ".join(_found_by(found["why"])) or "nothing"
+        say(paint(f"       found by {found_by}; score {found['score']:.4f}", "dim"))
+
+
 def _what(hit: Hit) -> str:
     """Return the tool of an event, the type of a memory, and whose words they are."""
     return f"{hit['type'] if hit['kind'] == 'memory' else hit['tool']} ({hit['saidBy']})"
@@ -131,16 +149,20 @@ def _what(hit: Hit) -> str:
 def _explain(hit: Hit) -> str:
     """Say what found the hit, and what its score is made of: the sum of its parts, lifted by what is known of it."""
     why = dict(hit["why"])
-    found = [
-        f"{_RETRIEVERS.get(retriever, retriever)} (no. {each['rank']}, {each['score']:.2f})"
-        for retriever, each in why.items()
-        if isinstance(each, dict)
-    ]
+    found = _found_by(why)
     parts = " ".join(f"{why[name]:+.3f} {name}" for name in _PARTS if why.get(name))
     boosts = "".join(f" x (1 {why[name]:+.3f} {name})" for name in _BOOSTS if why.get(name))
     event = "" if hit["eventId"] is None else f"e{hit['eventId']}; "
     arithmetic = f" = ({parts}){boosts}" if parts else ""
     return f"{event}found by {' and '.join(found) or 'nothing'}; score {hit['score']:.4f}{arithmetic}"
+
+
+def _found_by(why: dict[str, Any]) -> list[str]:
+    return [
+        f"{_RETRIEVERS.get(retriever, retriever)} (no. {each['rank']}, {each['score']:.2f})"
+        for retriever, each in why.items()
+        if isinstance(each, dict)
+    ]
 
 
 def _why_nothing(context: Context, is_filtered: bool) -> str:

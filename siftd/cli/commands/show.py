@@ -1,4 +1,4 @@
-"""`mem show`: the whole of one event, summary, memory or note."""
+"""`mem show`: the whole of one event, summary, memory, note or document."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from siftd.wire.requests import Memory, ShownEvent, ShownNote, Summary, SupersedingPair
+    from siftd.wire.requests import Memory, ShownDocument, ShownEvent, ShownNote, Summary, SupersedingPair
 
 _DIFF = {"- ": "red", "+ ": "green"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "id", metavar="ID", help="e12 (or 12) an event, s7 a summary, m3 or g3 a memory, n:todo.md:9 a note"
+        "id",
+        metavar="ID",
+        help="e12 (or 12) an event, s7 a summary, m3 or g3 a memory, n:todo.md:9 a note, d4 or d4:12 a document",
     )
 
 
@@ -32,6 +34,8 @@ def run(context: Context, options: Namespace) -> int:
         _say_event(item)
     elif item["kind"] == "note":
         _say_note(item)
+    elif item["kind"] == "document":
+        _say_document(item)
     elif item["kind"] == "memory":
         _say_memory(item, "g" if options.id.strip().startswith(("g", "#g")) else "m")
     else:
@@ -129,6 +133,23 @@ def _say_note(note: ShownNote) -> None:
     for number, line in enumerate([*note["before"], *own, *note["after"]], first):
         shown = f"{number:>6}  {clean(line)}"
         say(shown if note["line"] <= number < note["line"] + len(own) else paint(shown, "dim"))
+
+
+def _say_document(document: ShownDocument) -> None:
+    """Print a document, or a piece of it, with the numbers that its lines have."""
+    say(paint(f"{document['id']}  {clean(document['title'])}", "bold"))
+    _say_fields(
+        {
+            "at": document["path"] or document["url"] or "",
+            "under": document["heading"],
+            "type": document["type"],
+            "read in": format_time(document["ingestedTs"]),
+            "said by": "nobody here: a document",
+        }
+    )
+    say()
+    for number, line in enumerate(document["text"].split("\n"), document["line"]):
+        say(f"{paint(f'{number:>6}', 'dim')}  {clean(line)}")
 
 
 def _say_fields(fields: dict[str, Any]) -> None:

@@ -200,8 +200,13 @@ def query_of(request: Forget, connection: Database, now_ms: int) -> ForgetQuery:
 
 def _query_of_ids(cited: list[str], connection: Database, now_ms: int) -> ForgetQuery:
     """Return the wish for typed ids. A summary stands for its event: alone it would be written again."""
-    events, facts = set(), set()
+    events, facts, documents = set(), set(), set()
     for text in cited:
+        if (document := ids.parse_document(text)) is not None:
+            if document.line is not None:
+                raise RequestInvalid("a document is forgotten whole", hint=f"`mem forget d{document.number}`")
+            documents.add(document.number)
+            continue
         kind, number = ids.parse(text)
         if kind == ids.GLOBAL_MEMORY:
             raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem forget` asks it")
@@ -211,9 +216,9 @@ def _query_of_ids(cited: list[str], connection: Database, now_ms: int) -> Forget
             events.add(number)
         elif (summary := event_views.find_summary(connection, number)) is not None:
             events.add(summary["eventId"])
-    if not events and not facts:
+    if not events and not facts and not documents:
         raise NothingFound("there is nothing with this id", hint="`mem timeline` lists ids")
-    return ForgetQuery(events=frozenset(events), facts=frozenset(facts), until=now_ms)
+    return ForgetQuery(events=frozenset(events), facts=frozenset(facts), documents=frozenset(documents), until=now_ms)
 
 
 def _whole_session(session: str, connection: Database) -> str:

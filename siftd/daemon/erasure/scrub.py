@@ -26,6 +26,7 @@ from siftd.notes.erasing import count_changed
 from siftd.store import erasing, scrubbing
 from siftd.store.access import Database
 from siftd.store.connection import reading
+from siftd.store.document_scrubbing import scrub_documents
 from siftd.store.exchange import text_hash
 from siftd.store.scrubbing import Scrubbed, StoredPayloads
 from siftd.wire.requests.erasing import ScrubAnswer
@@ -34,7 +35,7 @@ from siftd.workspace.paths import GLOBAL, WorkspacePaths
 log = structlog.get_logger()
 
 _WITHOUT_TEXT = frozenset(
-    {"segment", "forget", "retry", "resummarise", "undo", "link", "scrub", "outcome", "pod_change"}
+    "segment forget retry resummarise undo link scrub outcome pod_change document_removed".split()
 )
 """Kinds of records without a word of anybody's."""
 
@@ -93,6 +94,7 @@ class Scrubber:
         """Return what a scrub would change."""
         with reading(self._paths.database) as connection:
             scrubbed = scrubbing.scrub_rows(connection, self._admission, dry_run=True)
+            scrub_documents(connection, self._admission, scrubbed, dry_run=True)
             renewal = Renewal(self._admission, Clean(connection, scrubbed))
             records = iter_records(self._paths.wal)
             scrubbed.rows["records"] = sum(renewal.renewed(record) is not None for record in records)
@@ -121,6 +123,7 @@ class Replaced:
 
     def from_rows(self, connection: Database) -> None:
         self._scrubbed.add(scrubbing.scrub_rows(connection, self._admission, dry_run=False))
+        scrub_documents(connection, self._admission, self._scrubbed, dry_run=False)
         erasing.sweep_changed(connection)
 
     def from_log(self, connection: Database) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from siftd.capture.intake import Intake
-from siftd.consolidate.consolidator import HIDE, NOTES, Consolidator
+from siftd.consolidate.consolidator import CHUNK, HIDE, NOTES, Consolidator
 from siftd.daemon.erasure.forget import Forgetter
 from siftd.daemon.erasure.scrub import Scrubber
 from siftd.daemon.handlers.answering import answers
@@ -62,6 +62,7 @@ class Erasing:
         answer = await self._consolidator.alone(lambda: self._scrubber.scrub(dry_run=request.dry_run))
         if not request.dry_run:
             await self._consolidator.do(NOTES)
+            await self._consolidator.do(CHUNK)
         await self._consolidator.do(HIDE)  # today's rules may have found by its name what stands bare elsewhere
         return answer
 

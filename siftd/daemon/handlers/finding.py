@@ -9,6 +9,7 @@ from siftd import ids
 from siftd.consolidate.planning import salience
 from siftd.daemon.group_commit import Committer
 from siftd.daemon.handlers.answering import answers
+from siftd.daemon.handlers.documents import shown
 from siftd.daemon.handlers.sessions import find_session
 from siftd.daemon.notes_index import NotesIndex
 from siftd.daemon.searching import SearchAccess
@@ -51,6 +52,16 @@ _FIND: dict[str, Callable[[Database, int], requests.Shown | None]] = {
 }  # fmt: skip
 
 
+def _finder(cited: str) -> Callable[[Database], requests.Shown | None]:
+    """Return what looks up a typed id. Raises RequestInvalid."""
+    if (document := ids.parse_document(cited)) is not None:
+        return lambda c: shown(c, document)
+    letter, number = ids.parse(cited)
+    if letter == "g":
+        raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem show` asks it")
+    return lambda c: _FIND[letter](c, number)
+
+
 class Finding:
     """Answers from the store, and changes nothing."""
 
@@ -70,26 +81,30 @@ class Finding:
     @answers(requests.Search)
     async def search(self, request: requests.Search) -> requests.SearchAnswer:
         started = time.perf_counter()
-        found, notes = await self._searching.search(request)
+        found, notes, documents = await self._searching.search(request)
         took = round((time.perf_counter() - started) * 1000, 2)
         self._searching.note_search(took, len(found.hits))
         behind = BEHIND if self._committer.is_behind else None
         degraded = "; ".join(filter(None, (found.degraded, behind))) or None
-        return {"hits": found.hits, "notes": notes, "degraded": degraded, "ms": took, "clients": await self._clients()}
+        return {
+            "hits": found.hits,
+            "notes": notes,
+            "documents": documents,
+            "degraded": degraded,
+            "ms": took,
+            "clients": await self._clients(),
+        }
 
     @answers(requests.Show)
     async def show(self, request: requests.Show) -> requests.ShowAnswer:
         if (note := ids.parse_note(request.id)) is not None:
             return {"item": await self._notes.show(note)}
-        letter, number = ids.parse(request.id)
-        if letter == "g":
-            raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem show` asks it")
-        find = _FIND[letter]
+        find = _finder(request.id)
         was_behind = self._committer.is_behind  # it may have caught up by the time that nothing is found
-        item = await self._store.read(lambda c: find(c, number))
+        item = await self._store.read(find)
         if item is None and was_behind:
             await self._committer.catch_up()
-            item = await self._store.read(lambda c: find(c, number))
+            item = await self._store.read(find)
         if item is None:
             raise NothingFound("there is nothing with this id", hint="`mem timeline` lists ids")
         return {"item": item}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from siftd.daemon.connection import Answer
 from siftd.daemon.handlers.answering import answers, answers_at_length, handlers_of
+from siftd.daemon.handlers.documents import DocumentRequests
 from siftd.daemon.handlers.erasing import Erasing
 from siftd.daemon.handlers.fact_pages import FactPages
 from siftd.daemon.handlers.facts import FactRequests
@@ -92,6 +93,16 @@ class Handlers:
                 paths=services.paths,
                 flags=services.storage.loaded.flags,
                 live=services.live,
+            ),
+            DocumentRequests(
+                store=services.store,
+                committer=services.committer,
+                intents=services.intents,
+                intake=services.intake,
+                chunker=services.chunker,
+                root=services.workspace.root,
+                secret=services.storage.secret,
+                clock=services.clock,
             ),
             Transferring(transfer=services.transfer),
         )

@@ -13,7 +13,7 @@ from siftd.daemon.handlers.answering import answers, answers_at_length
 from siftd.daemon.intents import Intents
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import NothingFound, RequestInvalid
-from siftd.store import event_views, injection_ledger, muted, resummary_queue, summaries, vectors
+from siftd.store import chunks, event_views, injection_ledger, muted, resummary_queue, summaries, vectors
 from siftd.store.access import Database
 from siftd.wire import requests
 from siftd.wire.requests import progress
@@ -72,7 +72,8 @@ class Summarising:
 
     @answers_at_length(requests.Reembed)
     async def reembed(self, request: requests.Reembed, answer: Answer) -> requests.ReembedAnswer:
-        self._crash_guard.clear_all("embed")  # a person wants them tried again
+        for work in ("embed", "embed-chunk", "embed-name"):
+            self._crash_guard.clear_all(work)  # a person wants them tried again
         since = -(2**62) if request.since is None else request.since
         store, at_once = self._store, vectors.CLEARED_AT_ONCE
         ids = await store.read(lambda c: vectors.list_embedded(c, since))
@@ -80,6 +81,9 @@ class Summarising:
         for start in range(0, len(ids), at_once):
             piece = ids[start : start + at_once]
             cleared += await store.write(lambda c, p=piece: vectors.clear_vectors(c, p))  # type: ignore[misc]
+
+        while request.since is None and (gone := await store.write(lambda c: chunks.clear_vectors(c, at_once))):
+            cleared += gone
 
         def on_batch(done: int) -> None:
             answer.progress(progress(done=done, total=max(done, len(ids))))

@@ -13,6 +13,7 @@ from siftd.filters import Moment as Moment
 from siftd.wire.requests.capturing import *
 from siftd.wire.requests.conversations import *
 from siftd.wire.requests.decoding import *
+from siftd.wire.requests.documents import *
 from siftd.wire.requests.erasing import *
 from siftd.wire.requests.facts import *
 from siftd.wire.requests.finding import *

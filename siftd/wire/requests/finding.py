@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 from siftd.filters import Filters
+from siftd.wire.requests.documents import DocumentHit, ShownDocument
 from siftd.wire.requests.memories import Memory
 from siftd.wire.requests.request import Request
 
@@ -61,11 +62,12 @@ class NoteHit(TypedDict):
 
 
 class Found(TypedDict):
-    """What was found, best first; notes beside it; `degraded` says why a retriever is missing; `clients` have written
-    here."""
+    """What was found, best first; notes and documents beside it; `degraded` says why a retriever is missing; `clients`
+    have written here."""
 
     hits: list[Hit]
     notes: list[NoteHit]
+    documents: list[DocumentHit]
     degraded: str | None
     clients: list[str]
 
@@ -199,7 +201,7 @@ class ShownNote(TypedDict):
     after: list[str]
 
 
-Shown = ShownEvent | ShownSummary | ShownMemory | ShownNote
+Shown = ShownEvent | ShownSummary | ShownMemory | ShownNote | ShownDocument
 
 
 class ShowAnswer(TypedDict):
@@ -209,7 +211,7 @@ class ShowAnswer(TypedDict):
 
 
 class Show(Request[ShowAnswer], frozen=True, kw_only=True):
-    """The whole of one thing by its id (e12, s7, m3, n:todo.md:9)."""
+    """The whole of one thing by its id (e12, s7, m3, d4, n:todo.md:9); of d4:12 the piece that the line is in."""
 
     may_be_global = True
 
