@@ -101,6 +101,13 @@ def find_git_dir(folder: str) -> str | None:
     return _led_to(holder) or common
 
 
+def checkout_root(folder: str) -> str:
+    """Return the top of the work tree that `folder` is in, a linked one's own; the folder itself outside of any."""
+    start = os.path.realpath(folder)
+    found = _find_git(start)
+    return start if found is None or not found[0] else found[0]
+
+
 def unfollowed_pointer(folder: str) -> str | None:
     """Return the git directory that `.git` of `folder` leads to and that does not point back, if there is one."""
     git_dir = _led_to(folder)
