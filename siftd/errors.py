@@ -28,6 +28,7 @@
       StopUnheld               make room, and stop it once more
       HttpRefused              correct the HTTP request, log in, or come again later: `status` says which
       PortTaken                choose another port
+      KnowledgeUnreadable      build the snapshot again
       SettingsUnreadable       an agent's settings file does not parse: leave it untouched
 
 Messages say what happened, to what, and the remedy; they never quote captured text.
@@ -258,3 +259,9 @@ class SettingsUnreadable(SiftdError):
     """An agent's settings file does not parse: it is refused, untouched."""
 
     code = "settings_unreadable"
+
+
+class KnowledgeUnreadable(SiftdError):
+    """A snapshot of a codebase does not parse, or is of a later siftd."""
+
+    code = "knowledge_unreadable"
