@@ -1,9 +1,8 @@
 """The files of a work tree, listed and read so that nothing they are can harm.
 
-In a repository git says which files are the project's; elsewhere folders are walked, without those that hold what
-others made. A link is followed nowhere, a pipe or a device never opened, a file that is too large or no text is told
-and left alone, and what a file is named decides nothing but how it is read. All of it is bounded: `LISTED_MAX` files,
-`FILE_BYTES_MAX` of each, `TOTAL_BYTES_MAX` of all.
+In a repository git says which files are the project's; elsewhere folders are walked as for documents. A link is
+followed nowhere, a pipe or a device never opened, a file of secrets passed over, one that is too large or no text told
+and left alone. All of it is bounded: `LISTED_MAX` files, `FILE_BYTES_MAX` of each, `TOTAL_BYTES_MAX` of all.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
+from siftd.documents.private_files import is_secret
+from siftd.documents.walking import Found, walk
 from siftd.foreign_file import open_regular
 from siftd.knowledge.languages import is_someone_elses, language_of
 from siftd.knowledge.model import Skipped
@@ -21,7 +22,7 @@ from siftd.workspace.repository import list_files
 
 LISTED_MAX = 50_000
 WALKED_MAX = 500_000
-"""Entries of folders that are looked at."""
+"""Entries of folders that are looked at, where git is not asked."""
 READ_MAX = 10_000
 """Files of code that are read. Of a larger tree the rest is counted as left out."""
 FILE_BYTES_MAX = 1024 * 1024
@@ -48,7 +49,7 @@ class Tree:
         listed = list_files(self.root, LISTED_MAX)
         found = _walked(self.root) if listed is None else iter(listed)
         for path in found:
-            if not _is_plain(path) or is_someone_elses(path):
+            if not _is_plain(path) or is_someone_elses(path) or is_secret(path.rpartition("/")[2]):
                 continue
             if len(self.paths) >= LISTED_MAX:
                 self.left_out += 1
@@ -135,24 +136,12 @@ def print_of(data: bytes) -> str:
 
 
 def _walked(root: str) -> Iterator[str]:
-    """Yield the files below a folder, those of one folder before the folders in it; no link is followed."""
-    waiting = [""]
-    seen = 0
-    while waiting and seen < WALKED_MAX:
-        folder = waiting.pop()
-        try:
-            with os.scandir(f"{root}/{folder}") as entries:
-                found = sorted(entries, key=lambda each: each.name)
-        except OSError:
-            continue
-        seen += len(found)
-        for each in found:
-            path = f"{folder}/{each.name}" if folder else each.name
-            if each.is_dir(follow_symlinks=False):
-                if not is_someone_elses(f"{path}/"):
-                    waiting.append(path)
-            elif each.is_file(follow_symlinks=False):
-                yield path
+    """Yield the files below a folder that is no work tree, those that are empty too: they make a folder a package."""
+    for number, each in enumerate(walk(root)):
+        if number > WALKED_MAX:
+            return
+        if isinstance(each, Found) or each.reason == "empty":
+            yield each.path[len(root) + 1 :]
 
 
 def _is_plain(path: str) -> bool:
