@@ -66,7 +66,10 @@ _MADE_UID = re.compile(r"[0-9a-f]{1,64}")
 """What hooks and this house make: no text of anybody's."""
 _HASHES = ("uid", "promptHash", "contentHash")
 """What of an intent is a hash of ours, if it looks like one: a rule would look into it for what was encoded."""
-_WITHOUT_TEXT = frozenset("forget retry resummarise undo link scrub spend scoring pod_change document_removed".split())
+_WITHOUT_TEXT = frozenset(
+    "forget retry resummarise undo link scrub spend scoring pod_change document_removed "
+    "entity_merge entity_unmerge".split()
+)
 """Intents of keyed hashes, ids and times alone. A rule that took a hash for a secret would unmake a tombstone."""
 _KEYS = ("uid", "frame_uid", "native_key", "input_key")
 _TEXT_FIELDS = ("session_id", "tool", "cwd", "client", "detail", "prompt_id", "agent_id", "spawned_agent_id")

@@ -20,6 +20,7 @@ from siftd.clients.own import block_id, without_blocks
 from siftd.clients.registry import client_of_frame
 from siftd.config import Settings
 from siftd.errors import EnvelopeRejected, PayloadTooLarge, WrongWorkspace
+from siftd.graph.names import Marks
 from siftd.model import Event, SessionChange
 from siftd.redact import Redactor
 from siftd.redact.env_files import EnvValues
@@ -74,6 +75,8 @@ class Intake:
         self._secret = secret
         self.block_id = block_id(secret)
         """In the opening of each block that this workspace gives."""
+        self.marks = Marks(secret)
+        """By which records name entities of the graph."""
         self._settings = settings
         self._values = None if root is None else EnvValues(root, in_background=in_background)
         self._belonging = Belonging(paths.key)

@@ -66,11 +66,11 @@ class GraphBuilding:
     name = "graph"
     share = OTHER_SHARE
 
-    def __init__(self, store: Store, embedder: Embedder, secret: bytes, root: str) -> None:
+    def __init__(self, store: Store, embedder: Embedder, marks: Marks, root: str) -> None:
         """`root` is the project's folder, "" where it has none."""
         self._store = store
         self._embedder = embedder
-        self._marks = Marks(secret)
+        self._marks = marks
         self._root = root.rstrip("/")
         self._project = Named("project", self._root.rpartition("/")[2] or "project")
 

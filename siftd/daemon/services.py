@@ -182,7 +182,7 @@ class Services:
                 on_edit=self.searching.forget,
             ),
             *self._fact_passes(),
-            GraphBuilding(self.store, self.embedder, storage.secret, self.workspace.root or ""),
+            GraphBuilding(self.store, self.embedder, self.intake.marks, self.workspace.root or ""),
             FactSettling(self.store, self.intents.keep, self.clock, archive_days=self.settings.facts_archive_days),
             TickTask("maintain", self._keep_up),
             TickTask(NOTES, self.notes.refresh),

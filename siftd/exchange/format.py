@@ -14,6 +14,7 @@
     {"kind":"conversation","sessionId":"…","title":"queues","parentId":"…","relation":"branches_from","ts":…}
     {"kind":"injection","ts":…,"sessionId":"…","hook":"SessionStart","summaryId":7,"eventId":12,"afterId":14,"why":{…}}
     {"kind":"document","id":60,"path":"docs/a.md","title":"A","type":"markdown","ts":…,"metadata":{…},"text":"…"}
+    {"kind":"merge","ts":…,"srcType":"service","srcName":"login","dstType":"service","dstName":"auth service"}
     {"kind":"end","lines":10}
 
 Ids mean something within the file only. A file without its last line was cut off; what is there can be used.
@@ -220,6 +221,16 @@ class ConversationLine(Line, tag="conversation", frozen=True, kw_only=True):
     project: Name | None = None
 
 
+class MergeLine(Line, tag="merge", frozen=True, kw_only=True):
+    """A merge of two entities that a person asked for and has not taken back, by their names."""
+
+    ts: Moment
+    src_type: Name
+    src_name: Name
+    dst_type: Name
+    dst_name: Name
+
+
 class InjectionLine(Line, tag="injection", frozen=True, kw_only=True):
     """A row of `injections`: what an agent was given, by the file's ids of a memory, or of an event and its summary."""
 
@@ -268,6 +279,7 @@ AnyLine = (
     | ConversationLine
     | InjectionLine
     | DocumentLine
+    | MergeLine
     | End
 )
 
@@ -286,6 +298,7 @@ COUNTED: dict[type[Line], str] = {
     ConversationLine: "conversations",
     InjectionLine: "injections",
     DocumentLine: "documents",
+    MergeLine: "merges",
 }
 """What each kind of line counts as, in the order of the file."""
 

@@ -36,6 +36,7 @@ from siftd.exchange.format import (
     LinkLine,
     MemberLine,
     MemoryLine,
+    MergeLine,
     MutedLine,
     PodLine,
     SessionLine,
@@ -44,6 +45,7 @@ from siftd.exchange.format import (
     VerdictLine,
 )
 from siftd.exchange.import_context import Forgotten, ImportContext, Receipt, here, payload_of
+from siftd.exchange.merges import MergeImporter
 from siftd.exchange.pods import PodImporter
 from siftd.exchange.result import ImportResult
 from siftd.model import SessionChange
@@ -90,6 +92,7 @@ class Importer:
         """The file's id of a summary to [event here, hash of the text]."""
         self._facts = FactImporter(self._context, self._find_event, is_global=is_global)
         self._pods = PodImporter(self._context, self._facts.ids)
+        self._merges = MergeImporter(self._context)
         # Thousands of lines have the same; admission looks at each of them once more.
         self._redacted_name = lru_cache(maxsize=_NAMES_MAX)(lambda name: self._context.intake.redactor.text(name))
 
@@ -144,6 +147,8 @@ class Importer:
                 return await self._facts.take_verdict(line)
             case ConversationLine():
                 return await self._take_conversation(line)
+            case MergeLine():
+                return await self._merges.take_merge(line)
             case InjectionLine():
                 return await self._take_injection(line)
             case DocumentLine():

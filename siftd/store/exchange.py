@@ -45,6 +45,10 @@ _ROWS = {
     " WHERE i.event_id IS NOT NULL OR i.fact_id IS NOT NULL ORDER BY i.id",
     "documents": "SELECT d.id, d.path, d.url, d.title, d.type, d.ingested_ts AS ts, d.metadata, t.text"
     " FROM documents d JOIN document_texts t ON t.document_id = d.id ORDER BY d.id",
+    "merges": "SELECT m.ts, s.type AS src_type, s.name AS src_name, d.type AS dst_type, d.name AS dst_name"
+    " FROM entity_merges m JOIN entities s ON s.id = (SELECT min(e.id) FROM entities e WHERE e.mark = m.src_mark)"
+    " JOIN entities d ON d.id = (SELECT min(e.id) FROM entities e WHERE e.mark = m.dst_mark)"
+    " WHERE m.undone_ts IS NULL ORDER BY m.id",
 }
 
 

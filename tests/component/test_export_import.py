@@ -126,6 +126,7 @@ async def test_a_fresh_store_gets_everything_and_keeps_it_through_a_rebuild(tmp_
         "events": 11, "sessions": 3, "summaries": 12, "supersedes": len(before[3]), "apart": 1, "muted": 1,
         "memories": 2, "links": 1, "verdicts": 0, "pods": 0, "members": 0, "conversations": 2, "injections": 3,
         "documents": 3,
+        "merges": 0,
     }  # fmt: skip
     assert file.stat().st_mode & 0o777 == 0o600
     async with opened(tmp_path / "b") as workspace:

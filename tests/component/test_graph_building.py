@@ -197,3 +197,39 @@ async def test_a_name_much_like_a_known_one_is_the_same_where_the_text_bears_it_
         found = await triples(memory)
         assert ("invoice rendering backend service", "DEPENDS_ON", "Kafka") in found
         assert ("invoice rendering backend service", "DEPENDS_ON", "NATS") not in found
+
+
+async def merged(memory: Memory) -> None:
+    await memory.ask("remember", text="The auth service depends on Redis.", type="fact", typed=True)
+    await memory.ask("remember", text="The login service uses Kafka.", type="fact", typed=True)
+    await tick(memory)
+    ids = dict(await memory.rows("SELECT name, 'x' || id FROM entities"))
+    await memory.ask("merge_entities", id=ids["login service"], into=ids["auth service"])
+
+
+async def test_a_person_merges_two_and_parts_them_again(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await merged(memory)
+        ids = dict(await memory.rows("SELECT name, 'x' || id FROM entities"))
+        assert ("auth service", "USES", "Kafka") in await triples(memory)
+        await memory.ask("unmerge_entity", id=ids["login service"])
+        assert ("login service", "USES", "Kafka") in await triples(memory)
+        parted = await triples(memory)
+    await rebuilt(tmp_path)
+    async with opened(tmp_path) as memory:
+        await tick(memory)
+        assert await triples(memory) == parted
+
+
+async def test_merges_are_exported_by_name_and_hold_where_they_are_imported(tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    async with opened(tmp_path / "a") as memory:
+        await merged(memory)
+        before = await triples(memory)
+        assert (await memory.ask("export", path=str(file)))["counts"]["merges"] == 1
+    async with opened(tmp_path / "b") as memory:
+        answer = await memory.ask("import", path=str(file))
+        assert (answer["added"]["merges"], answer["errors"]) == (1, 0)
+        await tick(memory)
+        assert await triples(memory) == before
+        assert (await memory.ask("import", path=str(file)))["added"]["merges"] == 0
