@@ -476,12 +476,6 @@ CREATE INDEX edges_by_target ON provenance_edges (dst_kind, dst_id);
 
 CREATE INDEX evidence_by_item ON relation_evidence (item);
 
-CREATE INDEX evidence_by_source ON relation_evidence (src_named);
-
-CREATE INDEX evidence_by_target ON relation_evidence (dst_named);
-
-CREATE INDEX evidence_by_time ON relation_evidence (relation_id, ts);
-
 CREATE INDEX relations_by_target ON relations (dst, type);
 
 CREATE INDEX relations_from ON relations (src, mention_count);

@@ -36,7 +36,7 @@ log = structlog.get_logger()
 
 QUEUE_BATCH = 50
 EVENTS_A_WRITE = 10
-LINKS_A_WRITE = 200
+LINKS_A_WRITE = 100
 """What one transaction takes in at most: some 20 ms, for which a capture may have to wait."""
 KNOWN_MAX = 5_000
 """Names whose vectors a new one is compared with, the newest ones."""

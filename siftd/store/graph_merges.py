@@ -98,8 +98,9 @@ def settle(connection: sqlite3.Connection, entity_id: int) -> None:
     members = _members(connection, entity_id)
     if wanted in members:
         return  # a circle: whoever came first stays
+    before = canonical(connection, entity_id)
     connection.execute("UPDATE entities SET merged_into = ? WHERE id = ?", (wanted, entity_id))
-    recount(connection, members)
+    recount(connection, members, before)
 
 
 def settle_all(connection: sqlite3.Connection, entities: Iterable[int]) -> None:
@@ -128,19 +129,20 @@ def settle_queued(connection: sqlite3.Connection) -> int:
 def part_members(connection: sqlite3.Connection, entity_id: int) -> None:
     """Have those that were merged into an entity stand by themselves: it goes."""
     for (member,) in connection.execute("SELECT id FROM entities WHERE merged_into = ?", (entity_id,)).fetchall():
+        before = canonical(connection, member)
         connection.execute("UPDATE entities SET merged_into = NULL WHERE id = ?", (member,))
-        recount(connection, _members(connection, member))
+        recount(connection, _members(connection, member), before)
 
 
-def recount(connection: sqlite3.Connection, named: Iterable[int]) -> None:
-    """Have everything that names these entities count where they belong now."""
+def recount(connection: sqlite3.Connection, named: Iterable[int], counted_at: int) -> None:
+    """Have everything that names these entities count where they belong now, and not where they did."""
     for entity_id in named:
         belongs = canonical(connection, entity_id)
         connection.execute(
             "UPDATE mentions SET entity_id = ? WHERE named = ? AND entity_id <> ?",
             (belongs, entity_id, belongs),
         )
-        graph_relations.reattach(connection, entity_id)
+        graph_relations.reattach(connection, entity_id, counted_at)
 
 
 def settle_created(connection: sqlite3.Connection, entity_id: int) -> None:

@@ -40,8 +40,11 @@ FROM relation_evidence e JOIN relations r ON r.id = e.relation_id WHERE e.item =
 """
 _OF_NAME = """
 SELECT e.relation_id, e.item, e.src_named, e.dst_named, e.line, e.count, e.ts, e.until_ts, e.way, r.type, r.src, r.dst
-FROM relation_evidence e JOIN relations r ON r.id = e.relation_id WHERE e.src_named = ?1 OR e.dst_named = ?1
+FROM relations r JOIN relation_evidence e ON e.relation_id = r.id
+WHERE r.{end} IN (?1, ?2) AND e.{end}_named = ?1
 """
+_OF_SOURCE, _OF_TARGET = (_OF_NAME.format(end=each) for each in ("src", "dst"))
+"""Evidence that names an entity, found by where it counts: a relation has an index, its evidence needs none for it."""
 _DELETE = """
 DELETE FROM relation_evidence WHERE relation_id = ? AND item = ? AND src_named = ? AND dst_named = ? AND ts = ?
 """
@@ -58,8 +61,10 @@ _CLOSE_ALL = """
 UPDATE relation_evidence SET until_ts = ?2 WHERE relation_id = ?1 AND until_ts IS NULL AND ts <= ?2 AND item <> ?3
 """
 _OF_MANIFESTS = """
-SELECT e.relation_id, e.item, e.src_named, e.dst_named FROM relation_evidence e
-WHERE e.src_named = ? AND e.way = 'manifest' AND e.until_ts IS NULL AND e.ts < ? AND e.item <> ?
+SELECT e.relation_id, e.item, e.src_named, e.dst_named FROM relations r
+JOIN relation_evidence e ON e.relation_id = r.id
+WHERE r.src = ?1 AND r.valid_to IS NULL
+AND e.src_named = ?2 AND e.way = 'manifest' AND e.until_ts IS NULL AND e.ts < ?3 AND e.item <> ?4
 """
 _CLOSE_AT = """
 UPDATE relation_evidence SET until_ts = ?5
@@ -129,17 +134,18 @@ def end(connection: sqlite3.Connection, src: int, relation: str, dst: int, *, it
 
 def end_others(connection: sqlite3.Connection, src: int, named: set[int], *, item: str, ts: int) -> None:
     """End what manifests before `item` say that an entity depends on, but for what that one names."""
-    for relation_id, other, _, dst in connection.execute(_OF_MANIFESTS, (src, ts, item)).fetchall():
+    for relation_id, other, _, dst in connection.execute(
+        _OF_MANIFESTS, (canonical(connection, src), src, ts, item)
+    ).fetchall():
         if dst not in named:
             connection.execute(_CLOSE_AT, (relation_id, other, src, dst, ts))
             connection.execute(_END_OF_SPAN, (relation_id,))
 
 
-def reattach(connection: sqlite3.Connection, named: int) -> None:
-    """Have the evidence that names an entity count for where the entity belongs by now."""
-    for relation_id, item, src, dst, line, count, ts, until, way, kind, *counted in connection.execute(
-        _OF_NAME, (named,)
-    ).fetchall():
+def reattach(connection: sqlite3.Connection, named: int, counted_at: int) -> None:
+    """Have the evidence that names an entity count for where it belongs by now; so far it has `counted_at` another."""
+    rows = [row for sql in (_OF_SOURCE, _OF_TARGET) for row in connection.execute(sql, (named, counted_at))]
+    for relation_id, item, src, dst, line, count, ts, until, way, kind, *counted in dict.fromkeys(rows):
         if list(ends(connection, src, dst, kind)) != counted:
             said = Evidence(relation_id, src, dst, kind, line, count, ts, until, way)
             put(connection, item, said)
