@@ -521,9 +521,6 @@ CREATE INDEX mentions_by_item ON mentions (item);
 CREATE INDEX mentions_by_named ON mentions (named);
 CREATE INDEX relations_by_target ON relations (dst, type);
 CREATE INDEX evidence_by_item ON relation_evidence (item);
-CREATE INDEX evidence_by_source ON relation_evidence (src_named);
-CREATE INDEX evidence_by_target ON relation_evidence (dst_named);
-CREATE INDEX evidence_by_time ON relation_evidence (relation_id, ts);
 CREATE INDEX merges_by_source ON entity_merges (src_mark);
 CREATE TRIGGER entities_inserted AFTER INSERT ON entities BEGIN
     INSERT INTO entities_fts (rowid, name, aliases, description)
@@ -679,7 +676,7 @@ INSERT INTO migrations VALUES (7,'0007_facts','27658e1f8438547d3c48940693cf97e26
 INSERT INTO migrations VALUES (8,'0008_pods','d61dc509041860ade311f2c8d9871ccc4f3d45aa324800c1837061ae86ed3ffb',1);
 INSERT INTO migrations VALUES (9,'0009_notes','e7b15563d8207a551c931c4dfc6721fd3769eb8e4ae21b2b0567b2c3f892f97c',1);
 INSERT INTO migrations VALUES (10,'0010_documents','cb26b4ded18e9433c1e1e081d6e09ce0b69d734fc579c0056b610838855e52e0',1);
-INSERT INTO migrations VALUES (11,'0011_graph','691d4fff8ea6a6037b2700dad244d3967b23e1b548bdd600ec38e6bbb3f8c469',1);
+INSERT INTO migrations VALUES (11,'0011_graph','31c133fe3e43d4fc7e80e0b29e88c3ed51d0681fe07469c362ed69b6610afc76',1);
 INSERT INTO migrations VALUES (12,'0012_replaced','f951651954ae26faa1403f9cbfb1b704ce9b4289b6cbb2c0eec49d1268fb9336',1);
 INSERT INTO migrations VALUES (13,'0013_muted','ad065cff16eccd783333fe2059ad571cb28d8a5b45a6c04dd72c8b454b51ac05',1);
 INSERT INTO migrations VALUES (14,'0014_graph_walks','bfa5c39a5d101a21ce807a8ea95feae78418069d0db8113498cf6486150b9b84',1);
