@@ -10,7 +10,16 @@ from __future__ import annotations
 
 import sqlite3
 
-INDEXES = ("summaries_fts", "summaries_trigrams", "events_fts", "facts_fts", "facts_trigrams", "notes_fts")
+INDEXES = (
+    "summaries_fts",
+    "summaries_trigrams",
+    "events_fts",
+    "facts_fts",
+    "facts_trigrams",
+    "notes_fts",
+    "chunks_fts",
+    "entities_fts",
+)
 PAGES = 16
 """Merged at once: what a capture may have to wait for, some 3 ms."""
 _SEGMENTS = 2
