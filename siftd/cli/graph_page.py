@@ -91,7 +91,7 @@ def say_path(answer: TraverseGraphAnswer) -> None:
     start = answer["start"]
     say(f"{paint(_name(start['name']), 'bold')}  {paint(start['id'], 'cyan')}  {clean(start['type'])}")
     for node in answer["nodes"]:
-        _say_node("  ", node)
+        _say_node("  ", node, is_proved=False)
         for item in node["relation"]["evidence"] if node["relation"] else ():
             _say_evidence(item, "      ")
 
@@ -101,15 +101,15 @@ def named(entity: EntityName) -> str:
     return f"{_name(entity['name'])} ({clean(entity['type'])})"
 
 
-def _say_node(head: str, node: WalkedEntity) -> None:
+def _say_node(head: str, node: WalkedEntity, *, is_proved: bool = True) -> None:
     entity, relation = node["entity"], node["relation"]
     where = f"{paint(_name(entity['name']), 'bold')}  {paint(entity['id'], 'cyan')}  {clean(entity['type'])}"
     if relation is None:
         say(f"{head}{where}  {paint(count(node['shared'], 'item') + ' of both', 'dim')}")
         return
     arrow = "→" if relation["src"]["id"] == node["parent"] else "←"
-    says = relation["evidence"][0] if relation["evidence"] else None
-    proof = "" if says is None else f"  {says['id']} {clean(' '.join(says['text'].split()))[:_TEXT_COLUMNS]}"
+    says = relation["evidence"][0] if relation["evidence"] and is_proved else None
+    proof = "" if says is None else f"  {says['id']} {one_line(says['text'], -10_000)[:_TEXT_COLUMNS]}"
     say(f"{head}{clean(relation['type'])} {arrow} {where}{_ended(relation)}{paint(proof, 'dim')}")
 
 
