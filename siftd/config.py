@@ -143,6 +143,9 @@ class Settings:
     search_across_projects: bool = _key(
         "search.acrossProjects", False, "whether agents may search every project's memory, not only their own"
     )
+    documents_agents_fetch: bool = _key(
+        "documents.agentsFetch", False, "whether agents may have a URL read in; a person always may"
+    )
     recall_max_tokens: int = _key("recall.maxTokens", 800, "maximum tokens of recall per prompt; 0: none", 0, 2_400)
     recall_failures: bool = _key(
         "recall.failures", True, "whether a repeated failure shows the agent how it was resolved before"

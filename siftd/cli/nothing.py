@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ANSWERS: dict[str, dict[str, Any]] = {
-    "search": {"hits": [], "notes": [], "degraded": None, "clients": [], "ms": 0.0},
+    "documents": {"documents": [], "count": 0, "nextCursor": None},
+    "search": {"hits": [], "notes": [], "documents": [], "degraded": None, "clients": [], "ms": 0.0},
     "timeline": {"events": [], "clients": []},
     "sessions": {"sessions": [], "nextCursor": None, "clients": []},
     "memories": {"memories": [], "nextCursor": None},

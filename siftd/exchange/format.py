@@ -38,7 +38,7 @@ LINE_BYTES_MAX = 8 * 1024 * 1024
 TEXT_CHARS_MAX = 100_000
 """The longest text of a line that is read; how much of it is taken in, its importer says."""
 
-DOCUMENT_CHARS_MAX = 4 * 1024 * 1024
+DOCUMENT_CHARS_MAX = 8 * 1024 * 1024
 """The longest text of a document."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_CHARS_MAX)]

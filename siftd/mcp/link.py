@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from siftd.config import Settings
 from siftd.errors import RequestInvalid
 from siftd.wire.global_routing import workspace_of
 from siftd.wire.requests import DocumentHit, Found, Hit, NoteHit, Request, Search
@@ -39,6 +40,11 @@ class Link:
         home = Home(str(Path(home.root).absolute()), home.namespace)
         return cls(WorkspaceClient(home, workspace_of(home, start_folder(environ, str(Path.cwd()))), environ))
 
+    @property
+    def settings(self) -> Settings:
+        """The configuration as it is now."""
+        return load_settings(self._client.home).settings
+
     def ask(self, request: Request[A]) -> A:
         """Return the daemon's answer; what is asked here may be repeated (a memory that is there is told, not stored
         twice). Raises SiftdError."""
@@ -69,7 +75,7 @@ class Link:
         return find_workspace_at(self._client, folder).ask(about(cited))
 
     def _check_is_allowed(self) -> None:
-        if not load_settings(self._client.home).settings.search_across_projects:
+        if not self.settings.search_across_projects:
             raise RequestInvalid(
                 "the person lets no agent ask other projects",
                 hint="they may: `mem config search.acrossProjects true`",

@@ -284,8 +284,8 @@ async def test_documents_are_listed_page_by_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"text": "x" * (4 * 1024 * 1024 + 1)}, "more than 4 MB"),
-        ({"text": "\x01" * (2 * 1024 * 1024)}, "control characters"),
+        ({"text": "x" * (8 * 1024 * 1024)}, "more than 7 MiB"),
+        ({"text": "\x01" * (2 * 1024 * 1024)}, "more than 7 MiB"),
         ({"url": "https://example.org"}, "not both"),
         ({"path": "docs/a.md"}, "absolute path"),
         ({"title": " "}, "title"),

@@ -30,6 +30,7 @@ from noted_project import move_notes
 from siftd.capture.intake import Intake
 from siftd.clock import SystemClock
 from siftd.config import Settings
+from siftd.consolidate.chunking import Chunker
 from siftd.crash_guard import CrashGuard
 from siftd.daemon import store_recovery
 from siftd.daemon.erasure.procedure import Erasure
@@ -142,12 +143,44 @@ def capture(paths: WorkspacePaths) -> None:
     asyncio.run(keep())
 
 
+def ingest(paths: WorkspacePaths) -> None:
+    """Read one document in after the other, the first one anew at last; what was acknowledged is in the file `acked`.
+    Then their chunks are made."""
+
+    async def keep() -> None:
+        intake = Intake(paths, Settings())
+        opened = store_recovery.open_store(paths, CrashGuard(), secret=ensure_secret(paths), now_ms=2)
+        writer = LogWriter(paths.wal, store=store_of(paths), now_ms=1)
+        committer = Committer(writer, paths.wal, opened.connection, SystemClock(), tombstones=opened.tombstones)
+        committer.start(opened.last_seq)
+        with Path(f"{paths.home.root}/../acked").open("ab", buffering=0) as acked:
+            for number in (0, 1, 2, 0):
+                text = "".join(f"# Part {part}\n\nIt is said in {number}: {'word ' * 60}\n\n" for part in range(4))
+                payload = {"path": f"docs/{number}.md", "title": "A", "type": "markdown", "text": text, "ts": number}
+                receipt = await committer.keep(intake.admission.admit_intent("document", payload, ts=3))
+                if receipt.error is None:
+                    acked.write(f"docs/{number}.md\n".encode())
+
+        class Store:
+            async def read(self, work: Callable[[Any], Any]) -> Any:
+                return await committer.run(work)
+
+            write = read
+
+        with contextlib.suppress(SiftdError):
+            await Chunker(Store()).run(lambda: True)
+        await committer.stop()
+
+    asyncio.run(keep())
+
+
 WORK: dict[str, Callable[[WorkspacePaths], None]] = {
     "seal": seal,
     "prune": prune,
     "open": open_store,
     "notes": forget_notes,
     "capture": capture,
+    "ingest": ingest,
     "scrub": scrub,
 }
 

@@ -90,6 +90,28 @@ async def test_a_fault_while_capturing_loses_and_doubles_nothing_acknowledged(tm
             assert await memory.capture(9) > max(map(int, found), default=2)
 
 
+@FAULTS
+async def test_a_fault_while_documents_are_read_in_loses_none_and_leaves_none_half_cut(
+    tmp_path: Path, fault: str
+) -> None:
+    """Before the write, between log and insert, between two pieces of chunks, before the last of them."""
+    async with opened(tmp_path) as memory:
+        await fill(memory, 2)
+    for folder in fault_at_every_step("ingest", tmp_path, fault, 2 * MOST):
+        file = folder / "acked"
+        acked = set(file.read_text().splitlines()) if file.exists() else set()
+        async with opened(folder) as memory:
+            await memory.services.consolidator.tick()
+            found = dict(await memory.rows("SELECT path, id FROM documents"))
+            assert acked <= found.keys()
+            for document_id in found.values():
+                chunks = await memory.rows("SELECT heading FROM chunks WHERE document_id = ? ORDER BY 1", document_id)
+                assert chunks == [(f"Part {part}",) for part in range(4)]
+            assert await memory.rows("SELECT count(*) FROM documents WHERE chunk_count <> 4") == [(0,)]
+            assert await memory.rows("PRAGMA integrity_check") == [("ok",)]
+            assert await memory.capture(9) > max(found.values(), default=2)
+
+
 async def test_a_kill_while_migrating_leaves_a_database_that_the_next_start_finishes(tmp_path: Path) -> None:
     ensure_workspace(paths_of(tmp_path))
     for folder in fault_at_every_step("open", tmp_path):

@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "schema" / "schema.sql"
 GOLDEN = ROOT / "tests" / "golden"
 LOG = GOLDEN / "log-1.ndjson"
+DOCUMENTS_LOG = GOLDEN / "log-1-documents.ndjson"
 SPOOL = GOLDEN / "spool-1.json"
 SPOOL_CHANGE = GOLDEN / "spool-1-session.json"
 STORES = "store-{:04d}.sql"
@@ -73,6 +74,28 @@ def log_bytes() -> bytes:
     change, call = admitted()
     uid = getattr(call, "uid", None)
     lines = [encode(record_of(change, 1, None)), encode(record_of(call, 2, uid))]
+    return encode_segment("6f1c8a7e-0000-4000-8000-000000000001", 1_795_219_305_000) + b"".join(lines)
+
+
+def documents_log_bytes() -> bytes:
+    """Return a log of version 1 that holds a document, the same read in anew, a page, and that it was let go."""
+    admission = Admission(b"kept", Redactor(b"kept"), max_payload_bytes=262_144)
+    file = {
+        "path": "docs/okapis.md",
+        "title": "Okapis",
+        "type": "markdown",
+        "contentHash": "7c9fb1a35e0d4486a1c2e8f7b3d95a60",
+        "metadata": {"encoding": "utf-8"},
+        "text": "# Okapis\n\nThey sleep in the west barn.\n",
+        "ts": 1_795_219_305_436,
+    }
+    page = {"url": "https://example.org/zebras", "title": "Zebras", "type": "html", "text": "Zebras: ü 漢", "ts": 5}
+    changed = file | {"text": "# Okapis\n\nThey sleep in the east barn.\n", "ts": 1_795_219_305_437, "document": 1}
+    records = [("document", file), ("document", page), ("document", changed), ("document_removed", {"document": 2})]
+    lines = [
+        encode(record_of(admission.admit_intent(kind, payload, ts=1_795_219_305_000 + seq), seq, None))
+        for seq, (kind, payload) in enumerate(records, start=1)
+    ]
     return encode_segment("6f1c8a7e-0000-4000-8000-000000000001", 1_795_219_305_000) + b"".join(lines)
 
 
@@ -176,6 +199,7 @@ def main() -> None:
     change, call = admitted()
     for path, data in (
         (LOG, log_bytes()),
+        (DOCUMENTS_LOG, documents_log_bytes()),
         (SPOOL, spool_bytes(call)),
         (SPOOL_CHANGE, spool_bytes(change)),
         (GOLDEN / STORES.format(known_migrations()[-1].number), kept_store().encode()),

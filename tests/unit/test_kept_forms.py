@@ -6,12 +6,23 @@ import shutil
 from pathlib import Path
 
 import msgspec
-from kept_forms import LOG, SPOOL, SPOOL_CHANGE, admitted, log_bytes, spool_bytes
+from kept_forms import (
+    DOCUMENTS_LOG,
+    LOG,
+    SPOOL,
+    SPOOL_CHANGE,
+    admitted,
+    documents_log_bytes,
+    fresh,
+    log_bytes,
+    spool_bytes,
+)
 
 from siftd.capture.admission import Admission
 from siftd.log.recovery import recover
 from siftd.log.spool import iter_spool
 from siftd.redact import Redactor
+from siftd.store import documents, events
 
 
 def test_a_log_of_version_1_is_still_read(tmp_path: Path) -> None:
@@ -36,6 +47,23 @@ def test_a_log_is_still_written_as_version_1() -> None:
             if name in record:
                 record[name] = f"{len(record[name]) > 0}"
     assert [list(record.items()) for record in told] == [list(record.items()) for record in kept]
+
+
+def test_documents_in_a_log_of_version_1_still_come_back(tmp_path: Path) -> None:
+    shutil.copy(DOCUMENTS_LOG, tmp_path / "wal.ndjson")
+    found = recover(str(tmp_path / "wal.ndjson"), applied=0, quarantine=str(tmp_path / "quarantine"))
+    assert (found.last_seq, found.torn_bytes, found.corrupt_lines) == (4, 0, 0)
+    with fresh() as connection:
+        events.apply_records(connection, list(found.records))  # type: ignore[arg-type]
+        (okapis,) = documents.list_before(connection, 99, 9)  # type: ignore[arg-type]
+        assert okapis.source == ("docs/okapis.md", None, "Okapis")
+        assert (okapis.id, okapis.type, okapis.metadata) == (1, "markdown", {"encoding": "utf-8"})
+        assert (okapis.content_hash, okapis.ingested_ts) == ("7c9fb1a35e0d4486a1c2e8f7b3d95a60", 1_795_219_305_437)
+        assert documents.read_text(connection, 1) == "# Okapis\n\nThey sleep in the east barn.\n"  # type: ignore[arg-type]
+
+
+def test_documents_are_still_logged_as_in_version_1() -> None:
+    assert documents_log_bytes() == DOCUMENTS_LOG.read_bytes()
 
 
 def test_spool_files_of_version_1_are_still_read(tmp_path: Path) -> None:

@@ -26,10 +26,9 @@ from siftd.store.access import Database
 from siftd.store.documents import METADATA_MAX, Document, Source
 from siftd.wire import cursors, requests
 
-TEXT_BYTES_MAX = 4 * 1024 * 1024
-"""Of one document's text. What is kept of it is one line of the log and of an export, which take 8 MiB."""
-LINE_BYTES_MAX = 7 * 1024 * 1024
-"""Of the same as JSON, which writes a control character in six."""
+JSON_BYTES_MAX = 15 * 512 * 1024
+"""Of one document's text as JSON. What is kept of it is one line of the log and of an export, which take 8 MiB; a
+reader refuses more than 7 MiB of text before it is sent."""
 NAME_CHARS_MAX = 4_096
 """Of a path, a URL or a title: what a path may have."""
 VALUE_CHARS_MAX = 1_000
@@ -151,13 +150,8 @@ class DocumentRequests:
         return Source(path and scrub(path), request.url and scrub(request.url), scrub(request.title))
 
     def _check(self, request: requests.IngestDocument) -> None:
-        size = len(request.text.encode("utf-8", "surrogatepass"))
-        if size > TEXT_BYTES_MAX:
-            raise RequestInvalid(
-                f"the document has {size / 1024 / 1024:.1f} MB of text, more than 4 MB", hint="give a part of it"
-            )
-        if len(requests.encode(request.text)) > LINE_BYTES_MAX:
-            raise RequestInvalid("the document is no text: it is made of control characters", hint="leave it out")
+        if len(requests.encode(request.text)) > JSON_BYTES_MAX:
+            raise RequestInvalid("the document has more than 7 MiB of text", hint="give it in parts")
         if request.path is not None and request.url is not None:
             raise RequestInvalid("a document has a path or a URL, not both", hint="leave one out")
         named = [each for each in (request.path, request.url, request.title) if each is not None]

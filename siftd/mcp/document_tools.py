@@ -1,0 +1,89 @@
+"""Reading a document in, as an agent asks for it: of the whole surface, since one more tool would cost every session.
+
+An agent hands a text over, or names a file of the project it works in. A URL is fetched because a person named it: for
+an agent, which a page may have told to, only where they have allowed it (`documents.agentsFetch`).
+"""
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from siftd.documents.fetching import fetch
+from siftd.documents.files import load
+from siftd.documents.model import DocumentKind, Read
+from siftd.documents.private_files import is_secret
+from siftd.documents.reading import read
+from siftd.errors import RequestInvalid
+from siftd.mcp.link import Link
+from siftd.mcp.shown import labelled
+from siftd.wire.asking import IngestDocument
+
+Found = dict[str, Any]
+SourceType = Literal["", "markdown", "text", "rest", "html", "code", "notebook", "pdf"]
+
+
+class DocumentTools:
+    """The tool over one workspace's documents."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def ingest(
+        self,
+        content: str = "",
+        filePath: Annotated[str, Field(description="of this project")] = "",  # noqa: N803 - as other memories call it
+        url: str = "",
+        title: str = "",
+        sourceType: SourceType = "",  # noqa: N803 - as above
+    ) -> Found:
+        """Keep a document so that its parts are found later, cited by line (d4:12): a text with its title, or a file.
+        Again under the same name replaces it. Only what will be asked for: documents of the project, not its output."""
+        if sum(map(bool, (content, filePath, url))) != 1:
+            raise RequestInvalid("one document is read in at a time", hint="give content, or filePath, or url")
+        kind: DocumentKind | None = sourceType or None
+        if content:
+            if not title:
+                raise RequestInvalid("a text is known again by its title", hint="give a title")
+            return self._keep(read(title, content.encode(), kind or "markdown", title=title), content.encode())
+        if filePath:
+            path = self._file_of(filePath)
+            data = load(path)
+            return self._keep(read(path, data, kind, title=title), data, path=path)
+        self._check_is_allowed()
+        # In a thread of its own: this one may have an event loop.
+        with ThreadPoolExecutor(1) as thread:
+            fetched = thread.submit(fetch, url).result()
+        found = read(fetched.url, fetched.data, kind or fetched.kind, title=title, encoding=fetched.encoding)
+        return self._keep(found, fetched.data, url=url)
+
+    def _keep(self, found: Read, data: bytes, *, path: str | None = None, url: str | None = None) -> Found:
+        request = IngestDocument(
+            path=path,
+            url=url,
+            title=found.title,
+            type=found.kind,
+            hash=hashlib.sha256(data).hexdigest(),
+            text=found.text,
+            metadata=found.metadata,
+        )
+        return labelled({**self._link.ask(request)})
+
+    def _file_of(self, named: str) -> str:
+        """Return the path of a file of the project. Raises RequestInvalid for any other, and for one of secrets."""
+        root = Path(self._link.workspace.root).resolve()
+        path = (root / named).resolve()
+        if not path.is_relative_to(root):
+            raise RequestInvalid("the file is not of this project", hint="a person may: `mem ingest FILE`")
+        if is_secret(path.name):
+            raise RequestInvalid("a file of this name is there to hold secrets", hint="name another file")
+        return str(path)
+
+    def _check_is_allowed(self) -> None:
+        if not self._link.settings.documents_agents_fetch:
+            raise RequestInvalid(
+                "the person lets no agent have a URL read in",
+                hint="they may: `mem ingest URL`, or `mem config documents.agentsFetch true`",
+            )
