@@ -199,6 +199,14 @@ CREATE TABLE graph_documents (
 
 CREATE TABLE graph_queue (item TEXT PRIMARY KEY) WITHOUT ROWID;
 
+CREATE TABLE graph_unread (
+    id INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    ts INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    text TEXT NOT NULL
+);
+
 CREATE TABLE injections (
     id INTEGER PRIMARY KEY,
     ts INTEGER NOT NULL,
@@ -458,6 +466,8 @@ CREATE INDEX facts_by_successor ON facts (superseded_by) WHERE superseded_by IS 
 
 CREATE INDEX facts_by_topic ON facts (topic) WHERE topic IS NOT NULL;
 
+CREATE INDEX unread_by_document ON graph_unread (document_id, id);
+
 CREATE INDEX injections_by_event ON injections (event_id);
 
 CREATE INDEX injections_by_fact ON injections (fact_id);
@@ -546,6 +556,10 @@ CREATE TRIGGER documents_left_graph AFTER DELETE ON documents BEGIN
     DELETE FROM mentions WHERE item = 'd' || old.id;
     DELETE FROM graph_queue WHERE item = 'd' || old.id;
     DELETE FROM graph_documents WHERE document_id = old.id;
+END;
+
+CREATE TRIGGER documents_left_unread AFTER DELETE ON documents BEGIN
+    DELETE FROM graph_unread WHERE document_id = old.id;
 END;
 
 CREATE TRIGGER entities_deleted AFTER DELETE ON entities BEGIN

@@ -27,7 +27,7 @@ from siftd.graph.names import COSINE_MIN, Marks, is_borne_out, may_be_one
 from siftd.graph.prose import read_prose
 from siftd.store import graph_items, graph_merges, graph_names, graph_writing
 from siftd.store.access import Database
-from siftd.store.graph_items import DocumentRow, EventRow, FactRow
+from siftd.store.graph_items import DocumentRow, EventRow, FactRow, UnreadRow
 from siftd.store.graph_writing import Said
 from siftd.store.payload import branch_of, find_object
 from siftd.summarise.extractive.text import printed
@@ -85,6 +85,8 @@ class GraphBuilding:
         after = ""
         while items := await self._store.read(lambda c, a=after: graph_items.list_queued(c, a, QUEUE_BATCH)):  # type: ignore[misc]
             for item in items:
+                if item[0] == "d":
+                    await self._read_older(int(item[1:]))
                 understood = await self._store.read(partial(self._load, item=item))
                 if understood is None:
                     await self._store.write(lambda c, i=item: graph_items.take_from_queue(c, i))  # type: ignore[misc]
@@ -94,6 +96,23 @@ class GraphBuilding:
                     return False
             after = items[-1]
         return True
+
+    async def _read_older(self, document_id: int) -> None:
+        """Read what a document said before, as far as the graph does not know."""
+        while True:
+            row = await self._store.read(lambda c: graph_items.find_unread(c, document_id))
+            if row is None:
+                return
+            found = Found()
+            await anyio.to_thread.run_sync(read_document, found, row.path, row.type, row.text, self._project)
+            said = Said(row.ts, keeps_history=True)
+
+            def put(connection: Database, row: UnreadRow = row, found: Found = found, said: Said = said) -> None:
+                if graph_items.is_as_read(connection, f"u{row.id}", row.text):
+                    graph_writing.put(connection, f"d{document_id}", found, said, self._marks)
+                graph_items.drop_unread(connection, row.id)
+
+            await self._store.write(put)
 
     async def _settle(self) -> None:
         """Look after entities that something was taken from, if there are any."""

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from siftd.log.record import Record
+from siftd.store import graph_items
 
 _FIND = "SELECT id FROM documents WHERE path IS ?1 AND url IS ?2 AND (?1 IS NOT NULL OR ?2 IS NOT NULL OR title = ?3)"
 _INSERT = """
@@ -89,6 +90,7 @@ def apply(connection: sqlite3.Connection, payload: dict[str, Any], record: Recor
         connection.execute(_INSERT, (document_id, source.path, source.url, kind, title, *rest))
         connection.execute("INSERT INTO document_texts VALUES (?, ?)", (document_id, text))
     else:
+        graph_items.keep_unread(connection, document_id)
         connection.execute(_RENEW, (*held, document_id))
         # No upsert: what its triggers may ignore by themselves would fail within one.
         connection.execute("UPDATE document_texts SET text = ? WHERE document_id = ?", (text, document_id))

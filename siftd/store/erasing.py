@@ -93,6 +93,7 @@ TEXT_TABLES = {
     "chunks_fts": "with `chunks`, and merged",
     "entities": "with the last item that names one, by trigger",
     "entity_aliases": "with the item that says so, by trigger",
+    "graph_unread": "with their document",
     "relations": "with the last item that says so, by trigger",
     "entities_fts": "with `entities`, and merged",
     "events_fts": "with `event_words`, and merged",

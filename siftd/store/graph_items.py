@@ -36,10 +36,23 @@ SELECT d.id, d.ingested_ts, d.path, d.type, d.content_hash, t.text, g.content_ha
 FROM documents d JOIN document_texts t ON t.document_id = d.id
 LEFT JOIN graph_documents g ON g.document_id = d.id WHERE d.id = ?
 """
+_KEEP_UNREAD = """
+INSERT INTO graph_unread (document_id, ts, type, text)
+SELECT d.id, d.ingested_ts, d.type, t.text FROM documents d JOIN document_texts t ON t.document_id = d.id
+LEFT JOIN graph_documents g ON g.document_id = d.id
+WHERE d.id = ? AND g.content_hash IS NOT d.content_hash AND length(t.text) <= ?
+"""
+UNREAD_CHARS_MAX = 262_144
+"""A longer reading that was replaced before the graph read it is no history: its text would be kept twice for it."""
+_UNREAD = """
+SELECT u.id, u.ts, d.path, u.type, u.text FROM graph_unread u JOIN documents d ON d.id = u.document_id
+WHERE u.document_id = ? ORDER BY u.id LIMIT 1
+"""
 _SAME = {
     "e": "SELECT 1 FROM events WHERE id = ? AND payload_json = ?",
     "m": "SELECT 1 FROM facts WHERE id = ? AND text = ?",
     "d": "SELECT 1 FROM document_texts WHERE document_id = ? AND text = ?",
+    "u": "SELECT 1 FROM graph_unread WHERE id = ? AND text = ?",
 }
 
 
@@ -116,6 +129,32 @@ def find_fact(connection: sqlite3.Connection, fact_id: int) -> FactRow | None:
 def find_document(connection: sqlite3.Connection, document_id: int) -> DocumentRow | None:
     row = connection.execute(_DOCUMENT, (document_id,)).fetchone()
     return None if row is None else DocumentRow(*row)
+
+
+class UnreadRow(NamedTuple):
+    """What a document said before it was read in anew."""
+
+    id: int
+    ts: int
+    path: str | None
+    type: str
+    text: str
+
+
+def keep_unread(connection: sqlite3.Connection, document_id: int) -> None:
+    """Keep what a document says, which is about to be replaced, unless the graph holds it. Within the caller's
+    transaction."""
+    connection.execute(_KEEP_UNREAD, (document_id, UNREAD_CHARS_MAX))
+
+
+def find_unread(connection: sqlite3.Connection, document_id: int) -> UnreadRow | None:
+    """Return the oldest reading of a document that the graph does not hold; None where there is none."""
+    row = connection.execute(_UNREAD, (document_id,)).fetchone()
+    return None if row is None else UnreadRow(*row)
+
+
+def drop_unread(connection: sqlite3.Connection, number: int) -> None:
+    connection.execute("DELETE FROM graph_unread WHERE id = ?", (number,))
 
 
 def is_as_read(connection: sqlite3.Connection, item: str, text: str) -> bool:

@@ -54,7 +54,7 @@ WHERE relation_id = ?1 AND item = ?2 AND src_named = ?3 AND dst_named = ?4 AND u
 """
 _END_OF_SPAN = """
 UPDATE relations SET valid_to = (SELECT max(e.until_ts) FROM relation_evidence e WHERE e.relation_id = relations.id)
-WHERE id = ? AND valid_to IS NULL AND NOT EXISTS (
+WHERE id = ? AND NOT EXISTS (
     SELECT 1 FROM relation_evidence e WHERE e.relation_id = relations.id AND e.until_ts IS NULL)
 """
 _CLOSE_ALL = """
@@ -63,12 +63,21 @@ UPDATE relation_evidence SET until_ts = ?2 WHERE relation_id = ?1 AND until_ts I
 _OF_MANIFESTS = """
 SELECT e.relation_id, e.item, e.src_named, e.dst_named FROM relations r
 JOIN relation_evidence e ON e.relation_id = r.id
-WHERE r.src = ?1 AND r.valid_to IS NULL
-AND e.src_named = ?2 AND e.way = 'manifest' AND e.until_ts IS NULL AND e.ts < ?3 AND e.item <> ?4
+WHERE r.src = ?1 AND (r.valid_to IS NULL OR r.valid_to > ?3)
+AND e.src_named = ?2 AND e.way = 'manifest' AND (e.until_ts IS NULL OR e.until_ts > ?3) AND e.ts < ?3 AND e.item <> ?4
+"""
+_NEXT_MANIFEST = """
+SELECT e.item, max(e.ts) AS at FROM relations r JOIN relation_evidence e ON e.relation_id = r.id
+WHERE r.src = ?1 AND e.src_named = ?2 AND e.way = 'manifest' AND e.item <> ?3
+GROUP BY e.item HAVING at > ?4 ORDER BY at LIMIT 1
+"""
+_NAMED_BY_MANIFEST = """
+SELECT e.dst_named FROM relations r JOIN relation_evidence e ON e.relation_id = r.id
+WHERE r.src = ?1 AND e.src_named = ?2 AND e.item = ?3 AND e.way = 'manifest'
 """
 _CLOSE_AT = """
 UPDATE relation_evidence SET until_ts = ?5
-WHERE relation_id = ?1 AND item = ?2 AND src_named = ?3 AND dst_named = ?4 AND until_ts IS NULL AND ts < ?5
+WHERE relation_id = ?1 AND item = ?2 AND src_named = ?3 AND dst_named = ?4 AND (until_ts IS NULL OR until_ts > ?5) AND ts < ?5
 """
 RENAMED_TO = "RENAMED_TO"
 
@@ -140,6 +149,17 @@ def end_others(connection: sqlite3.Connection, src: int, named: set[int], *, ite
         if dst not in named:
             connection.execute(_CLOSE_AT, (relation_id, other, src, dst, ts))
             connection.execute(_END_OF_SPAN, (relation_id,))
+
+
+def next_manifest(connection: sqlite3.Connection, src: int, *, item: str, ts: int) -> tuple[int, frozenset[int]] | None:
+    """Return when the manifest after `item` said what an entity depends on, and on what: whatever is read late, as
+    everything is after a rebuild, ends where a newer one has not named it."""
+    belongs = canonical(connection, src)
+    row = connection.execute(_NEXT_MANIFEST, (belongs, src, item, ts)).fetchone()
+    if row is None:
+        return None
+    named = connection.execute(_NAMED_BY_MANIFEST, (belongs, src, row[0]))
+    return int(row[1]), frozenset(int(each[0]) for each in named)
 
 
 def reattach(connection: sqlite3.Connection, named: int, counted_at: int) -> None:

@@ -124,10 +124,16 @@ def _resolve(connection: sqlite3.Connection, found: Found, ts: int, marks: Marks
 def _put_relations(connection: sqlite3.Connection, item: str, found: Found, said: Said, numbers: Resolved) -> set[int]:
     """Put the relations; return the entities that were renamed by it, or are so no longer."""
     wanted: dict[tuple[int, int, str], Evidence] = {}
+    later = {
+        numbers[each]: graph_relations.next_manifest(connection, numbers[each], item=item, ts=said.ts)
+        for each in found.complete & numbers.keys()
+    }
     for link, count in found.links:
         src, dst = numbers[link.src], numbers[link.dst]
+        newer = later.get(src) if link.way == "manifest" else None
+        until = newer[0] if newer is not None and dst not in newer[1] else said.until
         if src != dst:
-            each = Evidence(0, src, dst, link.type, link.line, count, said.ts, said.until, link.way)
+            each = Evidence(0, src, dst, link.type, link.line, count, said.ts, until, link.way)
             wanted.setdefault((src, dst, link.type), each)
     renamed: set[int] = set()
     for before in graph_relations.of_item(connection, item):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
-from opened_memory import NOW, Hands, Memory, opened, rebuilt
+from opened_memory import DAY, NOW, Hands, Memory, opened, rebuilt
 
+HOUR = 3_600_000
 PROSE = "The auth service depends on Redis and the user service. Alice works on the platform team."
 
 
@@ -27,19 +29,11 @@ async def names(memory: Memory) -> set[str]:
     return {name for (name,) in await memory.rows("SELECT name FROM entities")}
 
 
-async def document(memory: Memory, text: str, *, number: int = 900, path: str = "docs/a.md", ts: int = NOW) -> None:
-    """Keep a document as one that was read in is kept."""
-    await memory.by_hand(
-        "INSERT INTO documents (id, path, type, title, content_hash, ingested_ts) VALUES (?, ?, 'markdown', 'a', ?, ?)"
-        " ON CONFLICT (id) DO UPDATE SET content_hash = excluded.content_hash, ingested_ts = excluded.ingested_ts",
-        number,
-        path,
-        str(hash(text)),
-        ts,
-    )
-    await memory.by_hand(
-        "INSERT INTO document_texts VALUES (?, ?) ON CONFLICT DO UPDATE SET text = excluded.text", number, text
-    )
+async def document(memory: Memory, text: str, path: str = "docs/a.md") -> str:
+    """Read a document in, as `mem ingest` does; return its id."""
+    fields = {"path": f"{memory.services.workspace.root}/{path}", "title": "a", "type": "markdown", "text": text}
+    answer = await memory.ask("ingest_document", hash=hashlib.sha256(text.encode()).hexdigest(), **fields)
+    return str(answer["id"])
 
 
 async def edit(memory: Memory, number: int, path: str, content: str, **fields: Any) -> int:
@@ -53,7 +47,7 @@ async def edit(memory: Memory, number: int, path: str, content: str, **fields: A
 async def test_a_tick_reads_events_facts_and_documents(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await memory.ask("remember", text="Bob works on the billing team.", type="fact", typed=True)
-        await document(memory, PROSE)
+        cited = await document(memory, PROSE)
         await edit(memory, 1, "package.json", '{"name": "web", "dependencies": {"react": "1"}}')
         await tick(memory)
         found = await triples(memory)
@@ -68,7 +62,7 @@ async def test_a_tick_reads_events_facts_and_documents(tmp_path: Path) -> None:
             "SELECT v.item, v.line FROM relation_evidence v JOIN relations r ON r.id = v.relation_id"
             " JOIN entities e ON e.id = r.dst WHERE e.name = 'user service'"
         )
-        assert evidence == [("d900", 1)]
+        assert evidence == [(cited, 1)]
 
 
 async def test_a_tick_without_anything_new_writes_nothing(tmp_path: Path) -> None:
@@ -83,19 +77,38 @@ async def test_a_tick_without_anything_new_writes_nothing(tmp_path: Path) -> Non
         assert await memory.rows("SELECT * FROM graph_queue") == []
 
 
-async def test_a_changed_document_ends_what_it_says_no_longer_and_a_forgotten_one_leaves_nothing(
-    tmp_path: Path,
-) -> None:
-    async with opened(tmp_path) as memory:
-        await document(memory, PROSE, ts=NOW)
+async def test_a_changed_document_ends_what_it_says_no_longer_and_a_removed_one_leaves_nothing(tmp_path: Path) -> None:
+    clock = Hands()
+    async with opened(tmp_path, clock) as memory:
+        await document(memory, PROSE)
         await tick(memory)
-        await document(memory, PROSE.replace("Redis and ", ""), ts=NOW + 10)
+        clock.at += DAY
+        cited = await document(memory, PROSE.replace("Redis and ", ""))
         await tick(memory)
         assert ("auth service", "DEPENDS_ON", "Redis") in await triples(memory, ended=True)
         assert ("auth service", "DEPENDS_ON", "user service") in await triples(memory)
-        await memory.by_hand("DELETE FROM documents WHERE id = 900")
+        await memory.ask("remove_documents", ids=[cited])
         await tick(memory)
         assert await names(memory) == set()
+
+
+async def test_what_a_document_said_once_is_history_also_after_a_rebuild(tmp_path: Path) -> None:
+    clock = Hands()
+    history = "SELECT s.name, r.type, d.name, r.valid_from, r.valid_to FROM relations r"
+    history += " JOIN entities s ON s.id = r.src JOIN entities d ON d.id = r.dst"
+    async with opened(tmp_path, clock) as memory:
+        for text in (PROSE, PROSE.replace("Redis and ", ""), PROSE.replace("Redis", "Valkey")):
+            await document(memory, text)
+            await tick(memory)
+            clock.at += HOUR
+        before = sorted(await memory.rows(history), key=repr)
+        assert ("auth service", "DEPENDS_ON", "Redis", NOW, NOW + HOUR) in before
+    await rebuilt(tmp_path)
+    async with opened(tmp_path, clock) as memory:
+        assert await memory.rows("SELECT count(*) FROM graph_unread") == [(2,)]
+        await tick(memory)
+        assert sorted(await memory.rows(history), key=repr) == before
+        assert await memory.rows("SELECT count(*) FROM graph_unread") == [(0,)]
 
 
 async def test_a_fact_that_was_replaced_was_true_until_then(tmp_path: Path) -> None:
@@ -127,7 +140,7 @@ async def test_a_manifest_that_does_not_parse_is_passed_over_and_everything_else
     async with opened(tmp_path) as memory:
         await edit(memory, 1, "package.json", '{"name": ')
         await edit(memory, 2, "a.py", "import numpy\n")
-        await document(memory, "[[", path="Cargo.toml")
+        await document(memory, "[[", "Cargo.toml")
         await tick(memory)
         assert {"package.json", "a.py", "numpy", "Cargo.toml"} <= await names(memory)
 
@@ -143,6 +156,18 @@ async def test_forgetting_takes_the_names_along_also_out_of_what_was_merged(tmp_
         assert "numpy" in await names(memory)
         raw = Path(memory.services.paths.database).read_bytes()
         assert b"okapi_secrets" not in raw
+
+
+async def test_forgetting_a_document_leaves_none_of_its_names_in_any_file(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        cited = await document(memory, "The auth service depends on OkapiVault.\n")
+        await document(memory, "The auth service depends on OkapiVault2.\n")
+        await tick(memory)
+        assert "OkapiVault" in await names(memory)
+        await memory.ask("forget", ids=[cited], dryRun=False)
+        assert not [each for each in await names(memory) if "Okapi" in each]
+        folder = Path(memory.services.paths.folder)
+        assert not [each for each in folder.rglob("*") if each.is_file() and b"OkapiVault" in each.read_bytes()]
 
 
 async def test_a_rebuild_reads_everything_again_and_keeps_a_persons_merges(tmp_path: Path) -> None:
@@ -166,7 +191,7 @@ async def test_a_rebuild_reads_everything_again_and_keeps_a_persons_merges(tmp_p
 async def test_a_scrub_takes_out_names_that_are_secrets_by_now(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await document(memory, "The auth service depends on Okapi-Number-7731.\n")
-        await document(memory, "The auth service depends on Redis.\n", number=901, path="b.md")
+        await document(memory, "The auth service depends on Redis.\n", "b.md")
         await edit(memory, 1, "a.py", "import okapi_number_7731\n")
         await tick(memory)
         assert {"Okapi-Number-7731", "okapi_number_7731"} <= await names(memory)

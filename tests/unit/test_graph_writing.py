@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from graph_store import MARKS, entity_id, graph_store, relations, says
 
-from siftd.graph.model import Found, Named
+from siftd.graph.model import Found, Link, Named
 from siftd.log.record import Record
-from siftd.store import graph_merges, graph_names, graph_writing
+from siftd.store import graph_items, graph_merges, graph_names, graph_writing, scrubbing
 from siftd.store.access import Database
 from siftd.store.graph_writing import Said
 
@@ -260,3 +260,35 @@ def test_a_name_that_nobody_says_any_more_goes_also_where_others_were_merged_int
     graph_writing.forget_item(store, "e1")
     assert names(store) == [REDIS, ("service", "login service")]
     assert relations(store) == [("login service", "DEPENDS_ON", "Redis", 1, None)]
+
+
+def manifest(connection: Database, item: str, ts: int, *names: str) -> None:
+    found = Found()
+    src = Named("package", "app")
+    found.complete.add(src)
+    for each in names:
+        found.link(Link(src, "DEPENDS_ON", Named("package", each), "manifest"))
+    graph_writing.put(connection, item, found, Said(ts), MARKS)
+
+
+@pytest.mark.parametrize("order", [(1, 2, 3), (3, 2, 1), (2, 3, 1), (3, 1, 2)])
+def test_manifests_end_each_other_in_whichever_order_they_are_read(store: Database, order: tuple[int, ...]) -> None:
+    listed = {1: ("a", "b"), 2: ("a",), 3: ("a", "c")}
+    for ts in order:
+        manifest(store, f"e{ts}", ts, *listed[ts])
+    assert set(relations(store)) == {
+        ("app", "DEPENDS_ON", "a", 1, None),
+        ("app", "DEPENDS_ON", "b", 1, 2),
+        ("app", "DEPENDS_ON", "c", 3, None),
+    }
+
+
+def test_a_scrub_of_a_reading_that_waits_takes_the_secret_out_of_it(store: Database) -> None:
+    store.executescript(
+        "INSERT INTO documents (id, path, type, title, content_hash, ingested_ts) VALUES (3, 'a', 'text', 'a', 'h', 1);"
+        "INSERT INTO document_texts VALUES (3, 'one');"
+    )
+    graph_items.keep_unread(store, 3)
+    assert scrubbing.text_columns(store)["graph_unread"] == ["text"]
+    store.execute("DELETE FROM documents")
+    assert store.execute("SELECT count(*) FROM graph_unread").fetchone() == (0,)
