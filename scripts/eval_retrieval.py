@@ -43,6 +43,8 @@ LEGS: dict[str, dict[str, float]] = {
 SIGNALS = (
     "words", "raw", "vector", "trigram", "session", "neighbour", "recency", "confidence", "prompt", "diversity",
 )  # fmt: skip
+ADDED: dict[str, dict[str, float]] = {"the graph": {"graph": 1.0}, "the graph at half": {"graph": 0.5}}
+"""Signals that are off; `--ablate` sets them against `fused`."""
 PROMPTS = 100
 WARM_UP = 50
 """Searches, at most, that are asked until every vector is read."""
@@ -116,10 +118,14 @@ def _variants(
     without = [(each, {each: 0.0}) for each in SIGNALS] if ablate else []
     for left_out, weights in without:
         yield f"fused without {left_out}, {embedder}", weights, group
+    for added, weights in ADDED.items() if ablate else ():
+        yield f"fused with {added}, {embedder}", weights, group
     if group is not None:
         yield f"fused, ten hits ungrouped, {embedder}", {}, None
         for left_out, weights in without:
             yield f"fused, ten hits ungrouped without {left_out}, {embedder}", weights, None
+        for added, weights in ADDED.items() if ablate else ():
+            yield f"fused, ten hits ungrouped with {added}, {embedder}", weights, None
 
 
 def _searching(dataset: DataSet, scope: str, question: Ask, weights: dict[str, float], group: str | None) -> Search:

@@ -140,6 +140,9 @@ class Settings:
     search_weights_diversity: float = _key(
         "search.weights.diversity", 0.15, "penalty for each better hit of the same session", 0, 10
     )
+    search_weights_graph: float = _key(
+        "search.weights.graph", 0.0, "weight of what names an entity of the question, or one related to it", 0, 10
+    )
     search_across_projects: bool = _key(
         "search.acrossProjects", False, "whether agents may search every project's memory, not only their own"
     )

@@ -25,6 +25,7 @@ from siftd.search.boosts import boosted, boosts_of
 from siftd.search.candidate_pool import NEAREST, Pool, with_neighbours
 from siftd.search.facts import FactCollection, FactCollections
 from siftd.search.facts_before import put_facts_before_sources
+from siftd.search.graph_leg import Leg, follow
 from siftd.search.passages import Wanted, opening, passage
 from siftd.search.query import Question
 from siftd.search.retrievers import DEPTH, DEPTH_OF_SESSIONS, Found, Retrievers
@@ -168,6 +169,9 @@ class SearchEngine:
             self._connection, self._rows, question, scope, DEPTH if group is None else DEPTH_OF_SESSIONS
         )
         found, vector, degraded = self._ask(question, retrievers, weighed)
+        leg = self._graph(question, filters) if weighed.graph else None
+        if leg is not None and leg.events:
+            found["graph"] = leg.found(retrievers.events_shown)
         if vector is not None:
             weighed = replace(weighed, vector=weighed.vector * self._index().weight)
         pool = Pool(self._rows, found, weighed)
@@ -183,16 +187,24 @@ class SearchEngine:
             assert fact_scope is not None
             try:
                 rankings = collection.retrieve(question if weighed.words else None, fact_scope, vector, self._index)
+                if leg is not None and collection.letter == fact_search.OWN:
+                    rankings["graph"] = collection.shown(leg.facts, fact_scope)
                 hits += self._fact_hits(collection, rankings, weighed, k, moment)
             except DatabaseError:
                 if collection.connection is self._connection:
                     raise
                 degraded = degraded or "without the memories of every project: their store cannot be read"
         hits.sort(key=lambda hit: -hit["score"])
+        if leg is not None:
+            leg.tell_ways(hits)
         if group is None:
             put_answers_first(hits, question, wanted)
         put_facts_before_sources(self._connection, hits)
         return Answer(hits[:k], degraded)
+
+    def _graph(self, question: Question, filters: Filters) -> Leg:
+        """Return what the graph finds, as it is now or was at the moment that is asked about."""
+        return follow(self._connection, question, self._now_ms() if filters.as_of is None else filters.as_of)
 
     def read_ahead(self) -> bool:
         """Read a piece of what searches need and have not met yet; return whether more is left."""
@@ -390,7 +402,8 @@ class SearchEngine:
         for retriever, rows in retrievers.items():
             for rank, (fact_id, score) in enumerate(rows, start=1):
                 found.setdefault(fact_id, {})[retriever] = {"rank": rank, "score": round(score, 4)}
-        by_leg = {"words": weights.words + weights.raw, "vector": weights.vector, "trigram": weights.trigram}
+        words = weights.words + weights.raw
+        by_leg = {"words": words, "vector": weights.vector, "trigram": weights.trigram, "graph": weights.graph}
         hits = []
         for fact_id, why in found.items():
             own = sum(by_leg[retriever] * each["score"] for retriever, each in why.items())

@@ -121,6 +121,11 @@ class FactCollection:
         """Return the latest facts."""
         return [(each, 1.0) for each in fact_candidates.latest(self.connection, self._seen(scope), limit)]
 
+    def shown(self, ranking: Ranking, scope: FactScope) -> Ranking:
+        """Return those of a ranking that are within the scope."""
+        within = fact_candidates.within(self.connection, [each for each, _ in ranking], self._seen(scope))
+        return [each for each in ranking if each[0] in within]
+
     def _seen(self, scope: FactScope) -> FactScope:
         """Return what of the scope this project may see: of those for every project, what a person let stand."""
         return scope.accepted if self.letter == EVERYWHERE else scope

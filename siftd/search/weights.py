@@ -38,6 +38,8 @@ class Weights:
     what it was read for."""
     diversity: float = 0.15
     """What a hit loses for each better one of its session."""
+    graph: float = 0.0
+    """What names an entity that the question names, by whichever name, or one that hangs together with it."""
     half_life: float = HALF_LIFE_DAYS
     """After how many days `recency` is half of what it was."""
 

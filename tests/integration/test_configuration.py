@@ -450,6 +450,7 @@ WEIGHTS = {
     "search.weights.prompt": 0.375,
     "search.weights.conclusion": 0.1875,
     "search.weights.diversity": 0.0625,
+    "search.weights.graph": 0.5,
 }
 
 
