@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 
 from siftd.graph.model import EntityType, Found, Link, Named
-from siftd.graph.prose import DESCRIPTION_CHARS_MAX, named_in, read_prose, tokens_of
+from siftd.graph.phrases import named_in, tokens_of
+from siftd.graph.prose import DESCRIPTION_CHARS_MAX, read_prose
 from siftd.graph.prose_words import Verb
 
 LINE_CHARS_MAX = 2_000

@@ -99,6 +99,17 @@ VERBS: dict[tuple[str, ...], Verb] = {
 }
 ALIASES = frozenset(tuple(phrase.split()) for phrase in ALIAS.split("|"))
 IS_A_PHRASES = frozenset(tuple(phrase.split()) for phrase in IS_A.split("|"))
+FIRST_WORDS = frozenset(phrase[0] for phrase in (*VERBS, *ALIASES, *IS_A_PHRASES))
+"""With which any of these begins: other words are passed over at once."""
+PLURAL_FORMS = frozenset(
+    "depend rely require use work maintain own lead integrate connect talk belong are were contribute".split()
+)
+"""These need several names before them, or one of several; with one they are a request: "use pacman"."""
+VALUES = frozenset(
+    "string array object number int integer boolean bool function list stream url uri set callback label flag option "
+    "value path map dict tuple member page method class type parameter argument field property".split()
+)
+"""What a word in code is said to be where it is a parameter, and no name."""
 VERB_WORDS_MAX = max(len(each) for each in VERBS)
 ENDING = {
     ("no", "longer", "depends", "on"): "DEPENDS_ON",
@@ -125,6 +136,7 @@ ENDING = {
     ("left",): "WORKS_ON",
 }
 """What ends a relation, and which."""
+FIRST_WORDS_OF_ENDS = frozenset(phrase[0] for phrase in ENDING)
 SAME_WHEN_ENDED = {"USES": ("DEPENDS_ON", "STORES_IN"), "DEPENDS_ON": ("USES",), "WORKS_ON": ("PART_OF",)}
 """What else holds no longer then: who depends on a thing uses it."""
 
@@ -158,7 +170,8 @@ ADJECTIVES = frozenset(
 )
 NO_NAMES = frozenset(
     "it this that these those he she they we you i who which what there here everything everyone nothing something "
-    "someone anyone anything one ones it's each all some any both none many most more such same other another and or "
+    "someone anyone anything one ones it's below above each all some any both none many most more such same other "
+    "another and or "
     "but if when while because so then however also note see please todo fixme warning as in on at by for from to of "
     "with without after before until since during between although though unless whether where why how not no yes "
     "is are was were be been being has have had do does did can could will would should may might must "

@@ -77,7 +77,8 @@ WHERE r.src = ?1 AND e.src_named = ?2 AND e.item = ?3 AND e.way = 'manifest'
 """
 _CLOSE_AT = """
 UPDATE relation_evidence SET until_ts = ?5
-WHERE relation_id = ?1 AND item = ?2 AND src_named = ?3 AND dst_named = ?4 AND (until_ts IS NULL OR until_ts > ?5) AND ts < ?5
+WHERE relation_id = ?1 AND item = ?2 AND src_named = ?3 AND dst_named = ?4
+AND (until_ts IS NULL OR until_ts > ?5) AND ts < ?5
 """
 RENAMED_TO = "RENAMED_TO"
 

@@ -94,6 +94,11 @@ def test_a_sentence_says_how_two_hang_together(text: str, said: set[Triple]) -> 
         "We could migrate from Kafka.",
         "It depends on Kafka.",
         "Everything depends on context.",
+        "Use Redis and Kafka.",
+        "For MSYS2, use `pacman` and `bash`.",
+        "The core team is responsible for high-level guidance.",
+        "`--flag m3` replaces m3.",
+        "It is a `list` of names, and `options` is an object.",
         "Performance depends on the network.",
         "The service depends on an internal cache.",
         "It runs on [REDACTED:secret] and depends on [REDACTED:secret].",
@@ -133,6 +138,19 @@ def test_a_new_name_keeps_the_old_one(text: str) -> None:
     found = of_prose(text)
     assert ("service:auth service", "RENAMED_TO", "service:identity service") in triples(found)
     assert [(each.named.name, each.alias) for each in found.aliases] == [("identity service", "auth service")]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Pi is a minimal terminal coding harness.", "minimal terminal coding harness"),
+        ("YAML is a data serialization format designed for people.", "data serialization format"),
+        ("Okapi is a fast, friendly client.", None),
+        ("Okapi is a version strongly focused on time.", None),
+    ],
+)
+def test_a_kind_is_a_whole_phrase_or_none(text: str, kind: str | None) -> None:
+    assert [link.dst.name for link, _ in of_prose(text).links] == ([] if kind is None else [kind])
 
 
 def test_a_sentence_that_says_what_something_is_describes_it() -> None:
