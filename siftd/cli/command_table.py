@@ -51,7 +51,8 @@ GROUPS = {
         "undo": "bring a superseded summary back for good",
         "notes": "notes of a project, for people",
         "note": "drop a note for this project's files",
-        "documents": "documents that were read in: list, show, remove",
+        "ingest": "read documents in: files, folders, 'docs/**/*.md', URLs, standard input",
+        "documents": "documents that were read in: list, show, remove, read again",
     },
     "Erase": {
         "forget": "forget for good: ids, a session, a file, a text, a time",

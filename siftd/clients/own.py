@@ -35,13 +35,13 @@ _COMMAND = re.compile(
 """`mem` alone, told where to stand at most: what else a command line does, in any way, is to be captured."""
 _LOOKS = frozenset(
     "search timeline tail top stats show sessions session brief why injections memories facts conversations context"
-    " pods entity graph".split()
+    " pods entity graph documents".split()
 )
 """Verbs that answer with what is remembered: it must not be remembered again."""
 VERBS = _LOOKS | frozenset(
     "help info status doctor remember correct verify pins update drain backfill export import retry reembed"
     " resummarise undo forget redact scrub prune rebuild backup start stop pause resume exclude logs install uninstall"
-    " clients workspaces config completion slash capture notes note web mute".split()
+    " clients workspaces config completion slash capture notes note web mute ingest".split()
 )
 """Every verb: a program of the same name that is told something else is another one."""
 _PROMPT = re.compile(r"/(?:mem|siftd:[\w-]{1,64})(?:\s|\Z)")

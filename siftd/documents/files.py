@@ -27,9 +27,10 @@ def find_files(named: str) -> Iterator[Found | Skipped]:
     if os.path.isdir(path):  # noqa: PTH112
         yield from walk(path)
     elif os.path.lexists(path):
-        if is_secret(os.path.basename(path)):  # noqa: PTH119
+        real = os.path.realpath(path)
+        if is_secret(os.path.basename(path)) or is_secret(os.path.basename(real)):  # noqa: PTH119
             raise DocumentRefused("secret", "a file of this name is there to hold secrets", hint="name another file")
-        yield Found(path, os.path.getsize(path) if os.path.isfile(path) else 0)  # noqa: PTH113, PTH202
+        yield Found(real, os.path.getsize(real) if os.path.isfile(real) else 0)  # noqa: PTH113, PTH202
     elif any(sign in path for sign in _WILD):
         yield from _fitting(path)
     else:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 DocumentKind = Literal["markdown", "text", "rest", "html", "code", "notebook", "pdf"]
+
+
+def kind_named(name: str) -> DocumentKind:
+    """Return the kind of a name; text for one that is none."""
+    return _KINDS.get(name, "text")
+
+
+_KINDS: dict[str, DocumentKind] = {kind: kind for kind in get_args(DocumentKind)}
+
+TEXT_BYTES_MAX = 4 * 1024 * 1024
+"""Of a document's text in UTF-8. What is kept of it is one line of the log and of an export, which take 8 MiB."""
 
 BETWEEN = " > "
 """Between the headings of a path: "Install > Linux"."""

@@ -11,20 +11,21 @@ read with its faults marked, and said so in the metadata; where much is invalid 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import PurePath
 
 from siftd.documents import sections
 from siftd.documents.html_text import read_html
 from siftd.documents.kinds import kind_of_name
-from siftd.documents.model import DocumentKind, Read
+from siftd.documents.model import TEXT_BYTES_MAX, DocumentKind, Read
 from siftd.documents.notebook import read_notebook
 from siftd.documents.pdf import read_pdf
 from siftd.errors import DocumentRefused
 
-TEXT_BYTES_MAX = 7 * 1024 * 1024
-"""Of a document's text in UTF-8: in JSON it may double, and a message has at most 16 MiB."""
 TITLE_CHARS_MAX = 200
+READERS = 1
+"""Grows when a reader makes another text of the same bytes, so that each document is read once more."""
 
 _SNIFFED_BYTES = 8192
 _INVALID_SHARE_MAX = 0.02
@@ -56,6 +57,15 @@ ENCODINGS = frozenset(
     " euc_kr".split()
 )
 """Those that a server or a file may name. Python knows more, of which some are no text and some take long."""
+
+
+def content_hash(data: bytes, kind: DocumentKind | None = None, title: str = "") -> str:
+    """Return by what a document is known to be unchanged: its bytes, how they are read, and what somebody said of them.
+
+    In hexadecimal digits. Readers that make another text of the same bytes have another number (`READERS`).
+    """
+    said = f"{READERS}\n{kind or ''}\n{title}\n"
+    return hashlib.sha256(said.encode("utf-8", "replace") + data).hexdigest()
 
 
 def read(source: str, data: bytes, kind: DocumentKind | None = None, *, title: str = "", encoding: str = "") -> Read:

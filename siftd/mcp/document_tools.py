@@ -4,7 +4,6 @@ An agent hands a text over, or names a file of the project it works in. A URL is
 an agent, which a page may have told to, only where they have allowed it (`documents.agentsFetch`).
 """
 
-import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,7 +14,7 @@ from siftd.documents.fetching import fetch
 from siftd.documents.files import load
 from siftd.documents.model import DocumentKind, Read
 from siftd.documents.private_files import is_secret
-from siftd.documents.reading import read
+from siftd.documents.reading import content_hash, read
 from siftd.errors import RequestInvalid
 from siftd.mcp.link import Link
 from siftd.mcp.shown import labelled
@@ -65,7 +64,7 @@ class DocumentTools:
             url=url,
             title=found.title,
             type=found.kind,
-            hash=hashlib.sha256(data).hexdigest(),
+            hash=content_hash(data),
             text=found.text,
             metadata=found.metadata,
         )

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from siftd.documents.model import DocumentKind
+from siftd.documents.model import TEXT_BYTES_MAX, DocumentKind
 from siftd.documents.pdf import read_pdf
-from siftd.documents.reading import TEXT_BYTES_MAX, read
+from siftd.documents.reading import content_hash, read
 from siftd.documents.splitting import split
 from siftd.errors import DocumentRefused
 
@@ -131,9 +131,14 @@ def test_what_a_server_says_of_the_encoding_is_followed_only_where_it_can_be() -
     assert "plain" in read("a.txt", b"plain", encoding="unicode_escape").text
 
 
-def test_one_line_of_twenty_megabytes_is_refused_and_one_of_five_is_read() -> None:
+def test_one_line_of_twenty_megabytes_is_refused_and_one_of_three_is_read() -> None:
     assert _reason("a.txt", b"word " * 4_000_000) == "too large"
-    assert len(read("a.txt", b"word " * 1_000_000).text) < TEXT_BYTES_MAX
+    assert len(read("a.txt", b"word " * 600_000).text) < TEXT_BYTES_MAX
+
+
+def test_a_document_is_known_again_by_its_bytes_and_by_what_was_said_of_them() -> None:
+    assert content_hash(b"a") == content_hash(b"a")
+    assert len({content_hash(b"a"), content_hash(b"b"), content_hash(b"a", "html"), content_hash(b"a", None, "T")}) == 4
 
 
 def test_nothing_but_blanks_is_refused() -> None:

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from siftd.wire.requests import DocumentListed
 
-VERBS = ("list", "show", "remove")
+VERBS = ("list", "show", "remove", "refresh")
 TYPES = ("markdown", "text", "rest", "html", "code", "notebook", "pdf")
 LISTED = 50
 
@@ -22,12 +22,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("what", nargs="?", default="list", choices=VERBS, help="what to do (default: list)")
     parser.add_argument("ids", nargs="*", default=[], metavar="ID", help="documents (d4)")
     parser.add_argument("--type", choices=TYPES, help="list: only such documents")
+    parser.add_argument(
+        "--private", action="store_true", help="refresh: a URL may lead to an address that is not public"
+    )
     parser.add_argument("--all", action="store_true", help=f"list: all of them, not the newest {LISTED}")
 
 
 def run(context: Context, options: Namespace) -> int:
     if options.what == "list":
         return _list(context, options)
+    if options.what == "refresh":
+        return _refresh(context, options)
     if not options.ids:
         raise RequestInvalid("no document is named", hint="`mem documents` lists them, cited like d4")
     return {"show": _show, "remove": _remove}[options.what](context, options)
@@ -74,6 +79,24 @@ def _show(context: Context, options: Namespace) -> int:
 
     for cited in options.ids:
         show.run(context, Namespace(id=cited, json=options.json))
+    return 0
+
+
+def _refresh(context: Context, options: Namespace) -> int:
+    """Read documents again from where they came: those that are named, or all."""
+    from siftd.cli.commands.ingest import as_json, fetcher, report
+    from siftd.cli.ingesting import Ingest, refresh
+
+    found, _, _ = _listed(context, Namespace(type=options.type, all=True))
+    if missing := set(options.ids) - {each["id"] for each in found}:
+        raise RequestInvalid(f"there is no document {clean(min(missing))}", hint="`mem documents` lists them")
+    ingest = Ingest(context)
+    wanted = [each for each in found if not options.ids or each["id"] in options.ids]
+    refresh(ingest, context.workspace.root, wanted, fetcher(may_be_private=options.private))
+    if options.json:
+        say_json(as_json(ingest))
+    else:
+        report(ingest)
     return 0
 
 
