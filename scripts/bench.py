@@ -472,6 +472,13 @@ def held() -> Iterator[dict[str, Any]]:
 
 
 @row
+def documents() -> Iterator[dict[str, Any]]:
+    import bench_documents
+
+    yield from bench_documents.figures()
+
+
+@row
 def web() -> Iterator[dict[str, Any]]:
     import bench_web
 
