@@ -83,6 +83,9 @@ class Settings:
         "memory.apiKeyFile", "", "a file (mode 0600) that holds the remote backend's API key"
     )
     memory_command: list[str] = _key("memory.command", [], "argv of the `command` backend; {model} is substituted")
+    graph_ask_model: bool = _key(
+        "graph.askModel", False, "whether a configured model reads documents and facts for relations, beside the rules"
+    )
     facts_extract: bool = _key(
         "facts.extract", True, "whether facts are taken from what people and agents say, once a turn is over"
     )

@@ -1,4 +1,5 @@
-"""The graph, kept up with events, facts and documents: background work, never a hook's, and never asked of a model.
+"""The graph, kept up with events, facts and documents: background work, never a hook's. It needs no model; one that a
+person lets read words too (`graph.askModel`) only adds what the words bear out (`siftd.summarise.graph_answers`).
 
 A tick reads what is new, in pieces: each is read, understood in a thread of its own, and written in one short
 transaction, so that captures wait for none of it. What was looked at is noted in the same transaction; a daemon that
@@ -7,9 +8,9 @@ ends in between reads it again, which changes nothing. A tick without anything n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import anyio.to_thread
 import numpy as np
@@ -17,10 +18,10 @@ import structlog
 
 from siftd.clients.own import is_own_traffic
 from siftd.consolidate.deeds import place_of
-from siftd.consolidate.drain import Store
+from siftd.consolidate.drain import Drainer, Store
 from siftd.consolidate.passes import OTHER_SHARE, Round
 from siftd.embed.embedder import Embedder
-from siftd.graph.documents import read_document
+from siftd.graph.documents import CODE, read_document
 from siftd.graph.events import Happened, Problem, read_event
 from siftd.graph.model import Found, Named
 from siftd.graph.names import COSINE_MIN, Marks, is_borne_out, may_be_one
@@ -30,9 +31,12 @@ from siftd.store.access import Database
 from siftd.store.graph_items import DocumentRow, EventRow, FactRow, UnreadRow
 from siftd.store.graph_writing import Said
 from siftd.store.payload import branch_of, find_object
+from siftd.summarise import graph_answers
 from siftd.summarise.extractive.text import printed
 
 log = structlog.get_logger()
+
+Row = TypeVar("Row", EventRow, FactRow, DocumentRow)
 
 QUEUE_BATCH = 50
 EVENTS_A_WRITE = 10
@@ -42,6 +46,8 @@ KNOWN_MAX = 5_000
 """Names whose vectors a new one is compared with, the newest ones."""
 UNKNOWN_MAX = 64
 """New names of one item that are looked for by their vectors; those of a longer list are new."""
+ASKED_A_ROUND = 8
+"""Items that a model is asked about in one tick or drain; of a longer backlog the others are read without it."""
 _PATH_KEYS = ("file_path", "notebook_path", "path")
 
 
@@ -66,8 +72,9 @@ class GraphBuilding:
     name = "graph"
     share = OTHER_SHARE
 
-    def __init__(self, store: Store, embedder: Embedder, marks: Marks, root: str) -> None:
-        """`root` is the project's folder, "" where it has none."""
+    def __init__(self, store: Store, embedder: Embedder, marks: Marks, root: str, *, asks_model: bool = False) -> None:
+        """`root` is the project's folder, "" where it has none; `asks_model`: a configured model reads words, too."""
+        self._asks_model = asks_model
         self._store = store
         self._embedder = embedder
         self._marks = marks
@@ -82,7 +89,7 @@ class GraphBuilding:
     async def _read_queue(self, work: Round) -> bool:
         """Read the facts and documents that wait; return whether there is time left."""
         await self._settle()
-        after = ""
+        after, asked = "", 0
         while items := await self._store.read(lambda c, a=after: graph_items.list_queued(c, a, QUEUE_BATCH)):  # type: ignore[misc]
             for item in items:
                 if item[0] == "d":
@@ -91,11 +98,23 @@ class GraphBuilding:
                 if understood is None:
                     await self._store.write(lambda c, i=item: graph_items.take_from_queue(c, i))  # type: ignore[misc]
                 else:
-                    await self._write(await anyio.to_thread.run_sync(understood))
+                    each = await anyio.to_thread.run_sync(understood)
+                    if self._asks_model and asked < ASKED_A_ROUND:
+                        asked += await self._ask(each, work.drainer)
+                    await self._write(each)
                 if not work.goes_on():
                     return False
             after = items[-1]
         return True
+
+    async def _ask(self, each: Understood, drainer: Drainer) -> bool:
+        """Ask a model what else an item's words relate; return whether it was asked."""
+        if not graph_answers.is_worth_asking(each.words):
+            return False
+        answer = await drainer.ask_model(graph_answers.prompt_for(each.words))
+        if answer is not None:
+            graph_answers.read_relations(each.found, answer, each.words)
+        return answer is not None
 
     async def _read_older(self, document_id: int) -> None:
         """Read what a document said before, as far as the graph does not know."""
@@ -103,13 +122,12 @@ class GraphBuilding:
             row = await self._store.read(lambda c: graph_items.find_unread(c, document_id))
             if row is None:
                 return
-            found = Found()
-            await anyio.to_thread.run_sync(read_document, found, row.path, row.type, row.text, self._project)
-            said = Said(row.ts, keeps_history=True)
+            earlier = DocumentRow(document_id, row.ts, row.path, row.type, "", row.text, None)
+            each = await anyio.to_thread.run_sync(self._safely, self._of_document, earlier)
 
-            def put(connection: Database, row: UnreadRow = row, found: Found = found, said: Said = said) -> None:
+            def put(connection: Database, row: UnreadRow = row, each: Understood = each) -> None:
                 if graph_items.is_as_read(connection, f"u{row.id}", row.text):
-                    graph_writing.put(connection, f"d{document_id}", found, said, self._marks)
+                    graph_writing.put(connection, each.item, each.found, each.said, self._marks)
                 graph_items.drop_unread(connection, row.id)
 
             await self._store.write(put)
@@ -125,7 +143,7 @@ class GraphBuilding:
             rows, upto = await self._store.read(lambda c, a=after: graph_items.list_events_after(c, a))  # type: ignore[misc]
             if upto == after:
                 return
-            understood = await anyio.to_thread.run_sync(lambda r=rows: [self._of_event(each) for each in r])  # type: ignore[misc]
+            understood = await anyio.to_thread.run_sync(self._of_events, rows)
             saying = [each for each in understood if each.found]
             for start in range(0, len(saying), EVENTS_A_WRITE):
                 batch = saying[start : start + EVENTS_A_WRITE]
@@ -139,12 +157,24 @@ class GraphBuilding:
         """Return how an item is understood, once it is read; None where there is nothing to read any more."""
         kind, number = item[0], int(item[1:])
         if kind == "e" and (event := graph_items.find_event(connection, number)) is not None:
-            return partial(self._of_event, event)
+            return partial(self._safely, self._of_event, event)
         if kind == "m" and (fact := graph_items.find_fact(connection, number)) is not None:
-            return partial(self._of_fact, fact)
+            return partial(self._safely, self._of_fact, fact)
         if kind == "d" and (document := graph_items.find_document(connection, number)) is not None:
-            return partial(self._of_document, document)
+            return partial(self._safely, self._of_document, document)
         return None
+
+    def _safely(self, understand: Callable[[Row], Understood], row: Row) -> Understood:
+        """Understand an item. One that makes that fail says nothing new, and is reported: all others are read."""
+        try:
+            return understand(row)
+        except Exception as error:  # noqa: BLE001 - an item's boundary: its fault must not stop the graph for good
+            blank = _blank(row)
+            log.error("graph_item_not_read", item=blank.item, error=type(error).__name__)  # noqa: TRY400 - no text
+            return blank
+
+    def _of_events(self, rows: Sequence[EventRow]) -> list[Understood]:
+        return [self._safely(self._of_event, each) for each in rows]
 
     def _of_event(self, row: EventRow) -> Understood:
         found = Found()
@@ -166,7 +196,8 @@ class GraphBuilding:
         problems = read_document(found, row.path, row.type, row.text, self._project)
         is_rewritten = row.read_hash == row.content_hash  # something was taken out: what it said before is no history
         said = Said(row.ts, keeps_history=not is_rewritten)
-        return Understood(f"d{row.document_id}", row.text, row.text, found, said, problems, row.content_hash)
+        words = "" if row.type == CODE else row.text
+        return Understood(f"d{row.document_id}", row.text, words, found, said, problems, row.content_hash)
 
     async def _write(self, each: Understood) -> None:
         """Write what an item of the queue says, in pieces where it is much."""
@@ -201,7 +232,11 @@ class GraphBuilding:
         known = await self._store.read(lambda c: graph_names.list_vectors(c, name, KNOWN_MAX))
         if not known:
             return {}
-        return await anyio.to_thread.run_sync(self._nearest, new, known, each.words)
+        try:
+            return await anyio.to_thread.run_sync(self._nearest, new, known, each.words)
+        except Exception as error:  # noqa: BLE001 - an embedder may fail in any way; without it these names are new
+            log.warning("graph_names_not_embedded", error=getattr(error, "code", type(error).__name__))
+            return {}
 
     def _nearest(self, new: Sequence[Named], known: Sequence[graph_names.KnownName], words: str) -> dict[Named, int]:
         vectors = self._embedder.embed([each.name for each in new])
@@ -224,6 +259,18 @@ class GraphBuilding:
                 log.warning("manifest_not_read", item=each.item, why=problem.why)
             if each.found.left_out:
                 log.info("graph_left_out", item=each.item, count=each.found.left_out)
+
+
+def _blank(row: EventRow | FactRow | DocumentRow) -> Understood:
+    """Return an item that says nothing new, and ends nothing."""
+    match row:
+        case EventRow():
+            item, text, ts, content_hash = f"e{row.event_id}", row.payload_json, row.ts, ""
+        case FactRow():
+            item, text, ts, content_hash = f"m{row.fact_id}", row.text, row.since, ""
+        case _:
+            item, text, ts, content_hash = f"d{row.document_id}", row.text, row.ts, row.content_hash
+    return Understood(item, text, "", Found(), Said(ts, is_partial=True), [], content_hash)
 
 
 def _happened(row: EventRow, payload: dict[str, Any]) -> Happened:

@@ -392,6 +392,18 @@ def test_facts_extract_is_whether_facts_are_taken_from_what_is_said(desk: Callab
         assert connection.execute("SELECT count(*) FROM facts").fetchone() == (int(is_wanted),)
 
 
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_graph_ask_model_is_whether_a_model_reads_facts_for_relations(
+    desk: Callable[..., Desk], model_server: tuple[str, list[dict[str, Any]]], is_wanted: bool
+) -> None:
+    url, requests = model_server
+    asked = desk(memory__backend="openai:tiny", memory__baseUrl=f"{url}/v1", graph__askModel=is_wanted)
+    text = "The auth service depends on Redis, and on nothing else that anybody here knows of."
+    asked.ask({"kind": "remember", "text": text})
+    asked.ask({"kind": "drain"})
+    assert any('{"relations"' in json.dumps(each["body"]).replace("\\", "") for each in requests) == is_wanted
+
+
 @pytest.mark.parametrize(("days", "status"), [(1, "archived"), (None, "active")])
 def test_facts_archive_days_is_how_long_a_fact_that_nobody_uses_is_found(
     desk: Callable[..., Desk], days: int | None, status: str
