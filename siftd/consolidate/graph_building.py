@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import anyio.to_thread
-import numpy as np
 import structlog
 
 from siftd.clients.own import is_own_traffic
@@ -239,6 +238,8 @@ class GraphBuilding:
             return {}
 
     def _nearest(self, new: Sequence[Named], known: Sequence[graph_names.KnownName], words: str) -> dict[Named, int]:
+        import numpy as np  # a daemon that is asked nothing holds nothing of it
+
         vectors = self._embedder.embed([each.name for each in new])
         of_known = np.stack([np.frombuffer(each.vector, dtype=np.float32) for each in known])
         found: dict[Named, int] = {}
