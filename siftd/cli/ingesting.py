@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 from siftd.cli.context import WORK_SECONDS, Context
 from siftd.documents.files import load
-from siftd.documents.model import DocumentKind, kind_named
+from siftd.documents.model import BY_HAND, TITLED, TYPED, DocumentKind, kind_named
 from siftd.documents.reading import content_hash, read
 from siftd.documents.walking import Found, Skipped
 from siftd.errors import DocumentRefused, RequestRefused
@@ -27,9 +27,6 @@ BATCH_FILES = 256
 BATCH_BYTES = 8 * 1024 * 1024
 LISTED_MAX = 1000
 """Of what was left out, those that are named; all are counted."""
-TITLED, TYPED = "titled", "typed"
-"""In a document's metadata: that its title or its type was given, and stays when it is read again."""
-BY_HAND = "by hand"
 
 
 class Ingest:

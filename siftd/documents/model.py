@@ -21,6 +21,9 @@ TEXT_BYTES_MAX = 4 * 1024 * 1024
 
 BETWEEN = " > "
 """Between the headings of a path: "Install > Linux"."""
+TITLED, TYPED = "titled", "typed"
+"""In a document's metadata: that its title or its type was given, and stays when it is read again."""
+BY_HAND = "by hand"
 
 
 class Read(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from siftd.documents.fetching import fetch
 from siftd.documents.files import load
-from siftd.documents.model import DocumentKind, Read
+from siftd.documents.model import BY_HAND, TITLED, TYPED, DocumentKind, Read
 from siftd.documents.private_files import is_secret
 from siftd.documents.reading import content_hash, read
 from siftd.errors import RequestInvalid
@@ -46,27 +46,39 @@ class DocumentTools:
         if content:
             if not title:
                 raise RequestInvalid("a text is known again by its title", hint="give a title")
-            return self._keep(read(title, content.encode(), kind or "markdown", title=title), content.encode())
+            data = content.encode()
+            return self._keep(read(title, data, kind or "markdown", title=title), data, kind, title)
         if filePath:
             path = self._file_of(filePath)
             data = load(path)
-            return self._keep(read(path, data, kind, title=title), data, path=path)
+            return self._keep(read(path, data, kind, title=title), data, kind, title, path=path)
         self._check_is_allowed()
         # In a thread of its own: this one may have an event loop.
         with ThreadPoolExecutor(1) as thread:
             fetched = thread.submit(fetch, url).result()
         found = read(fetched.url, fetched.data, kind or fetched.kind, title=title, encoding=fetched.encoding)
-        return self._keep(found, fetched.data, url=url)
+        return self._keep(found, fetched.data, kind, title, url=url)
 
-    def _keep(self, found: Read, data: bytes, *, path: str | None = None, url: str | None = None) -> Found:
+    def _keep(
+        self,
+        found: Read,
+        data: bytes,
+        kind: DocumentKind | None,
+        title: str,
+        *,
+        path: str | None = None,
+        url: str | None = None,
+    ) -> Found:
+        """Have a document kept, `kind` and `title` as the agent gave them: so it is read again by `mem documents`."""
+        given = {name: BY_HAND for name, value in ((TITLED, title), (TYPED, kind)) if value}
         request = IngestDocument(
             path=path,
             url=url,
             title=found.title,
             type=found.kind,
-            hash=content_hash(data),
+            hash=content_hash(data, kind, title),
             text=found.text,
-            metadata=found.metadata,
+            metadata=found.metadata | given,
         )
         return labelled({**self._link.ask(request)})
 

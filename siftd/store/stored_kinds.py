@@ -16,6 +16,7 @@ _KINDS = (
     ("full text", ("_fts", "_trigrams", "event_words", "event_facets")),
     ("vectors", ("embeddings", "vector_changes")),
     ("summaries", ("summaries", "summary_", "provenance_edges", "edges_by_")),
+    ("documents", ("document", "chunks")),
     ("memories", ("facts", "fact_", "pod", "note")),
     ("events", ("event", "sessions", "session_")),
 )

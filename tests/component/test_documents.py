@@ -107,9 +107,14 @@ async def test_what_stays_of_a_changed_document_keeps_its_row_and_its_vector(tmp
 
 
 async def test_a_path_below_the_workspace_is_kept_without_its_root(tmp_path: Path) -> None:
-    async with opened(tmp_path) as memory:
-        await ingest(memory, path=str(tmp_path / "docs" / ".." / "docs" / "a.md"))
+    project = tmp_path / "project"
+    (project / "docs").mkdir(parents=True)
+    (tmp_path / "by-another-name").symlink_to(project / "docs")
+    async with opened(project) as memory:
+        await ingest(memory, path=str(project / "docs" / ".." / "docs" / "a.md"))
         await ingest(memory, path="/elsewhere/a.md")
+        again = await ingest(memory, MANUAL + "More.", path=str(tmp_path / "by-another-name" / "a.md"))
+        assert again["status"] == "changed"
         listed = (await memory.ask("documents"))["documents"]
         assert [each["path"] for each in listed] == ["/elsewhere/a.md", "docs/a.md"]
 

@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from siftd.config import KEYS
-from siftd.errors import RequestInvalid
+from siftd.errors import DocumentRefused, RequestInvalid
+from siftd.mcp.document_tools import DocumentTools
 from siftd.mcp.link import Link
 from siftd.search.candidate_pool import NEAREST
 from siftd.wire.asking import Search
@@ -448,6 +449,17 @@ def test_search_across_projects_is_whether_an_agent_may_ask_them(desk: Callable[
     else:
         with pytest.raises(RequestInvalid):
             link.ask_every_project(Search(query="when is the ferry late", k=3))
+
+
+@pytest.mark.parametrize("may", [True, False])
+def test_documents_agents_fetch_is_whether_an_agent_may_have_a_url_read_in(
+    desk: Callable[..., Desk], may: bool
+) -> None:
+    asked = desk(documents__agentsFetch=may)
+    link = Link.from_environment({**asked.environment, "SIFTD_HOME": asked.paths.home.root})
+    refused = DocumentRefused if may else RequestInvalid
+    with pytest.raises(refused, match="not public" if may else "lets no agent"):
+        DocumentTools(link).ingest(url="http://127.0.0.1/")
 
 
 WEIGHTS = {

@@ -167,7 +167,11 @@ class DocumentRequests:
         if not Path(path).is_absolute():
             raise RequestInvalid("an absolute path is wanted", hint="give the whole path")
         whole = os.path.normpath(path)
-        return whole.removeprefix(self._below) if whole.startswith(self._below) else whole
+        if not whole.startswith(self._below):  # by another name of a folder above it, /tmp on macOS for instance
+            folder, name = os.path.split(whole)
+            real = f"{os.path.realpath(folder)}/{name}"
+            whole = real if real.startswith(self._below) else whole
+        return whole.removeprefix(self._below)
 
     def _keyed(self, content: str) -> str:
         return hashlib.blake2b(content.encode(), key=self._secret, digest_size=16, person=b"documents").hexdigest()
