@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from siftd.web.api import erasing, finding, memories, serving, working
+from siftd.web.api import erasing, finding, graph, memories, serving, working
 from siftd.web.routing import Route
 from siftd.web.types import (
     Change,
@@ -11,6 +11,8 @@ from siftd.web.types import (
     CodeAnswer,
     DoctorAnswer,
     EndAnswer,
+    EntitiesQuery,
+    EntityQuery,
     Feedback,
     ForgetBody,
     ForgetQuery,
@@ -30,11 +32,13 @@ from siftd.web.types import (
     StatsQuery,
     TimelineQuery,
     ToForget,
+    WalkQuery,
     WhyAnswer,
 )
 from siftd.wire.requests import (
     AcceptAnswer,
     EdgesAnswer,
+    EntityContextAnswer,
     ForgetAnswer,
     InfoAnswer,
     InjectionsAnswer,
@@ -42,9 +46,11 @@ from siftd.wire.requests import (
     MemoryHealthAnswer,
     MuteAnswer,
     SearchAnswer,
+    SearchEntityAnswer,
     SessionsAnswer,
     StatsAnswer,
     TimelineAnswer,
+    TraverseGraphAnswer,
     UndoAnswer,
     VerifyAnswer,
 )
@@ -65,6 +71,9 @@ ROUTES = (
     Route("GET", f"{_ONE}/injections", "What agents were given", finding.injections, InjectionsAnswer, InjectionsQuery),
     Route("GET", f"{_ONE}/why/{{id}}", "Why a piece was given, or a memory is held", finding.why, WhyAnswer),
     Route("GET", f"{_ONE}/graph/{{id}}", "What a thing comes from", finding.graph, EdgesAnswer, GraphQuery),
+    Route("GET", f"{_ONE}/entities", "Who and what is known", graph.entities, SearchEntityAnswer, EntitiesQuery),
+    Route("GET", f"{_ONE}/entity", "All that is known of one", graph.entity, EntityContextAnswer, EntityQuery),
+    Route("GET", f"{_ONE}/walk", "What hangs together with one", graph.walk, TraverseGraphAnswer, WalkQuery),
     Route("GET", f"{_ONE}/stats", "Figures by day and week", finding.stats, StatsAnswer, StatsQuery),
     Route(
         "POST",

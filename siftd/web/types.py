@@ -17,6 +17,7 @@ from siftd.wire.requests import FactStoryAnswer, Injection, StatsPart
 encode = msgspec.json.Encoder().encode
 
 Page = Annotated[int, msgspec.Meta(ge=1, le=500)]
+Walked = Annotated[int, msgspec.Meta(ge=1, le=100)]
 Around = Annotated[int, msgspec.Meta(ge=0, le=500)]
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=100_000)]
 Short = Annotated[str, msgspec.Meta(max_length=1_000)]
@@ -173,6 +174,36 @@ class GraphQuery(Given, frozen=True, kw_only=True):
     """How many steps deep."""
 
     depth: Annotated[int, msgspec.Meta(ge=0, le=8)] = 3
+
+
+class EntitiesQuery(Given, frozen=True, kw_only=True):
+    """Entities by a name, an older name, or words; without a `q` those that most hangs on."""
+
+    q: Annotated[str, msgspec.Meta(max_length=10_000)] = ""
+    type: Short | None = None
+    limit: Walked = 10
+
+
+class EntityQuery(Given, frozen=True, kw_only=True):
+    """An entity, by id (x3), name, or a question that holds its name."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
+    as_of: Moment | None = None
+    limit: Walked = 20
+
+
+class WalkQuery(Given, frozen=True, kw_only=True):
+    """From where to walk along which relations; with `target` the way there. Entities are given by id or name."""
+
+    start: Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
+    target: Short | None = None
+    action: Literal["neighbors", "path", "related"] = "neighbors"
+    relation: Short | None = None
+    direction: Literal["both", "out", "in"] = "both"
+    depth: Annotated[int, msgspec.Meta(ge=1, le=6)] = 2
+    limit: Walked = 20
+    as_of: Moment | None = None
+    history: bool = False
 
 
 class WhyAnswer(msgspec.Struct, frozen=True, kw_only=True):

@@ -249,3 +249,22 @@ def test_figures_of_one_part_leave_the_others_out(page: Page) -> None:
     assert page.get("/stats?part=stored")["storage"] != []
     assert page.get("/stats?part=given")["storage"] == []
     assert page.ask("GET", f"/api/projects/{page.key}/stats?part=everything").status == 400
+
+
+def test_the_graph_is_found_shown_and_walked_with_what_says_so(page: Page) -> None:
+    kept = [
+        keep(page, "The auth service depends on the ledger service."),
+        keep(page, "The platform team maintains the auth service."),
+    ]
+    page.place.ask("drain")
+    (found, *_) = page.get("/entities?q=auth+service")["entities"]
+    assert (found["name"], found["why"]) == ("auth service", "name")
+    for name in (found["id"], "auth%20service", "What+does+the+auth+service+depend+on%3F"):
+        shown = page.get(f"/entity?name={name}")
+        assert shown["entity"]["id"] == found["id"]
+        assert kept[0] in {said["id"] for each in shown["relations"] for said in each["evidence"]}
+    around = page.get(f"/walk?start={found['id']}&depth=1")
+    assert {each["entity"]["name"] for each in around["nodes"]} == {"ledger service", "platform team"}
+    way = page.get("/walk?start=platform+team&target=ledger+service&action=path&depth=6")
+    assert [each["entity"]["name"] for each in way["nodes"]] == ["auth service", "ledger service"]
+    assert len(page.get("/entities?limit=2")["entities"]) == 2
