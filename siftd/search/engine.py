@@ -196,7 +196,7 @@ class SearchEngine:
                 degraded = degraded or "without the memories of every project: their store cannot be read"
         hits.sort(key=lambda hit: -hit["score"])
         if leg is not None:
-            leg.tell_ways(hits)
+            leg.add_ways(hits)
         if group is None:
             put_answers_first(hits, question, wanted)
         put_facts_before_sources(self._connection, hits)

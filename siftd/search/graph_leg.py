@@ -53,7 +53,7 @@ class Leg:
         shown = allowed(ids)
         return Found(ids[shown], np.zeros_like(ids[shown]), scores[shown])
 
-    def tell_ways(self, hits: list[Hit]) -> None:
+    def add_ways(self, hits: list[Hit]) -> None:
         """Say of hits that the graph found by which way it came to them."""
         for hit in hits:
             if "graph" in hit["why"]:
