@@ -75,6 +75,8 @@ RELATED_TO = "RELATED_TO"
 Way = Literal["prose", "manifest", "code", "call", "git", "model"]
 """By what something is known: words, a manifest of packages or services, source code, a tool call, git, a model."""
 
+_SAID_EACH_TIME = ("prose", "model")
+
 NAME_CHARS_MAX = 200
 """A longer name is none: it is cut out of something else."""
 NAMES_MAX = 4_000
@@ -162,8 +164,12 @@ class Found:
         if known is None and len(self._links) >= RELATIONS_MAX:
             self.left_out += 1
             return
-        if self.name(link.src, link.line) and self.name(link.dst, link.line):
+        if self._name_end(link.src, link) and self._name_end(link.dst, link):
             self._links[key] = (link, 1) if known is None else (known[0], known[1] + 1)
+
+    def _name_end(self, named: Named, link: Link) -> bool:
+        """Note an end of a relation. Words name it each time; a file is named once, however much it imports."""
+        return (link.way not in _SAID_EACH_TIME and named in self._spoken) or self.name(named, link.line)
 
     def alias(self, named: Named, alias: str) -> None:
         """Note another name of something."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from graph_store import MARKS, entity_id, graph_store, relations, says
@@ -11,7 +14,9 @@ from siftd.graph.model import Found, Link, Named
 from siftd.log.record import Record
 from siftd.store import graph_items, graph_merges, graph_names, graph_writing, scrubbing
 from siftd.store.access import Database
+from siftd.store.connection import open_writer
 from siftd.store.graph_writing import Said
+from siftd.store.migrate import migrate
 
 AUTH = ("service", "auth service")
 USERS = ("service", "user service")
@@ -292,3 +297,34 @@ def test_a_scrub_of_a_reading_that_waits_takes_the_secret_out_of_it(store: Datab
     assert scrubbing.text_columns(store)["graph_unread"] == ["text"]
     store.execute("DELETE FROM documents")
     assert store.execute("SELECT count(*) FROM graph_unread").fetchone() == (0,)
+
+
+def test_who_name_the_same_at_once_get_one_entity(tmp_path: Path) -> None:
+    path = str(tmp_path / "db.sqlite")
+    with closing(open_writer(path)) as connection:
+        migrate(connection, 1)
+
+    def name(worker: int) -> set[int]:
+        found = Found()
+        for number in range(40):
+            found.name(Named("service", f"{'Auth' if worker % 2 else 'auth'} {number} service"))
+        with closing(open_writer(path)) as connection:
+            connection.execute("PRAGMA busy_timeout = 20000")
+            connection.execute("BEGIN IMMEDIATE")
+            graph_writing.put(connection, f"e{worker}", found, Said(worker), MARKS)
+            connection.execute("COMMIT")
+            return {row[0] for row in connection.execute("SELECT id FROM entities")}
+
+    with ThreadPoolExecutor(4) as pool:
+        seen = list(pool.map(name, range(4)))
+    assert all(each == seen[0] for each in seen)
+    assert len(seen[0]) == 40
+
+
+def test_a_file_is_named_once_by_what_it_imports_and_a_name_in_words_each_time(store: Database) -> None:
+    found = Found()
+    for each in ("numpy", "httpx"):
+        found.link(Link(Named("file", "a.py"), "IMPORTS", Named("package", each), "code"))
+        found.link(Link(Named("service", "auth"), "USES", Named("tool", each), "prose"))
+    graph_writing.put(store, "d1", found, Said(1), MARKS)
+    assert (counts(store)["a.py"], counts(store)["auth"]) == (1, 2)
