@@ -95,7 +95,7 @@ class GraphBuilding:
                     await self._read_older(int(item[1:]))
                 understood = await self._store.read(partial(self._load, item=item))
                 if understood is None:
-                    await self._store.write(lambda c, i=item: graph_items.take_from_queue(c, i))  # type: ignore[misc]
+                    await self._leave_out(item)
                 else:
                     each = await anyio.to_thread.run_sync(understood)
                     if self._asks_model and asked < ASKED_A_ROUND:
@@ -105,6 +105,12 @@ class GraphBuilding:
                     return False
             after = items[-1]
         return True
+
+    async def _leave_out(self, item: str) -> None:
+        """Let an item that says nothing leave the queue, unless it may say something one day."""
+        number = int(item[1:])
+        if item[0] != "m" or not await self._store.read(lambda c: graph_items.is_waiting(c, number)):
+            await self._store.write(lambda c: graph_items.take_from_queue(c, item))
 
     async def _ask(self, each: Understood, drainer: Drainer) -> bool:
         """Ask a model what else an item's words relate; return whether it was asked."""

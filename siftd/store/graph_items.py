@@ -28,8 +28,8 @@ WHERE e.id = ? AND e.action IN ('edit', 'run', 'read')
 """  # noqa: S608 - constants only
 _QUEUED = "SELECT item FROM graph_queue WHERE item > ? AND item NOT GLOB 'x*' ORDER BY item LIMIT ?"
 _FACT = """
-SELECT id, coalesce(valid_from, ts), CASE WHEN status = 'active' THEN valid_to
-    ELSE coalesce(valid_to, updated_ts) END, text FROM facts WHERE id = ? AND waits = 0
+SELECT id, coalesce(valid_from, ts), CASE WHEN status IN ('active', 'archived') THEN valid_to
+    ELSE coalesce(valid_to, updated_ts) END, text FROM facts WHERE id = ? AND waits = 0 AND scope = 'project'
 """
 _DOCUMENT = """
 SELECT d.id, d.ingested_ts, d.path, d.type, d.content_hash, t.text, g.content_hash
@@ -121,9 +121,17 @@ def find_event(connection: sqlite3.Connection, event_id: int) -> EventRow | None
 
 
 def find_fact(connection: sqlite3.Connection, fact_id: int) -> FactRow | None:
-    """Return a fact; None where there is none, or one that waits for a person."""
+    """Return a fact; None where there is none, or one that waits for a person, or that is of one session alone.
+
+    One that nobody used for long, and is archived, holds as before.
+    """
     row = connection.execute(_FACT, (fact_id,)).fetchone()
     return None if row is None else FactRow(*row)
+
+
+def is_waiting(connection: sqlite3.Connection, fact_id: int) -> bool:
+    """Whether a fact waits for a person: it stays in the queue until one has accepted it."""
+    return connection.execute("SELECT 1 FROM facts WHERE id = ? AND waits", (fact_id,)).fetchone() is not None
 
 
 def find_document(connection: sqlite3.Connection, document_id: int) -> DocumentRow | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from pathlib import Path
@@ -258,3 +259,37 @@ async def test_merges_are_exported_by_name_and_hold_where_they_are_imported(tmp_
         await tick(memory)
         assert await triples(memory) == before
         assert (await memory.ask("import", path=str(file)))["added"]["merges"] == 0
+
+
+async def test_a_fact_that_waits_is_read_once_it_is_accepted_and_an_archived_one_holds_as_before(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as memory:
+        await memory.ask("remember", text="The auth service depends on Redis.", type="fact", typed=True)
+        await memory.by_hand("UPDATE facts SET waits = 1")
+        await tick(memory)
+        assert await triples(memory) == set()
+        await memory.by_hand("UPDATE facts SET waits = 0")
+        await tick(memory)
+        assert await triples(memory) == {("auth service", "DEPENDS_ON", "Redis")}
+        await memory.by_hand("UPDATE facts SET status = 'archived'")
+        await tick(memory)
+        assert await triples(memory) == {("auth service", "DEPENDS_ON", "Redis")}
+        await memory.by_hand("UPDATE facts SET status = 'contradicted', valid_to = ?", NOW + 5)
+        await tick(memory)
+        assert await triples(memory, ended=True) == {("auth service", "DEPENDS_ON", "Redis")}
+
+
+async def test_captures_go_on_while_a_large_document_is_read(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await document(
+            memory, "\n".join(f"The part{n} service depends on the user{n} service.\n" for n in range(1_500))
+        )
+        reading = asyncio.create_task(memory.services.consolidator.do("graph"))
+        captured = 0
+        while not reading.done():
+            await memory.capture(captured)
+            captured += 1
+        await reading
+        assert captured > 10, "they wait for pieces of it, never for the whole"
+        assert len(await triples(memory)) == 1_500
