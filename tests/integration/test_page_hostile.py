@@ -109,6 +109,9 @@ def test_hostile_text_is_shown_as_it_is_where_one_looks_at_it_closely(browser: A
         for memory in served.get("/memories")["memories"]:
             visit.go("why", f"id=m{memory['id']}")
             assert_harmless(visit, memory)
+        for entity in served.get("/entities?limit=20")["entities"]:
+            visit.go("graph", f"name={entity['id']}")
+            assert_harmless(visit, entity)
 
 
 @pytest.mark.parametrize("text", [HOSTILE[2], HOSTILE[12]])

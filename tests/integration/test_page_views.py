@@ -44,6 +44,8 @@ def addresses(visit: Visit) -> Iterator[tuple[str, str]]:
     yield "search", "q=outdated+tokens&of=memory"
     yield "sessions", f"id={session}"
     yield "memories", "which=superseded"
+    (entity, *_) = visit.served.get("/entities")["entities"]
+    yield "graph", f"name={entity['id']}"
     yield "why", f"id=m{memory['id']}"
     yield "why", f"id={session_summary(visit.served)}"
 
@@ -136,3 +138,18 @@ def test_a_narrow_window_opens_its_ways_by_a_button(browser: Any, served: Page) 
         visit.tab.click("nav >> text=Health")
         visit.settle("health")
         assert not visit.tab.is_visible("nav")
+
+
+def test_the_graph_leads_from_a_hub_to_what_hangs_together_with_it_and_what_says_so(browser: Any, served: Page) -> None:
+    kept = served.post("/memory", {"text": "The token service depends on the clock service."}).json["id"]
+    served.place.ask("drain")
+    with visiting(browser, served) as visit:
+        visit.go("graph")
+        visit.tab.fill("#graph-name", "What does the token service depend on?")
+        visit.tab.press("#graph-name", "Enter")
+        visit.tab.wait_for_selector(".piece")
+        assert "clock service" in visit.text()
+        assert visit.tab.locator(f"a.id:text-is('{kept}')").count() > 0
+        visit.tab.click("a:text-is('clock service') >> nth=0")
+        visit.tab.wait_for_function("() => document.querySelector('.piece .words')?.textContent === 'clock service'")
+        visit.tab.wait_for_selector(".tag:text-is('DEPENDS_ON ←')")

@@ -55,6 +55,9 @@ export const item = (project, which, signal) => get(of(project, "items/" + id(wh
 export const memories = (project, query, signal) => get(of(project, "memories"), query, signal);
 export const memoryHealth = (project, signal) => get(of(project, "memory/health"), {}, signal);
 export const injections = (project, query, signal) => get(of(project, "injections"), query, signal);
+export const entities = (project, query, signal) => get(of(project, "entities"), query, signal);
+export const entity = (project, query, signal) => get(of(project, "entity"), query, signal);
+export const walk = (project, query, signal) => get(of(project, "walk"), query, signal);
 export const why = (project, which, signal) => get(of(project, "why/" + id(which)), {}, signal);
 export const stats = (project, days, part, signal) => get(of(project, "stats"), { days, part }, signal);
 

@@ -1,6 +1,7 @@
-// The views in the order of the navigation. A later one (facts, documents, graph, notes, team) is a line here.
+// The views in the order of the navigation. A later one (facts, documents, notes, team) is a line here.
 
 import { Given } from "./views/given.js";
+import { Graph } from "./views/graph.js";
 import { Health } from "./views/health.js";
 import { Memories } from "./views/memories.js";
 import { Privacy } from "./views/privacy.js";
@@ -14,6 +15,7 @@ export const VIEWS = [
   { group: "Look", name: "search", title: "Search", lead: "Find what was done, decided or said, and see why it was found.", component: Search },
   { group: "Look", name: "sessions", title: "Sessions", lead: "What each session did, what it was given, and what it then used.", component: Sessions },
   { group: "Look", name: "memories", title: "Memories", lead: "What was kept on purpose or learnt, how long it holds, and what took its place.", component: Memories },
+  { group: "Look", name: "graph", title: "Graph", lead: "Who and what hangs together, and which items say so.", component: Graph },
   { group: "Judge", name: "why", title: "Why", lead: "Where one piece comes from, down to the prompt that began it.", component: Why },
   { group: "Judge", name: "given", title: "Given and used", lead: "What agents were given unasked, and whether it was of use.", component: Given },
   { group: "Keep", name: "privacy", title: "Privacy", lead: "What was hidden before it was written, and what left this machine.", component: Privacy },
