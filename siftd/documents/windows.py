@@ -30,6 +30,12 @@ _BLANK_LINES = re.compile(r"(?:[ \t]*+\n)*+")
 
 def windows(text: str, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
     """Yield where each window of `text[begin:end]` begins and ends, and how many tokens it has."""
+    if end - begin <= CHARS_MAX:  # most sections are one window: to count is half of the work of finding each token
+        tokens = len(TOKEN.findall(text, begin, end))
+        if tokens <= TOKENS_MAX:
+            if tokens:
+                yield begin, end, tokens
+            return
     while True:
         limit = min(end, begin + CHARS_MAX)
         starts = [found.start() for found in islice(TOKEN.finditer(text, begin, limit), TOKENS_MAX + 1)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 INDEX_WORDS_MAX_BYTES = 8192
@@ -49,9 +50,15 @@ def _unspaced_start() -> re.Pattern[str]:
 
 def split_words(text: str) -> list[str]:
     """Return the words of `text` in order, repeats kept: each whole, then its parts where it has several."""
-    text = text[:_TEXT_MAX_CHARS]
+    return _words_of(_runs(text[:_TEXT_MAX_CHARS]))
+
+
+def _runs(text: str) -> list[str]:
+    return _ASCII_RUN.findall(text) if text.isascii() else _run().findall(unicodedata.normalize("NFKC", text))
+
+
+def _words_of(runs: Iterable[str]) -> list[str]:
     words: list[str] = []
-    runs = _ASCII_RUN.findall(text) if text.isascii() else _run().findall(unicodedata.normalize("NFKC", text))
     for run in runs:
         words += _forms_of(run) if len(run) <= _WORD_MAX_CHARS else _forms_of_long(run)
     return words
@@ -73,7 +80,10 @@ def further_words(text: str) -> str:
     """Return the distinct words of `text` that full text does not find by itself, parts of names and pairs of
     characters, joined by spaces. Bounded as `split_words`."""
     plain = set(_PLAIN.findall(text.casefold()))
-    return " ".join(word for word in dict.fromkeys(split_words(text)) if "_" not in word and word not in plain)
+    # Each run once, and none that stands for itself: a manual says few names, and those again and again.
+    distinct = dict.fromkeys(_runs(text[:_TEXT_MAX_CHARS]))
+    runs = (run for run in distinct if not (run.islower() and run.isalpha() and run.isascii()))
+    return " ".join(word for word in dict.fromkeys(_words_of(runs)) if "_" not in word and word not in plain)
 
 
 def is_unspaced(word: str) -> bool:
