@@ -39,8 +39,9 @@ FEW = 3
 SHARE_MIN = 0.5
 """Of a question's weight, that a chunk holds which is shown beside other hits. Arbitrary: one of two words, if it is
 the rarer one."""
-OF_ONE_MAX = 3
-"""Chunks of one document among those that are shown: neighbours overlap."""
+OF_ONE_MAX = 5
+"""Chunks of one document among those that are shown. With 3 a question of the seen half more goes unanswered, in a list
+of five; with no bound a long manual fills a long list."""
 LOOKED_AT = 100
 COSINE_FLOOR = 0.12
 """As for summaries."""

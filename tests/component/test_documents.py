@@ -203,6 +203,25 @@ async def test_neither_brief_nor_recall_holds_a_word_of_a_document(tmp_path: Pat
             assert "IGNORE" not in given["text"]
 
 
+async def test_other_hits_are_the_same_with_documents_and_without(tmp_path: Path) -> None:
+    """To the last digit of their scores: what is measured on sets of sessions is measured with documents too."""
+    questions = ("okapi setup barn", "why does the feeder open at six", "part3 built", "how was the barn painted")
+    async with opened(tmp_path) as memory:
+        for number in range(8):
+            await memory.capture(number)
+        await memory.ask("remember", text="The barn was painted red, because the keepers wanted it.", typed=True)
+        await memory.ask("drain")
+        before = [await memory.ask("search", query=each) for each in questions]
+        for number in range(5):
+            await ingest(memory, MANUAL + "The barn was painted red. " * number, f"/src/{number}.md")
+        await memory.ask("drain")
+        after = [await memory.ask("search", query=each) for each in questions]
+    assert any(each["documents"] for each in after)
+    for one, other in zip(before, after, strict=True):
+        assert other["hits"] == one["hits"]
+        assert len(other["documents"]) <= 3
+
+
 async def test_a_document_that_goes_takes_chunks_vectors_and_words_along(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         one, other = await ingest(memory), await ingest(memory, MANUAL.replace("kapi", "capi"), "/src/b.md")
