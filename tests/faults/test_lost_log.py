@@ -148,6 +148,22 @@ async def test_memories_their_changes_and_what_was_paused_outlive_a_lost_log(tmp
         assert await memory.capture(1) == applied + 1, "no seq is given twice either"
 
 
+async def test_a_persons_merge_of_two_entities_outlives_a_lost_log(tmp_path: Path) -> None:
+    merged = "SELECT e.name, i.name FROM entities e JOIN entities i ON i.id = e.merged_into"
+    async with opened(tmp_path) as memory:
+        for text in ("The auth service depends on Redis.", "The login service depends on Kafka."):
+            await memory.ask("remember", text=text, type="fact", typed=True)
+        await memory.services.consolidator.tick()
+        await memory.ask("merge_entities", id="login service", into="auth service")
+        assert await memory.rows(merged) == [("login service", "auth service")]
+    paths = paths_of(tmp_path)
+    delete_everything(paths)
+    ask_for_a_rebuild(paths)
+    async with opened(tmp_path) as memory:
+        await memory.services.consolidator.tick()
+        assert await memory.rows(merged) == [("login service", "auth service")]
+
+
 async def test_a_forgotten_event_is_not_taken_over_though_the_log_lost_its_tombstone(tmp_path: Path) -> None:
     """The tombstones are in the database that is set aside as well; and that holds the event no more."""
     async with opened(tmp_path) as memory:
