@@ -43,6 +43,11 @@ from siftd.facts.learnt_commands import Ended, runs_of
 from siftd.facts.learnt_errors import faults_of
 from siftd.facts.model import Candidate, Known, Said, Turn
 from siftd.facts.verdicts import judge
+from siftd.graph.git import read_printed
+from siftd.graph.imports import read_imports
+from siftd.graph.manifests import read_manifest
+from siftd.graph.model import Found, Named
+from siftd.graph.pages import read_page
 from siftd.harmless import harmless, unfenced, visible
 from siftd.log.segments import iter_segment
 from siftd.model import Event, SaidBy
@@ -72,11 +77,25 @@ from siftd.store.tombstones import paths_of
 from siftd.summarise.answer import checked_text, read_answer, read_answers
 from siftd.summarise.contract import MAX_SUMMARY_CHARS, Item
 from siftd.summarise.extractive import render
+from siftd.summarise.graph_answers import read_relations
 from siftd.summarise.grounding import Source, unsupported_claims
 from siftd.summarise.prompt import prompt_for, prompt_for_all
 from siftd.summarise.salience import trivial_because
 from siftd.symbols import symbols_of
 from siftd.wire.frames import FrameBuffer, encode_frame
+
+GRAPH_OWNER = Named("project", "demo")
+GRAPH_MANIFESTS = (
+    "setup.cfg",
+    "pyproject.toml",
+    "package.json",
+    "go.mod",
+    "pom.xml",
+    "Gemfile",
+    "compose.yaml",
+    "x/requirements.txt",
+)
+GRAPH_SOURCES = ("py", "ts", "go", "rs", "java", "rb", "php", "cs")
 
 SMALL = 4_096
 LARGEST = 65_536
@@ -471,6 +490,12 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "context.secrets_of_output": lambda text: secrets_of_output(text, expected_of({"command": "printenv PASSWORD"})),
     "touched.touched_folders": lambda text: touched_folders({"tool_input": {"file_path": text, "command": text}}, "/a"),
     # Files of notes
+    "graph.page": lambda text: read_page(Found(), text),
+    "graph.sentence": lambda text: read_page(Found(), f"The auth service depends on {text}"),
+    "graph.manifests": lambda text: [read_manifest(Found(), path, text, GRAPH_OWNER) for path in GRAPH_MANIFESTS],
+    "graph.imports": lambda text: [read_imports(Found(), f"a/b.{each}", text) for each in GRAPH_SOURCES],
+    "graph.git": lambda text: read_printed(Found(), text, project=GRAPH_OWNER),
+    "graph.model": lambda text: read_relations(Found(), text, text),
     "notes.entries": lambda text: without(text, NotesWanted(frozenset({"m1"}), frozenset({"a"}), "zebra").concerns),
     "notes.indexing": lambda text: clean_entries(text, str),
     "notes.statement_of": statement_of,

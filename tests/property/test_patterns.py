@@ -145,6 +145,7 @@ BOUNDED = {
     "siftd.facts.sentences._END": ONE_RUN,
     "siftd.facts.statements": "of a statement cut to 400 characters",
     "siftd.facts.verdicts": "of a statement of at most 400 characters",
+    "siftd.graph.manifests._STRING": "to the next quote of its line, and from there on",
     "siftd.graph.model._NOT_A_CODE": ONE_RUN,
     "siftd.graph.names._GAPS": ONE_RUN,
     "siftd.graph.names._PACKAGE_GAPS": ONE_RUN,

@@ -134,6 +134,8 @@ def test_a_manifest_says_what_depends_on_what(path: str, text: str, said: set[tu
         ("package.json", '{"name": "x", "dependencies": {"a": "' + "1" * CHARS_MAX + '"}}'),
         ("Cargo.toml", "[["),
         ("pyproject.toml", "a = " + "[" * 100_000),
+        ("pyproject.toml", "1." * 100_000),
+        ("Cargo.toml", "[" + "a." * 5_000 + "a]\n"),
         ("setup.cfg", "no section"),
         ("go.mod", "nothing here"),
         ("pom.xml", "<html>"),
