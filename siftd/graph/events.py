@@ -13,7 +13,7 @@ from typing import NamedTuple
 from siftd.facts.command_kinds import does
 from siftd.facts.command_lines import LINE_CHARS_MAX, Part, below, parts_of
 from siftd.facts.learnt_errors import faults_of
-from siftd.graph.git import read_git
+from siftd.graph.git import read_git, rename_file
 from siftd.graph.imports import is_source, read_imports
 from siftd.graph.manifests import is_manifest, read_manifest
 from siftd.graph.model import Found, Link, Named
@@ -106,6 +106,8 @@ def _read_command(found: Found, event: Happened, root: str, project: Named) -> N
             arguments = _after_options(part.words[1:])
             read_git(found, arguments, output, project=project, folder=folder, has_failed=has_failed)
             continue
+        if program == "mv" and not has_failed:
+            _read_move(found, part.words[1:], folder, root)
         _read_install(found, part.words, project, has_failed=has_failed)
         done = does(part, "")
         if done is not None:
@@ -137,6 +139,16 @@ def _after_options(words: Sequence[str]) -> Sequence[str]:
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree") else 1
     return words[at:]
+
+
+def _read_move(found: Found, arguments: Sequence[str], folder: str, root: str) -> None:
+    """Note that a file was renamed by hand: one that keeps its ending, so that no folder is taken for a file."""
+    if len(arguments) != 2 or any(each.startswith("-") or "*" in each for each in arguments):
+        return
+    old, new = (below(each, folder, root) for each in arguments)
+    ending = old.rpartition(".")[2] if old else ""
+    if old and new and ending and "/" not in ending and new.endswith(f".{ending}"):
+        rename_file(found, old, new)
 
 
 def _read_install(found: Found, words: Sequence[str], project: Named, *, has_failed: bool) -> None:

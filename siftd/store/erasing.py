@@ -190,7 +190,8 @@ def erase_rows(connection: sqlite3.Connection, tombstones: Tombstones, reach: Re
         _forget_pods(connection, tombstones)
         _forget_documents(connection, tombstones)
         _forget_folders(connection, tombstones)
-        graph_merges.settle_queued(connection)
+        while graph_merges.settle_queued(connection):
+            pass
         if is_narrow:
             _sweep_after_few(connection)
         else:

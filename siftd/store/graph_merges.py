@@ -115,7 +115,7 @@ def has_queued(connection: sqlite3.Connection) -> bool:
 
 
 def settle_queued(connection: sqlite3.Connection) -> int:
-    """Look after the entities that something was taken from; return how many there were."""
+    """Look after entities that something was taken from, `QUEUED_MAX` at most; return how many there were."""
     queued = [int(row[0][1:]) for row in connection.execute(_QUEUED, (QUEUED_MAX,))]
     for entity_id in queued:
         if not _is_named(connection, entity_id):  # nobody may read its name any more

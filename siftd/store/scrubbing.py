@@ -127,7 +127,8 @@ def _scrub_graph(connection: sqlite3.Connection, admission: Admission, scrubbed:
         for before, after in graph_writing.scrub(connection, admission.scrub_text, dry_run=dry_run):
             scrubbed.note("entities", before, after)
         if not dry_run:
-            graph_merges.settle_queued(connection)
+            while graph_merges.settle_queued(connection):
+                pass
 
 
 def text_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:

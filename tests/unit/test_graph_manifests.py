@@ -254,6 +254,9 @@ def test_a_log_names_authors_and_a_move_keeps_the_old_name() -> None:
     assert said == {("lib/a.py", "RENAMED_TO", "lib/sub/a.py")}
     assert [each.alias for each in found.aliases] == ["lib/a.py"]
     assert of_event(command="git mv a.py b.py", outcome="failed")[1] == set()
+    assert of_event(command="cd lib && mv a.py ../b.py")[1] == {("lib/a.py", "RENAMED_TO", "b.py")}
+    for elsewhere in ("mv a.py folder", "mv -f a.py b.py", "mv *.py b.py", "mv a.py /tmp/b.py", "mv a.py b.txt"):
+        assert of_event(command=elsewhere)[1] == set()
     assert of_event(command="cd /elsewhere && git mv a.py b.py")[1] == set()
 
 
