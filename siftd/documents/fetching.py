@@ -84,8 +84,9 @@ async def _followed(url: str, resolver: Resolver, is_allowed: Allowed) -> Fetche
             parsed = _checked(here)
             address = await _address(parsed, resolver, is_allowed)
             target = parsed.copy_with(host=address)
+            name = {"sni_hostname": parsed.raw_host.decode("ascii")}
             request = client.build_request(
-                "GET", target, headers={"Host": parsed.netloc.decode("ascii")}, extensions={"sni_hostname": parsed.host}
+                "GET", target, headers={"Host": parsed.netloc.decode("ascii")}, extensions=name
             )
             try:
                 response = await client.send(request, stream=True)
@@ -118,7 +119,7 @@ def _checked(url: str) -> httpx.URL:
 async def _address(url: httpx.URL, resolver: Resolver, is_allowed: Allowed) -> str:
     """Return the address to connect to; one that is not public among a name's refuses all of them."""
     try:
-        found = await resolver(url.host, url.port or (443 if url.scheme == "https" else 80))
+        found = await resolver(url.raw_host.decode("ascii"), url.port or (443 if url.scheme == "https" else 80))
     except (OSError, UnicodeError):
         found = []
     if not found:

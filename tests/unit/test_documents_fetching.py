@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+import httpx
 import pytest
 
 from siftd.documents import fetching
@@ -20,7 +26,7 @@ Answer = Callable[[socket.socket], None]
 
 
 @contextmanager
-def _server(*answers: bytes | Answer) -> Iterator[tuple[int, list[bytes]]]:
+def _server(*answers: bytes | Answer, is_spoken_to: bool = True) -> Iterator[tuple[int, list[bytes]]]:
     """Serve one answer a connection; yield the port, and what was asked."""
     asked: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -32,7 +38,8 @@ def _server(*answers: bytes | Answer) -> Iterator[tuple[int, list[bytes]]]:
                 except OSError:
                     return
                 with connection:
-                    asked.append(connection.recv(65_536))
+                    if is_spoken_to:
+                        asked.append(connection.recv(65_536))
                     try:
                         if callable(answer):
                             answer(connection)
@@ -97,6 +104,43 @@ def test_a_page_is_fetched_from_the_address_that_was_judged_under_its_own_name()
     assert b"GET /guide HTTP/1.1" in asked[0]
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="nothing here makes a certificate")
+def test_the_certificate_must_be_of_the_name_although_the_address_was_connected_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    named = "subjectAltName=DNS:docs.invalid"
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-subj",
+        "/CN=docs.invalid",
+        "-addext",
+        named,
+    ]
+    subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    here = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    here.load_cert_chain(certificate, key)
+    trusting = functools.partial(httpx.AsyncClient, verify=ssl.create_default_context(cafile=str(certificate)))
+    monkeypatch.setattr(httpx, "AsyncClient", trusting)
+
+    def encrypted(connection: socket.socket) -> None:
+        connection.settimeout(5)
+        with here.wrap_socket(connection, server_side=True) as inner:
+            inner.recv(65_536)
+            inner.sendall(HTML)
+
+    table = _Names(docs="127.0.0.1", other="127.0.0.1")
+    with _server(encrypted, encrypted, is_spoken_to=False) as (port, _):
+        assert _fetch(f"https://docs.invalid:{port}/", table).kind == "html"
+        assert _reason(f"https://other.invalid:{port}/", table) == "unreachable"
+
+
 def test_nothing_of_the_environment_is_asked_for_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     with _server(HTML) as (port, _):
@@ -123,7 +167,7 @@ def test_a_url_to_a_private_address_is_refused(host: str) -> None:
     assert _reason(f"http://{host}/", names) == "private"
 
 
-def test_one_private_address_among_a_names_refuses_it() -> None:
+def test_one_private_address_among_a_tablerefuses_it() -> None:
     assert _reason("http://docs.invalid/", _Names(docs="1.1.1.1 10.0.0.1")) == "private"
 
 
