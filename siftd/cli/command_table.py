@@ -33,6 +33,7 @@ GROUPS = {
         "brief": "what a session would be given at its start",
         "context": "the facts that an agent is handed here, pod by pod, and why",
         "injections": "what agents were given unasked",
+        "knowledge": "what the codebase tells of itself: parts, ways in, commands",
         "why": "why a fact is held; why an agent was given a piece, and whether it helped",
         "entity": "who or what a name is: all that is known of it, and what says so",
         "graph": "what hangs together with an entity, and the way from one to another",

@@ -35,7 +35,7 @@ _COMMAND = re.compile(
 """`mem` alone, told where to stand at most: what else a command line does, in any way, is to be captured."""
 _LOOKS = frozenset(
     "search timeline tail top stats show sessions session brief why injections memories facts conversations context"
-    " pods entity graph documents".split()
+    " pods entity graph documents knowledge".split()
 )
 """Verbs that answer with what is remembered: it must not be remembered again."""
 VERBS = _LOOKS | frozenset(

@@ -44,6 +44,7 @@ from siftd.daemon.group_commit import Receipt
 from siftd.daemon.ingest.spool_intake import SpoolIntake
 from siftd.daemon.ingest.transcripts import Transcripts
 from siftd.daemon.intents import Intents
+from siftd.daemon.knowledge import KnowledgeKeeper
 from siftd.daemon.live import Live
 from siftd.daemon.maintenance import Maintenance
 from siftd.daemon.notes_index import NotesIndex
@@ -163,6 +164,17 @@ class Services:
             intake=self.intake,
             clock=self.clock,
             judge=judge,
+        )
+        self.knowledge = KnowledgeKeeper(
+            paths=self.paths,
+            root=self.workspace.root,
+            store=self.store,
+            writes=self.fact_writes,
+            intents=self.intents,
+            admission=self.intake.admission,
+            clock=self.clock,
+            find_drainer=lambda: self.backends.drainer,
+            model_name=self.settings.memory_backend,
         )
         passes: list[Pass] = [
             Task(TAKE_IN, self._take_in),

@@ -16,6 +16,7 @@ from siftd.consolidate.consolidator import HIDE, Consolidator
 from siftd.daemon.group_commit import Committer
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
+from siftd.knowledge import file
 from siftd.store.snapshots import copy_database
 from siftd.wire.requests import Backfill, BackupAnswer, Import
 from siftd.workspace.identity import Workspace
@@ -95,7 +96,8 @@ class Transfer:
         from siftd.exchange.exporting import export
 
         await self._store.write(lambda _: None)
-        return await asyncio.to_thread(export, self._paths.database, path, self._clock.now_ms(), on_progress)
+        snapshot = await asyncio.to_thread(file.find_readable, self._paths.knowledge)
+        return await asyncio.to_thread(export, self._paths.database, path, self._clock.now_ms(), on_progress, snapshot)
 
     async def import_file(self, request: Import, on_progress: Callable[[int, int], object]) -> ImportResult:
         """Merge an exported file in, or what another memory keeps.
@@ -122,6 +124,7 @@ class Transfer:
             goes_on=lambda: not self._consolidator.is_stopping,
             own=request.own,
             is_global=is_global,
+            snapshot="" if is_global else self._paths.knowledge,
         )
         async with self._consolidator.paused():
             if request.source:

@@ -15,6 +15,7 @@ from siftd.capture.admission import encode_canonical
 from siftd.errors import RequestInvalid
 from siftd.exchange.format import (
     COUNTED,
+    SNAPSHOTS,
     VERSION,
     DocumentLine,
     End,
@@ -24,9 +25,12 @@ from siftd.exchange.format import (
     Line,
     MemoryLine,
     PodLine,
+    SnapshotLine,
     SummaryLine,
     encode,
 )
+from siftd.knowledge.format import plain
+from siftd.knowledge.model import Snapshot
 from siftd.store import exchange, meta
 from siftd.store.access import Database
 from siftd.store.connection import hold_snapshot, open_reader
@@ -37,8 +41,11 @@ PROGRESS_LINES = 1000
 OnProgress = Callable[[int, int], object]
 
 
-def export(database: str, path: str, now_ms: int, on_progress: OnProgress) -> dict[str, int]:
-    """Write the store into the file `path` (mode 0600, there only once it is whole); return how much of what.
+def export(
+    database: str, path: str, now_ms: int, on_progress: OnProgress, snapshot: Snapshot | None = None
+) -> dict[str, int]:
+    """Write the store, and the `snapshot` of its codebase, into the file `path` (mode 0600, there only once it is
+    whole); return how much of what.
 
     Reads through a connection of its own, in one transaction. Raises RequestInvalid for a path that will not do.
     """
@@ -47,6 +54,8 @@ def export(database: str, path: str, now_ms: int, on_progress: OnProgress) -> di
     try:
         hold_snapshot(connection)
         counts = exchange.count_rows(connection)
+        if snapshot is not None:
+            counts[SNAPSHOTS] = 1
         total = sum(counts.values())
         with _fresh_file(target) as file:
             file.write(encode(_header(connection, counts, now_ms)))
@@ -54,6 +63,8 @@ def export(database: str, path: str, now_ms: int, on_progress: OnProgress) -> di
                 file.write(encode(line))
                 if done % PROGRESS_LINES == 0:
                     on_progress(done, total)
+            if snapshot is not None:
+                file.write(encode(SnapshotLine(snapshot=plain(snapshot))))
             file.write(encode(End(lines=total)))
         return counts
     finally:

@@ -15,7 +15,8 @@
     {"kind":"injection","ts":…,"sessionId":"…","hook":"SessionStart","summaryId":7,"eventId":12,"afterId":14,"why":{…}}
     {"kind":"document","id":60,"path":"docs/a.md","title":"A","type":"markdown","ts":…,"metadata":{…},"text":"…"}
     {"kind":"merge","ts":…,"srcType":"service","srcName":"login","dstType":"service","dstName":"auth service"}
-    {"kind":"end","lines":10}
+    {"kind":"knowledge","snapshot":{"overview":{…},…}}
+    {"kind":"end","lines":11}
 
 Ids mean something within the file only. A file without its last line was cut off; what is there can be used.
 
@@ -257,6 +258,12 @@ class DocumentLine(Line, tag="document", frozen=True, kw_only=True):
     text: Annotated[str, Meta(max_length=DOCUMENT_CHARS_MAX)]
 
 
+class SnapshotLine(Line, tag="knowledge", frozen=True, kw_only=True):
+    """The snapshot of the codebase, as `siftd.knowledge.format` has it."""
+
+    snapshot: Any
+
+
 class End(Line, tag="end", frozen=True, kw_only=True):
     """The last line: how many came before it, the header not counted."""
 
@@ -280,6 +287,7 @@ AnyLine = (
     | InjectionLine
     | DocumentLine
     | MergeLine
+    | SnapshotLine
     | End
 )
 
@@ -302,7 +310,9 @@ COUNTED: dict[type[Line], str] = {
 }
 """What each kind of line counts as, in the order of the file."""
 
-_ALL: tuple[type[Line], ...] = (Header, End, *COUNTED)
+SNAPSHOTS = "snapshots"
+"""What a snapshot of a codebase counts as: it is a file, and no rows."""
+_ALL: tuple[type[Line], ...] = (Header, End, SnapshotLine, *COUNTED)
 _KINDS = {each.__struct_config__.tag for each in _ALL}
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[AnyLine] = msgspec.json.Decoder(AnyLine)

@@ -15,17 +15,19 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from siftd.capture.admission import Redacted, RedactedEvent
 from siftd.capture.intake import Intake, plain
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
-from siftd.errors import EnvelopeRejected
+from siftd.errors import EnvelopeRejected, SiftdError
 from siftd.exchange.documents import take_document
 from siftd.exchange.facts import FactImporter
 from siftd.exchange.format import (
     COUNTED,
+    SNAPSHOTS,
     ApartLine,
     ConversationLine,
     DocumentLine,
@@ -40,6 +42,7 @@ from siftd.exchange.format import (
     MutedLine,
     PodLine,
     SessionLine,
+    SnapshotLine,
     SummaryLine,
     SupersedeLine,
     VerdictLine,
@@ -48,6 +51,9 @@ from siftd.exchange.import_context import Forgotten, ImportContext, Receipt, her
 from siftd.exchange.merges import MergeImporter
 from siftd.exchange.pods import PodImporter
 from siftd.exchange.result import ImportResult
+from siftd.knowledge import file
+from siftd.knowledge.changing import of_elsewhere, renewed
+from siftd.knowledge.format import from_plain
 from siftd.model import SessionChange
 from siftd.store import conversations, exchange, muted, summaries
 from siftd.summarise.contract import MAX_SUMMARY_CHARS
@@ -84,7 +90,9 @@ class Importer:
         *,
         own: bool = False,
         is_global: bool = False,
+        snapshot: str = "",
     ) -> None:
+        self._snapshot = snapshot
         self.result = ImportResult()
         self._context = ImportContext(header, intake, keep, store, clock, own=own)
         self._events: dict[int, Fact | None] = {}
@@ -120,7 +128,7 @@ class Importer:
         except Forgotten:
             self.result.forgotten += 1
         else:
-            self.result.count(COUNTED[type(line)], is_new=is_new)
+            self.result.count(COUNTED.get(type(line), SNAPSHOTS), is_new=is_new)
 
     async def _take_one(self, line: Line) -> bool:
         """Return whether the line told something new."""
@@ -153,8 +161,23 @@ class Importer:
                 return await self._take_injection(line)
             case DocumentLine():
                 return await take_document(self._context, line)
+            case SnapshotLine():
+                return await asyncio.to_thread(self._take_snapshot, line)
             case _:
                 raise EnvelopeRejected("misplaced_line")
+
+    def _take_snapshot(self, line: SnapshotLine) -> bool:
+        """Keep the snapshot of the codebase, unless there is one here: that is of this very work tree."""
+        if not self._snapshot:
+            raise EnvelopeRejected("misplaced_line")
+        try:
+            snapshot = from_plain(line.snapshot)
+            if Path(self._snapshot).exists():
+                return False
+            scrub = self._context.intake.admission.scrub_text
+            return file.put(self._snapshot, renewed(of_elsewhere(snapshot), scrub))
+        except (SiftdError, OSError) as error:
+            raise EnvelopeRejected("no_snapshot") from error
 
     # Events and sessions
 

@@ -25,7 +25,8 @@ class ImportResult:
     first_error: str | None = None
 
     def count(self, what: str, *, is_new: bool) -> None:
-        (self.added if is_new else self.known)[what] += 1
+        counts = self.added if is_new else self.known
+        counts[what] = counts.get(what, 0) + 1
 
     def note_error(self, line: int, reason: str) -> None:
         self.errors += 1

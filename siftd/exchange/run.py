@@ -44,6 +44,8 @@ class Target:
     goes_on: Callable[[], bool]
     own: bool = False
     is_global: bool = False
+    snapshot: str = ""
+    """The file for a snapshot of the codebase; "" where none belongs."""
 
 
 async def import_file(path: str, target: Target) -> ImportResult:
@@ -62,7 +64,7 @@ async def import_batches(header: Header, batches: Iterator[Batch], total: int, t
     It ends early when `goes_on()` says so or nothing can be kept any more; doing it again takes up the rest.
     """
     into = target.intake, target.keep, target.store, target.clock
-    importer = Importer(header, *into, own=target.own, is_global=target.is_global)
+    importer = Importer(header, *into, own=target.own, is_global=target.is_global, snapshot=target.snapshot)
     result = importer.result
     while (batch := await asyncio.to_thread(next, batches, None)) is not None:
         lines, problems, done = batch

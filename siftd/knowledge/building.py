@@ -39,7 +39,7 @@ CONVENTIONS_MAX = 20
 _SAME_MIN = 0.5
 """So much of a module's files has to be the same for it to be the one that was elsewhere."""
 _README = re.compile(r"readme(?:\.(?:md|rst|txt|markdown))?", re.IGNORECASE)
-_PROSE = re.compile(r"[A-Z*_`\"'][^|<>\[\]{}]{30,}")
+_PROSE = re.compile(r"[A-Z*_`\"'][^|<>\[\]{}]{30,2000}")
 _PYTHON = frozenset(
     "pyproject.toml setup.cfg setup.py tox.ini noxfile.py pytest.ini mypy.ini .flake8 .python-version".split()
 )

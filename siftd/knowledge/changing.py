@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from siftd.knowledge.format import from_plain, plain
-from siftd.knowledge.model import Snapshot
+from siftd.knowledge.model import Basis, Snapshot
 
 WORDLESS = frozenset(("hash", "prints", "kind", "basis"))
 """Fields that hold no text of anybody's; a hash looks like a secret to a rule."""
@@ -58,6 +58,20 @@ def without_events(snapshot: Snapshot, stored: Collection[str]) -> Snapshot:
         if each.basis != "seen" or any(map(_is_event, left)):
             taken.append(msgspec.structs.replace(each, evidence=left))
     return msgspec.structs.replace(snapshot, commands=tuple(taken))
+
+
+def of_elsewhere(snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot without the cited ids of a store, which mean something else, or nothing, in another.
+
+    What was seen to succeed there was not seen here: it is declared, where a file says it, and left out else.
+    """
+    commands = []
+    for each in snapshot.commands:
+        shown = tuple(place for place in each.evidence if ":" in place)
+        if shown or each.basis != "seen":
+            basis: Basis = "declared" if each.basis == "seen" else each.basis
+            commands.append(msgspec.structs.replace(each, evidence=shown, basis=basis))
+    return msgspec.structs.replace(snapshot, commands=tuple(commands), prose=None)
 
 
 def events_of(snapshot: Snapshot) -> list[int]:

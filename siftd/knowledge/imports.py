@@ -23,6 +23,7 @@ _GO_IMPORT = re.compile(
     r"""\s{0,20}(?:import\s{1,20})?(?:[\w.]{1,60}\s{1,20})?"([^"]{1,300})"\s{0,20}(?://.{0,200})?"""
 )
 _RUST_USE = re.compile(r"\s{0,80}(?:pub(?:\([\w ]{1,30}\))?\s{1,20})?(use|mod)\s{1,20}([\w:]{1,300})(.{0,300})")
+_WORD = re.compile(r"\w{1,80}")
 _JAVA_IMPORT = re.compile(r"\s{0,20}import\s{1,20}(?:static\s{1,20})?([\w.]{1,300})")
 _INCLUDE = re.compile(r"""\s{0,20}#\s{0,20}include\s{0,20}["<]([^">]{1,300})[">]""")
 _RUBY = re.compile(r"""\s{0,20}require(_relative)?\s{1,20}["']([^"']{1,300})["']""")
@@ -110,7 +111,7 @@ def _rust(lines: Sequence[str]) -> Iterator[Found]:
             continue
         yield number, path.rstrip(":")
         if path.endswith("::") and rest.startswith("{"):
-            yield from ((number, path + each) for each in re.findall(r"\w{1,80}", rest.partition("}")[0]))
+            yield from ((number, path + each) for each in _WORD.findall(rest.partition("}")[0]))
 
 
 def _by(pattern: re.Pattern[str]) -> Callable[[Sequence[str]], Iterator[Found]]:

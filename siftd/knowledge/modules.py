@@ -23,7 +23,7 @@ SAYS_CHARS_MAX = 200
 _HEAD_LINES = 60
 _DOC_OPENING = re.compile(r"\s{0,4}[rRbBuU]{0,2}(\"\"\"|''')(.{0,400})")
 _COMMENT = re.compile(r"\s{0,8}(?://!?|\*|#)\s{1,4}(.{1,400})")
-_SENTENCE = re.compile(r"(.{10,}?[.!?])(?:\s|$)")
+_SENTENCE = re.compile(r"(.{10,1000}?[.!?])(?:\s|$)")
 _NO_PURPOSE = re.compile(
     r"\W{0,4}(?:copyright|licen[cs]e|spdx|warning|note|todo|fixme|this (?:file|module) is)\b", re.IGNORECASE
 )

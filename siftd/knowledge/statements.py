@@ -24,7 +24,7 @@ QUOTED_CHARS_MAX = 160
 NAMES_SHOWN = 6
 _SHOWN = ("build", "test", "lint", "check", "run")
 _ORDERS = re.compile(
-    r"\b(?:you|your|must|always|never|ignore|disregard|instruct\w*|please|run|execute|install|delete|remove|curl|wget"
+    r"\b(?:you|your|must|always|never|ignore|disregard|instruct\w{0,20}|please|run|execute|install|delete|remove|curl|wget"
     r"|sudo|password|secrets?|tokens?|agents?|assistants?|claude|system prompts?|prompts?|do not|don't|should|shall"
     r"|instead|before|first)\b|https?:",
     re.IGNORECASE,

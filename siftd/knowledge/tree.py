@@ -45,6 +45,7 @@ class Tree:
         self._held: dict[str, tuple[str, str] | None] = {}
         self._plain: set[str] = set()
         """Folders that no link leads to."""
+        self._lines: tuple[str, list[str]] = "", []
         self._total = 0
         listed = list_files(self.root, LISTED_MAX)
         found = _walked(self.root) if listed is None else iter(listed)
@@ -84,7 +85,9 @@ class Tree:
 
     def lines(self, path: str) -> list[str]:
         """Return a file's lines, each as far as a person's go."""
-        return [each[:LINE_CHARS_MAX] for each in (self.read(path) or "").splitlines()]
+        if self._lines[0] != path:  # one file is looked at many times, then the next
+            self._lines = path, [each[:LINE_CHARS_MAX] for each in (self.read(path) or "").splitlines()]
+        return self._lines[1]
 
     def skip(self, path: str, why: str) -> None:
         """Note that a file tells nothing, and why."""

@@ -7,6 +7,9 @@ and what fails again there as it did before it was mended, within the budget; be
 has no slot left, how much it is. But for what a person said these are facts in our own words: a session has not asked
 for anything yet, so nobody else speaks in it. After a compaction the session itself is the last session: what it did is
 lost to its context.
+
+Where there is nothing of all that, a session is told once, in at most five lines, what the codebase's snapshot says
+(`siftd.knowledge.statements`): words of ours, and of the project's own only what wants nothing of its reader.
 """
 
 from __future__ import annotations
@@ -17,12 +20,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from siftd.facts.blending import Filled
 from siftd.facts.pods import Asker
 from siftd.harmless import harmless
+from siftd.knowledge.statements import AT_A_START
 from siftd.search.context_block import Block, Given, Piece
 from siftd.search.facts import EVERYWHERE, OWN
 from siftd.search.line_of_work import line_of_work
 from siftd.search.pods import Store, blended
 from siftd.search.quoting import deeds, on_branch, ran
-from siftd.store import briefs, facts, summaries
+from siftd.store import briefs, facts, knowledge, summaries
 from siftd.store.access import Database
 from siftd.store.briefs import Ending
 from siftd.store.injection_ledger import SessionState, find_event_of
@@ -31,6 +35,7 @@ from siftd.store.muted import is_muted
 FAILURES_MAX = 3
 ENDINGS_MAX = 24
 """Sessions that are looked through for those on the same line of work. Arbitrary."""
+SNAPSHOT = "What the project's files say, by its snapshot (`mem knowledge show`)"
 NOTES = "The project's notes, in files that anybody may edit"
 _ENDING = {"section": "ending"}
 FRESH = SessionState(0, frozenset())
@@ -78,6 +83,8 @@ def brief(
     _fill(block, work, given)
     if crowded and not state.given:
         block.note(f"{crowded} more pinned or vital than stand here: `mem context --explain`")
+    if not len(block) and not notes and not state.given:
+        _fill(block, ((SNAPSHOT, _snapshot(connection, now_ms)),), given)
     waiting = sum(facts.count_waiting(each.connection, now_ms) for each in stores)
     if waiting and not state.given:
         block.note(f"{waiting} more wait{'s' * (waiting == 1)} for the person to accept: `mem pins`")
@@ -131,6 +138,14 @@ def _failures(connection: Database, now_ms: int, except_session: str | None, ses
         if event is not None and event.session_id in sessions and not is_muted(connection, failed):
             text = f"{ran(event)} at {_hour(event.ts)}: `timeline e{mended}` for what mended it before"
             yield Piece(f"e{failed}", event.ts, text, failed, why={"section": "failure"})
+
+
+def _snapshot(connection: Database, now_ms: int) -> Iterator[Piece]:
+    """Yield what the snapshot of the codebase says: what this is, how to work here, where to look."""
+    stated = {each.topic: each for each in knowledge.list_stated(connection, now_ms) if each.is_of_here}
+    for topic in AT_A_START:
+        if (each := stated.get(topic)) is not None:
+            yield Piece(f"{OWN}{each.fact}", each.ts, harmless(each.text), why={"section": "snapshot"})
 
 
 def _hour(ts: int) -> str:

@@ -119,6 +119,8 @@ class Matched:
     notes: set[str] = field(default_factory=set)
     """Keys of entries of the notes (`siftd.notes.erasing`), and how many those are."""
     note_entries: int = 0
+    snapshot_lines: int = 0
+    """Lines of the snapshot of the codebase."""
 
     def by_kind(self) -> dict[str, int]:
         """Return the counts that a person is shown."""
@@ -137,6 +139,7 @@ class Matched:
             "pod": len(self.pods),
             "document": len(self.documents),
             "note": self.note_entries,
+            "snapshotLine": self.snapshot_lines,
         }
 
     def digest(self) -> str:
@@ -147,7 +150,9 @@ class Matched:
 
     def __len__(self) -> int:
         names = len(self.sessions) + len(self.titles) + len(self.folders) + len(self.pods) + len(self.notes)
-        return len(self.events) + len(self.facts) + len(self.records) + len(self.documents) + names
+        return (
+            len(self.events) + len(self.facts) + len(self.records) + len(self.documents) + names + self.snapshot_lines
+        )
 
 
 def match(connection: sqlite3.Connection, records: Iterable[Record], asked: ForgetQuery) -> Matched:

@@ -81,7 +81,7 @@ def check_links(paths: WorkspacePaths) -> None:
     home = paths.home
     folders = (home.folder, home.run, home.logs, home.workspaces, paths.folder, paths.spool, paths.snapshots)
     files = (paths.socket, paths.lock, paths.start, paths.hold, paths.slow, paths.dropped, home.hook_failures)
-    stored = (paths.secret, paths.secret_copy, paths.wal, paths.daemon_log, paths.quarantine)
+    stored = (paths.secret, paths.secret_copy, paths.wal, paths.daemon_log, paths.quarantine, paths.knowledge)
     marks = (paths.rebuild, paths.new_secret)
     database = (paths.database, f"{paths.database}-wal", f"{paths.database}-shm")
     for path in (*folders, *files, *stored, *marks, *database):

@@ -12,7 +12,8 @@
       <ns>/run/<key>.relay .dropped         the courier that takes other hooks' frames; what could not be kept
       <ns>/run/web.json .token .lock        where `mem web` listens; what programs show it; held for its life
       <ns>/run/web-login.html               brings a browser its one-time code, for a minute
-      <ns>/workspaces/<key>/                db.sqlite wal.ndjson spool/ secret brief snapshots/; `_global` too
+      <ns>/workspaces/<key>/                db.sqlite wal.ndjson spool/ secret brief knowledge.json
+                                            snapshots/; `_global` too
       <ns>/logs/<key>.ndjson                the daemon's structured log
       <ns>/logs/web.log                     what `mem web` could not do
       <ns>/logs/hooks.ndjson .seen          what hooks could not do, and what of it a person has seen
@@ -201,6 +202,11 @@ class WorkspacePaths:
         """The kept brief, which a hook prints while no daemon answers: a line of ids, then the output. For clients that
         want it printed otherwise `brief.<client>` lies beside it."""
         return f"{self.folder}/brief"
+
+    @property
+    def knowledge(self) -> str:
+        """The snapshot of the codebase (`siftd.knowledge.format`)."""
+        return f"{self.folder}/knowledge.json"
 
     @property
     def secret(self) -> str:

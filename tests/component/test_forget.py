@@ -201,6 +201,7 @@ async def test_backfill_of_the_same_transcript_brings_nothing_back(tmp_path: Pat
             "pod": 0,
             "document": 0,
             "note": 0,
+            "snapshotLine": 0,
             "record": 0,
             "session": 0,
             "title": 0,

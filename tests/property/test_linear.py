@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import gc
 import json
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -49,6 +51,10 @@ from siftd.graph.manifests import read_manifest
 from siftd.graph.model import Found, Named
 from siftd.graph.pages import read_page
 from siftd.harmless import harmless, unfenced, visible
+from siftd.knowledge.building import build
+from siftd.knowledge.imports import imports_of
+from siftd.knowledge.model import Seen
+from siftd.knowledge.page import page
 from siftd.log.segments import iter_segment
 from siftd.model import Event, SaidBy
 from siftd.notes.distil import asking, commits, distil, inbox
@@ -397,6 +403,15 @@ def distilled(text: str) -> None:
     )
 
 
+def snapshot_of(text: str) -> str:
+    """Return the page of a folder whose manifests, README and sources say this."""
+    names = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "package.json", "Cargo.toml", "go.mod", "Makefile")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in (*names, "README.md", "CONTRIBUTING.md", "noxfile.py", "a.py", "a.js", "a.go", "a.rs", "a.c"):
+            Path(folder, name).write_text(text, encoding="utf-8", errors="replace")
+        return page(build(folder, Seen()))
+
+
 FUNCTIONS: dict[str, Callable[[str], Any]] = {
     # Clients
     "claude_code.decode_envelope": envelope,
@@ -477,6 +492,10 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "standing.sentences": lambda text: list(standing.sentences(text[: standing.PROMPT_CHARS_MAX])),
     "query.Question": lambda text: Question.of(text).expressions,
     "relevance.share": WORDS.share,
+    "knowledge.imports of Python": lambda text: imports_of("Python", text.splitlines()),
+    "knowledge.imports of JavaScript": lambda text: imports_of("JavaScript", text.splitlines()),
+    "knowledge.imports of Rust": lambda text: imports_of("Rust", text.splitlines()),
+    "knowledge.a tree of hostile files": snapshot_of,
     "harmless.harmless": harmless,
     "harmless.unfenced": unfenced,
     "harmless.visible": visible,

@@ -28,6 +28,7 @@ _NOUNS = {
     "title": "title",
     "folder": "session's folder",
     "note": "entry of the notes",
+    "snapshotLine": "line of the snapshot",
 }
 _PLURALS = {
     "turn's end": "turns' ends",
@@ -37,6 +38,7 @@ _PLURALS = {
     "session's name": "sessions' names",
     "session's folder": "sessions' folders",
     "entry of the notes": "entries of the notes",
+    "line of the snapshot": "lines of the snapshot",
 }
 
 

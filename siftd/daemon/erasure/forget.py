@@ -13,6 +13,7 @@ from siftd import ids
 from siftd.capture.admission import LAST_TS, Admission
 from siftd.clock import Clock
 from siftd.config import MS_PER_DAY
+from siftd.daemon.erasure import snapshot_file
 from siftd.daemon.erasure.purge_files import FilePurger
 from siftd.daemon.group_commit import Committer
 from siftd.daemon.known_time import KnownTime
@@ -71,7 +72,9 @@ class Forgetter:
         wanted = await asyncio.to_thread(self._read, lambda c: self._wanted_of_notes(c, matched, asked))
         noted = await asyncio.to_thread(notes_erasing.find, self._paths, wanted, self._keys.note)
         matched.notes, matched.note_entries = noted.keys, noted.entries
+        matched.snapshot_lines = await asyncio.to_thread(snapshot_file.count_held, self._paths, asked)
         if not request.dry_run and (len(matched) or asked.scope != "id"):
+            await asyncio.to_thread(snapshot_file.forget, self._paths, asked)
             await self._settle_facts(matched.facts, matched.unquoted)
             await asyncio.to_thread(notes_erasing.announce, self._paths, noted)
             for payload in forget_matching.payloads(matched, asked, self._keys):

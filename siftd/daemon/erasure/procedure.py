@@ -1,7 +1,7 @@
 """The one way by which text leaves a workspace's files, for whoever takes any out: forgetting, scrubbing, hiding.
 
-    rows (and all that hangs on them) -> log segments -> files set aside -> names in the daemon's log -> notes
-    -> what lies free in the database's pages, and SQLite's own log -> snapshots
+    rows (and all that hangs on them) -> log segments -> the codebase's snapshot -> files set aside
+    -> names in the daemon's log -> notes -> what lies free in the database's pages, and SQLite's own log -> snapshots
 
 Whoever asks has said so in the log before; only the last step says that it is done. Any crash between leaves it
 pending, and everything is done again, which changes nothing that is clean. What others hold, a reader of the database
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from siftd.daemon import hot_context, saved_brief
+from siftd.daemon.erasure import snapshot_file
 from siftd.daemon.logs import unname
 from siftd.notes.erasing import rewrite, unfinished
 from siftd.store import erasing, notes, snapshots
@@ -86,6 +87,10 @@ def _from_hot_context(paths: WorkspacePaths, _: Database, __: Removal) -> None:
         hot_context.empty(paths.home)
 
 
+def _from_snapshot(paths: WorkspacePaths, connection: Database, removal: Removal) -> None:
+    snapshot_file.take_out(paths, connection, lambda text: removal.renewed_note(connection, text))
+
+
 def _from_set_aside(paths: WorkspacePaths, _: Database, removal: Removal) -> None:
     """Remove the copies that nobody reads any more, whole: nobody can tell what they hold."""
     if not removal.is_of_all:
@@ -114,6 +119,7 @@ HOLDERS = (
     Holder("log", ("wal.ndjson", "wal-*.ndjson", "wal-*.ndjson.gz"), _from_log),
     Holder("brief", ("brief", "brief.*"), _from_brief),
     Holder("hot context", (), _from_hot_context),
+    Holder("snapshot of the codebase", ("knowledge.json", ".knowledge.json.*.new"), _from_snapshot),
     Holder("set aside", (*_SET_ASIDE, "spool/.*.new", "quarantine/*"), _from_set_aside),
     Holder("daemon's log", (), _from_daemon_log),
 )

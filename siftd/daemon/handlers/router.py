@@ -13,6 +13,7 @@ from siftd.daemon.handlers.fact_pages import FactPages
 from siftd.daemon.handlers.facts import FactRequests
 from siftd.daemon.handlers.finding import Finding
 from siftd.daemon.handlers.graph import GraphRequests
+from siftd.daemon.handlers.knowledge import KnowledgeRequests
 from siftd.daemon.handlers.overview import Overview
 from siftd.daemon.handlers.pausing import Pausing
 from siftd.daemon.handlers.pods import PodRequests
@@ -104,6 +105,7 @@ class Handlers:
                 secret=services.storage.secret,
                 clock=services.clock,
             ),
+            KnowledgeRequests(keeper=services.knowledge, paths=services.paths),
             Transferring(transfer=services.transfer),
         )
         self.by_kind = {kind: handler for group in groups for kind, handler in handlers_of(group).items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from siftd.knowledge.model import Basis, CommandKind, EntryPoint, Package
@@ -15,6 +16,10 @@ SAYS_CHARS_MAX = 240
 USES_MAX = 60
 ENTRIES_MAX = 60
 OFFERED_MAX = 400
+KEYS_MAX = 100
+"""Of one table of a manifest: for each a line is looked for."""
+LINES_LOOKED_AT = 5_000
+_SEPARATOR = re.compile(r"[:._-]")
 _CHANGES = ("update", "upgrade", "install", "fix", "docs", "doc", "release", "publish")
 """A name that begins so does something else with what it names last."""
 COMMAND = re.compile(r"[\w./:=@+,~% *-]{1,160}")
@@ -87,10 +92,10 @@ def names(values: object) -> tuple[str, ...]:
 
 
 def table(value: object, *keys: str) -> dict[str, Any]:
-    """Return the table at a place in others; an empty one where something else stands there."""
+    """Return the table at a place in others, or an empty one; its first KEYS_MAX keys."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
+    return dict(islice(value.items(), KEYS_MAX)) if isinstance(value, dict) else {}
 
 
 def at_line(tree: Tree, path: str, *needles: str) -> str:
@@ -99,15 +104,21 @@ def at_line(tree: Tree, path: str, *needles: str) -> str:
     A key counts with its quotes or without; the first line where nothing is found.
     """
     number = 0
-    lines = tree.lines(path)
+    lines = tree.lines(path)[:LINES_LOOKED_AT]
     found = 1
     for needle in needles:
-        pattern = re.compile(rf"\s{{0,40}}[\"']?{re.escape(needle)}(?!\w)")
-        number = next((at for at in range(number, len(lines)) if pattern.match(lines[at])), -1) + 1
+        number = next((at for at in range(number, len(lines)) if _begins(lines[at], needle)), -1) + 1
         if number == 0:
             break
         found = number
     return f"{path}:{found}"
+
+
+def _begins(line: str, needle: str) -> bool:
+    """Whether a line begins with a whole word, or a heading, quoted or not."""
+    text = line.strip().removeprefix('"').removeprefix("'")
+    after = text[len(needle) : len(needle) + 1]
+    return text.startswith(needle) and not (after.isalnum() or after == "_")
 
 
 def folder_of(path: str) -> str:
@@ -126,5 +137,5 @@ def first_there(tree: Tree, paths: Iterable[str]) -> str:
 
 def is_one_of(name: str, words: Sequence[str]) -> bool:
     """Whether a name begins or ends with one of the words, between its separators."""
-    parts = re.split(r"[:._-]", re.sub(r"pre[-_]commit", "precommit", name.lower()))
+    parts = _SEPARATOR.split(name.lower().replace("pre-commit", "precommit").replace("pre_commit", "precommit"))
     return parts[0] in words or (parts[-1] in words and parts[0] not in _CHANGES)

@@ -26,6 +26,8 @@ from siftd.knowledge.tree import Tree
 PYTHON = "Python"
 _REQUIREMENT = re.compile(r"\s{0,20}([A-Za-z0-9][\w.-]{0,100})")
 _ENV = re.compile(r"(?:[\w.-]|\{[\w., -]{0,200}\}){1,60}")
+_ENV_NAME = re.compile(r"[\w.-]{1,60}")
+_STRING = re.compile(r"""["']([^"']{3,200})["']""")
 ENVS_MAX = 100
 _TARGET = re.compile(r"([\w.-]{1,80})\s{0,20}=\s{0,20}([\w.]{1,120}:[\w.]{1,80})")
 _NOX = re.compile(r"\s{0,20}def\s{1,4}(\w{1,60})\s{0,4}\(\s{0,4}session\b")
@@ -143,7 +145,9 @@ def _named(into: Declared, name: str, command: str, folder: str, evidence: str, 
 
 
 def _tox_env(into: Declared, env: str, folder: str, evidence: str) -> None:
-    if env[:1].isdigit() or re.match(r"py\d|-", env):  # one of many, for a version
+    if (
+        env[:1].isdigit() or env.startswith("-") or (env[:2] == "py" and env[2:3].isdigit())
+    ):  # one of many, for a version
         return
     for kind, words in _ENVS[:3]:
         if is_one_of(env, words):
@@ -193,9 +197,9 @@ def _tox(tree: Tree, path: str, parser: configparser.ConfigParser, into: Declare
         return
     into.offer("test", "tox", at_line(tree, path, "[tox]"), 30, where=folder)
     listed = f"{parser.get('tox', 'envlist', fallback='')}\n{parser.get('tox', 'env_list', fallback='')}"
-    sections = (each.partition(":")[2] for each in parser.sections() if each.startswith("testenv:"))
+    sections = (each.partition(":")[2] for each in parser.sections()[:ENVS_MAX] if each.startswith("testenv:"))
     for env in (*sections, *_expanded(listed)):
-        if re.fullmatch(r"[\w.-]{1,60}", env):
+        if _ENV_NAME.fullmatch(env):
             section = at_line(tree, path, f"[testenv:{env}]")
             listed_at = at_line(tree, path, "envlist" if parser.has_option("tox", "envlist") else "env_list")
             _tox_env(into, env, folder, section if parser.has_section(f"testenv:{env}") else listed_at)
@@ -206,7 +210,7 @@ def _expanded(listed: str) -> list[str]:
     found: list[str] = []
     for each in _ENV.findall(listed)[:ENVS_MAX]:
         made = [""]
-        for part in re.split(r"[{}]", each):
+        for part in each.replace("}", "{").split("{"):
             made = [before + choice.strip() for before in made for choice in part.split(",")][:ENVS_MAX]
         found += made
     return found[:ENVS_MAX]
@@ -218,7 +222,7 @@ def _setup(tree: Tree, path: str, into: Declared) -> None:
     for number, line in enumerate(tree.lines(path), start=1):
         if (found := _SETUP_NAME.match(line)) and all(each.path != folder for each in into.packages):
             _package(into, found[1], folder, "", (), f"{path}:{number}")
-        for part in re.findall(r"""["']([^"']{3,200})["']""", line):
+        for part in _STRING.findall(line):
             if target := _TARGET.fullmatch(part.strip()):
                 into.enter(_entry(tree, target[1], "command", target[2], f"{path}:{number}"))
     into.offer("build", "python -m build", f"{path}:1", 65, where=folder, basis="usual")

@@ -34,7 +34,7 @@ _LINES_MAX = 5_000
 GUIDE_RANK = 40
 CI_RANK = 45
 _QUOTED = (GUIDE_RANK, GUIDE_RANK + 3, CI_RANK, CI_RANK + 3)
-_BY_NAME = re.compile(r"(?:npm|pnpm|yarn|bun)(?: run)? ([\w:.-]+)|(?:make|just|task) ([\w.-]+)")
+_BY_NAME = re.compile(r"(?:npm|pnpm|yarn|bun)(?: run)? ([\w:.-]{1,60})|(?:make|just|task) ([\w.-]{1,60})")
 
 
 def is_ci(path: str) -> bool:

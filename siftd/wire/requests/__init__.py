@@ -19,6 +19,7 @@ from siftd.wire.requests.facts import *
 from siftd.wire.requests.finding import *
 from siftd.wire.requests.giving import *
 from siftd.wire.requests.graph import *
+from siftd.wire.requests.knowledge import *
 from siftd.wire.requests.living import *
 from siftd.wire.requests.memories import *
 from siftd.wire.requests.overview import *
