@@ -18,7 +18,7 @@ from siftd.mcp.tools import Kind, Remembered, Tools, Type
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FOLDER = REPOSITORY / "hooks" / "skills"
-NAMES = ("hygiene", "init", "save", "usage")
+NAMES = ("hygiene", "index-codebase", "init", "save", "usage")
 PAGE_LINES, PAGE_BYTES, DESCRIPTION_CHARS = 60, 3_000, 280
 IDS = re.compile(r"#?[megs]\d+|path:line|validate_token|\.memory")
 """What stands for an id, a place or a symbol."""
