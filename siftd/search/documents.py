@@ -88,7 +88,7 @@ class ChunkVectors:
         import numpy as np
 
         if self._embedder == embedder and self._matrix.shape[1] == dim:
-            there = chunks.count_vectors(connection, embedder)
+            there = chunks.count_vectors(connection)
             is_stale = len(self._ids) > there + max(_SPARE, there // 3)
         else:
             is_stale = True

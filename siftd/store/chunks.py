@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from siftd.store.vectors import TOP
+
 SPLIT_BY = 1
 """The splitter that made the chunks: with a greater number all are made anew, a document at a time."""
 _INSERT = """
@@ -30,7 +32,12 @@ SELECT c.id, CASE c.heading WHEN '' THEN c.text ELSE c.heading || char(10) || c.
 LEFT JOIN chunk_embeddings v ON v.chunk_id = c.id AND v.embedder = ?
 WHERE c.id < ? AND v.chunk_id IS NULL ORDER BY c.id DESC LIMIT ?
 """
-_LACKS = "SELECT (SELECT count(*) FROM chunks) <> (SELECT count(*) FROM chunk_embeddings WHERE embedder = ?)"
+_LACKS = """
+SELECT (SELECT count(*) FROM chunks) <> (SELECT count(chunk_id) FROM chunk_embeddings)
+OR (SELECT embedder FROM chunk_embeddings ORDER BY id LIMIT 1) IS NOT ?1
+OR (SELECT embedder FROM chunk_embeddings ORDER BY id DESC LIMIT 1) IS NOT ?1
+"""
+"""Two indexes are counted; vectors of another space are the oldest ones, and go as they are made again."""
 _EMBED = "INSERT INTO chunk_embeddings (chunk_id, embedder, dim, vec) VALUES (?, ?, ?, ?)"
 _VECTORS = """
 SELECT id, chunk_id, vec FROM chunk_embeddings WHERE id > ? AND embedder = ? AND dim = ? AND length(vec) = ?
@@ -191,7 +198,7 @@ def is_still(connection: sqlite3.Connection, unsplit: Unsplit) -> bool:
 
 def list_unembedded(connection: sqlite3.Connection, embedder: str, below: int, limit: int) -> list[tuple[int, str]]:
     """Return (chunk, its heading and text) of chunks below an id without a vector of `embedder`, newest first."""
-    if not connection.execute(_LACKS, (embedder,)).fetchone()[0]:
+    if below == TOP and not connection.execute(_LACKS, (embedder,)).fetchone()[0]:
         return []
     return [(int(row[0]), str(row[1])) for row in connection.execute(_UNEMBEDDED, (embedder, below, limit))]
 
@@ -215,9 +222,8 @@ def list_vectors(
     return connection.execute(_VECTORS, (after, embedder, dim, 4 * dim, limit)).fetchall()
 
 
-def count_vectors(connection: sqlite3.Connection, embedder: str) -> int:
-    row = connection.execute("SELECT count(*) FROM chunk_embeddings WHERE embedder = ?", (embedder,)).fetchone()
-    return int(row[0])
+def count_vectors(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT count(chunk_id) FROM chunk_embeddings").fetchone()[0])
 
 
 def clear_vectors(connection: sqlite3.Connection, limit: int) -> int:
