@@ -87,7 +87,7 @@ class GraphBuilding:
 
     async def _read_queue(self, work: Round) -> bool:
         """Read the facts and documents that wait; return whether there is time left."""
-        await self._settle()
+        await self._settle(work)
         after, asked = "", 0
         while items := await self._store.read(lambda c, a=after: graph_items.list_queued(c, a, QUEUE_BATCH)):  # type: ignore[misc]
             for item in items:
@@ -137,10 +137,12 @@ class GraphBuilding:
 
             await self._store.write(put)
 
-    async def _settle(self) -> None:
-        """Look after entities that something was taken from, if there are any."""
-        if await self._store.read(graph_merges.has_queued):
+    async def _settle(self, work: Round) -> None:
+        """Look after entities that something was taken from, or that were merged, piece by piece."""
+        while await self._store.read(graph_merges.has_queued):
             await self._store.write(graph_merges.settle_queued)
+            if not work.goes_on():
+                return
 
     async def _read_events(self, work: Round) -> None:
         while True:

@@ -40,7 +40,15 @@ SELECT id FROM members
 """
 _MERGES = "SELECT id, ts, src_mark, dst_mark, undone_ts FROM entity_merges ORDER BY id"
 _QUEUED = "SELECT item FROM graph_queue WHERE item GLOB 'x*' LIMIT ?"
-QUEUED_MAX = 1_000
+QUEUED_MAX = 20
+"""Entities that are looked after at once; all that is merged into one is looked at."""
+PIECE = 100
+"""Mentions and evidence that are counted elsewhere in one transaction: some 50 ms, for which a capture may wait."""
+_COUNTED_AT = "SELECT DISTINCT entity_id FROM mentions WHERE named = ? AND entity_id <> ?"
+_MOVE_MENTIONS = """
+UPDATE mentions SET entity_id = ? WHERE named = ? AND entity_id = ? AND item IN (
+    SELECT m.item FROM mentions m WHERE m.named = ? AND m.entity_id = ? LIMIT ?)
+"""
 
 
 class Merge(NamedTuple):
@@ -88,19 +96,20 @@ def find_merge(connection: sqlite3.Connection, entity_id: int) -> int | None:
 
 
 def settle(connection: sqlite3.Connection, entity_id: int) -> None:
-    """Have an entity merged into what it is merged into by now, and all that names it count there."""
+    """Have an entity merged into what it is merged into by now, and what names it count there.
+
+    Of much a first piece: the rest waits in the queue (`settle_queued`).
+    """
     row = connection.execute("SELECT mark, merged_into FROM entities WHERE id = ?", (entity_id,)).fetchone()
     if row is None:
         return
-    wanted = _target(connection, entity_id, row[0])
-    if wanted == row[1]:
-        return
     members = _members(connection, entity_id)
-    if wanted in members:
-        return  # a circle: whoever came first stays
-    before = canonical(connection, entity_id)
-    connection.execute("UPDATE entities SET merged_into = ? WHERE id = ?", (wanted, entity_id))
-    recount(connection, members, before)
+    wanted = _target(connection, entity_id, row[0])
+    if wanted != row[1] and wanted not in members:  # in a circle whoever came first stays
+        connection.execute("UPDATE entities SET merged_into = ? WHERE id = ?", (wanted, entity_id))
+    for member in sorted(members):
+        if not _recount(connection, member):
+            connection.execute("INSERT OR IGNORE INTO graph_queue VALUES (?)", (f"x{member}",))
 
 
 def settle_all(connection: sqlite3.Connection, entities: Iterable[int]) -> None:
@@ -115,34 +124,43 @@ def has_queued(connection: sqlite3.Connection) -> bool:
 
 
 def settle_queued(connection: sqlite3.Connection) -> int:
-    """Look after entities that something was taken from, `QUEUED_MAX` at most; return how many there were."""
+    """Look after entities that something was taken from, or that were merged; return how many waited. Bounded: whoever
+    wants all of it done asks until none waits."""
     queued = [int(row[0][1:]) for row in connection.execute(_QUEUED, (QUEUED_MAX,))]
+    connection.executemany("DELETE FROM graph_queue WHERE item = ?", [(f"x{each}",) for each in queued])
     for entity_id in queued:
         if not _is_named(connection, entity_id):  # nobody may read its name any more
             part_members(connection, entity_id)
             connection.execute("DELETE FROM entities WHERE id = ?", (entity_id,))
     settle_all(connection, queued)
-    connection.executemany("DELETE FROM graph_queue WHERE item = ?", [(f"x{each}",) for each in queued])
     return len(queued)
 
 
 def part_members(connection: sqlite3.Connection, entity_id: int) -> None:
-    """Have those that were merged into an entity stand by themselves: it goes."""
+    """Have those that were merged into an entity stand by themselves, all of them at once: it goes."""
     for (member,) in connection.execute("SELECT id FROM entities WHERE merged_into = ?", (entity_id,)).fetchall():
-        before = canonical(connection, member)
         connection.execute("UPDATE entities SET merged_into = NULL WHERE id = ?", (member,))
-        recount(connection, _members(connection, member), before)
+        for each in _members(connection, member):
+            while not _recount(connection, each):
+                pass
 
 
-def recount(connection: sqlite3.Connection, named: Iterable[int], counted_at: int) -> None:
-    """Have everything that names these entities count where they belong now, and not where they did."""
-    for entity_id in named:
-        belongs = canonical(connection, entity_id)
-        connection.execute(
-            "UPDATE mentions SET entity_id = ? WHERE named = ? AND entity_id <> ?",
-            (belongs, entity_id, belongs),
-        )
-        graph_relations.reattach(connection, entity_id, counted_at)
+def _recount(connection: sqlite3.Connection, named: int) -> bool:
+    """Have a piece of what names an entity count where it belongs now; return whether that was the last.
+
+    Where it counted so far its mentions say, so they come last.
+    """
+    belongs = canonical(connection, named)
+    room = PIECE
+    for (elsewhere,) in connection.execute(_COUNTED_AT, (named, belongs)).fetchall():
+        room -= graph_relations.reattach(connection, named, elsewhere, room)
+        if room <= 0:
+            return False
+        moved = connection.execute(_MOVE_MENTIONS, (belongs, named, elsewhere, named, elsewhere, room)).rowcount
+        room -= moved
+        if room <= 0:
+            return False
+    return True
 
 
 def settle_created(connection: sqlite3.Connection, entity_id: int) -> None:

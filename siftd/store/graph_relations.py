@@ -39,9 +39,9 @@ SELECT e.relation_id, e.src_named, e.dst_named, r.type, e.line, e.count, e.ts, e
 FROM relation_evidence e JOIN relations r ON r.id = e.relation_id WHERE e.item = ?
 """
 _OF_NAME = """
-SELECT e.relation_id, e.item, e.src_named, e.dst_named, e.line, e.count, e.ts, e.until_ts, e.way, r.type, r.src, r.dst
+SELECT e.relation_id, e.item, e.src_named, e.dst_named, e.line, e.count, e.ts, e.until_ts, e.way, r.type
 FROM relations r JOIN relation_evidence e ON e.relation_id = r.id
-WHERE r.{end} IN (?1, ?2) AND e.{end}_named = ?1
+WHERE r.{end} = ?2 AND e.{end}_named = ?1 AND r.type <> 'RENAMED_TO' LIMIT ?3
 """
 _OF_SOURCE, _OF_TARGET = (_OF_NAME.format(end=each) for each in ("src", "dst"))
 """Evidence that names an entity, found by where it counts: a relation has an index, its evidence needs none for it."""
@@ -163,14 +163,19 @@ def next_manifest(connection: sqlite3.Connection, src: int, *, item: str, ts: in
     return int(row[1]), frozenset(int(each[0]) for each in named)
 
 
-def reattach(connection: sqlite3.Connection, named: int, counted_at: int) -> None:
-    """Have the evidence that names an entity count for where it belongs by now; so far it has `counted_at` another."""
-    rows = [row for sql in (_OF_SOURCE, _OF_TARGET) for row in connection.execute(sql, (named, counted_at))]
-    for relation_id, item, src, dst, line, count, ts, until, way, kind, *counted in dict.fromkeys(rows):
-        if list(ends(connection, src, dst, kind)) != counted:
+def reattach(connection: sqlite3.Connection, named: int, counted_at: int, limit: int) -> int:
+    """Have evidence that names an entity count for where it belongs by now, and no longer for `counted_at`; return how
+    much there was, `limit` at most."""
+    moved = 0
+    for sql in (_OF_SOURCE, _OF_TARGET):
+        for relation_id, item, src, dst, line, count, ts, until, way, kind in connection.execute(
+            sql, (named, counted_at, limit - moved)
+        ).fetchall():
             said = Evidence(relation_id, src, dst, kind, line, count, ts, until, way)
             put(connection, item, said)
             drop(connection, item, said)
+            moved += 1
+    return moved
 
 
 def ends(connection: sqlite3.Connection, src: int, dst: int, relation: str) -> tuple[int, int]:

@@ -79,7 +79,8 @@ def forget_item(connection: sqlite3.Connection, item: str) -> None:
     connection.execute("DELETE FROM entity_aliases WHERE item = ?", (item,))
     connection.execute("DELETE FROM relation_evidence WHERE item = ?", (item,))
     connection.execute("DELETE FROM mentions WHERE item = ?", (item,))
-    graph_merges.settle_queued(connection)
+    while graph_merges.settle_queued(connection):
+        pass
 
 
 def clear(connection: sqlite3.Connection) -> None:

@@ -328,3 +328,28 @@ def test_a_file_is_named_once_by_what_it_imports_and_a_name_in_words_each_time(s
         found.link(Link(Named("service", "auth"), "USES", Named("tool", each), "prose"))
     graph_writing.put(store, "d1", found, Said(1), MARKS)
     assert (counts(store)["a.py"], counts(store)["auth"]) == (1, 2)
+
+
+def test_a_merge_of_much_is_done_in_pieces_and_parted_in_pieces(
+    store: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_merges, "PIECE", 7)
+    for number in range(12):
+        says(store, f"e{number}", (AUTH, "DEPENDS_ON", ("tool", f"Tool {number}")), (AUTH, "USES", REDIS), ts=number)
+    says(store, "e90", (("service", "login service"), "DEPENDS_ON", REDIS), ts=90)
+    before = picture(store)
+    login, auth = entity_id(store, "service", "login service"), entity_id(store, *AUTH)
+    merge(store, auth, login)
+    assert graph_merges.has_queued(store), "the rest waits"
+    steps = 0
+    while graph_merges.settle_queued(store):
+        steps += 1
+    assert steps > 2
+    assert {row[0] for row in relations(store)} == {"login service"}
+    assert counts(store)["login service"] == 13 + 12
+    unmerge(store)
+    while graph_merges.settle_queued(store):
+        pass
+    after = picture(store)
+    assert (after["entities"], after["mentions"]) == (before["entities"], before["mentions"])
+    assert sorted(row[1:] for row in after["relations"]) == sorted(row[1:] for row in before["relations"])
