@@ -20,6 +20,8 @@ _BLOCKS = frozenset(
 )
 _SPACE = re.compile(r"\s+")
 _MARK = re.compile(r"#{1,6}(?=\s)|(?:`{3}|~{3})")
+_FENCE = "````"
+"""Longer than those that code shows."""
 _ANCHOR_SIGNS = "¶#🔗§"
 """What page makers put behind a heading for a link to it."""
 _CHARREF_DIGITS = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{8,});?")
@@ -86,7 +88,7 @@ class _Scan:
                 self._tag(name, is_end=is_end)
         self._close_line()
         if self._fence:
-            self._lines.append("```")
+            self._lines.append(_FENCE)
 
     def _find(self, what: str, at: int) -> int:
         """Return where the next one ends, or -1; that there is none is looked for once."""
@@ -111,7 +113,7 @@ class _Scan:
         if name == "pre":
             self._close_line()
             if self._fence == is_end:
-                self._lines.append("```")
+                self._lines.append(_FENCE)
                 self._fence = not is_end
         elif self._fence:
             if name == "br":
@@ -140,7 +142,7 @@ class _Scan:
         text = _unescaped("".join(self._line))
         self._line.clear()
         if self._fence:
-            self._lines += text.replace("```", "'''").strip("\n").split("\n")
+            self._lines += text.replace(_FENCE, "~~~~").strip("\n").split("\n")
             return
         text = _SPACE.sub(" ", text).strip()
         if self._lead.startswith("#"):

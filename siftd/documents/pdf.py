@@ -36,9 +36,8 @@ def read_pdf(data: bytes, *, seconds_max: float = SECONDS_MAX) -> tuple[str, str
         answer = json.loads(done.stdout)
         return answer["title"], "\f".join(answer["pages"]), answer["count"]
     if done.returncode == _MISSING:
-        raise DocumentRefused(
-            "no reader", "PDFs are read by a library that is not there", hint="pip install 'siftd-memory[documents]'"
-        )
+        install = f"{sys.executable} -m pip install 'siftd-memory[documents]'"
+        raise DocumentRefused("no reader", "PDFs are read by a library that is not there", hint=install)
     if done.returncode == _LOCKED:
         raise DocumentRefused("broken", "it is locked with a password", hint="save it without one")
     if done.returncode == _BROKEN:

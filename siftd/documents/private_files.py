@@ -24,7 +24,7 @@ _SECRET_FOLDERS = frozenset(".ssh .gnupg .aws .azure .kube .docker .gcloud .secr
 
 _VENDORED = frozenset(
     "node_modules bower_components jspm_packages site-packages dist-packages vendor vendored _vendor third_party"
-    " third-party thirdparty external_libs venv .venv virtualenv __pycache__ .tox .nox .eggs .mypy_cache .pytest_cache"
+    " third-party thirdparty external_libs .venv __pycache__ .tox .nox .eggs .mypy_cache .pytest_cache"
     " .ruff_cache .hypothesis .cache .gradle .m2 .cargo .terraform .bundle .yarn .pnpm-store .next .nuxt .svelte-kit"
     " .parcel-cache .turbo .idea .vs .direnv Pods Carthage DerivedData .git .hg .svn .jj .bzr".split()
 )

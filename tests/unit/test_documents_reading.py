@@ -64,7 +64,7 @@ def test_html_becomes_headings_lists_and_code_without_menus_and_scripts() -> Non
     made = read("a.html", page)
     assert made.title == "The & guide"
     assert made.text == (
-        "# Guide\n\nFirst words of it.\n\n- one\n- two <3\n\n```\ndef f():\n    # no heading\n    return 1\n```\n"
+        "# Guide\n\nFirst words of it.\n\n- one\n- two <3\n\n````\ndef f():\n    # no heading\n    return 1\n````\n"
         "\n## Install\n\n\\# not a heading\n\na | b\n"
     )
     assert split("html", made.text + "y " * 60)[-1].heading == "Guide > Install"
