@@ -197,6 +197,15 @@ CREATE TABLE graph_documents (
     content_hash TEXT NOT NULL
 );
 
+CREATE TABLE graph_ends (
+    src_named INTEGER NOT NULL,
+    dst_named INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    item TEXT NOT NULL,
+    ts INTEGER NOT NULL,
+    PRIMARY KEY (src_named, dst_named, type, item)
+) WITHOUT ROWID;
+
 CREATE TABLE graph_queue (item TEXT PRIMARY KEY) WITHOUT ROWID;
 
 CREATE TABLE graph_unread (
@@ -466,6 +475,8 @@ CREATE INDEX facts_by_successor ON facts (superseded_by) WHERE superseded_by IS 
 
 CREATE INDEX facts_by_topic ON facts (topic) WHERE topic IS NOT NULL;
 
+CREATE INDEX ends_by_item ON graph_ends (item);
+
 CREATE INDEX unread_by_document ON graph_unread (document_id, id);
 
 CREATE INDEX injections_by_event ON injections (event_id);
@@ -709,6 +720,17 @@ CREATE TRIGGER facts_updated AFTER UPDATE OF id, text, words ON facts BEGIN
     INSERT INTO facts_trigrams (rowid, text) VALUES (new.id, new.text);
 END;
 
+CREATE TRIGGER ends_deleted AFTER DELETE ON graph_ends BEGIN
+    UPDATE relation_evidence SET until_ts = NULL WHERE until_ts = old.ts AND relation_id IN (
+        SELECT r.id FROM relations r WHERE r.src = old.src_named AND r.dst = old.dst_named AND r.type = old.type)
+        AND NOT EXISTS (
+            SELECT 1 FROM graph_ends e WHERE e.src_named = old.src_named AND e.dst_named = old.dst_named
+            AND e.type = old.type AND e.ts = old.ts);
+    UPDATE relations SET valid_to = NULL
+        WHERE src = old.src_named AND dst = old.dst_named AND type = old.type AND valid_to = old.ts AND EXISTS (
+            SELECT 1 FROM relation_evidence v WHERE v.relation_id = relations.id AND v.until_ts IS NULL);
+END;
+
 CREATE VIEW memories AS
 SELECT id, ts, updated_ts, category AS type, text, tags, project, importance, confidence, valid_from, valid_to,
        session_id, source, pinned, uid, words, said_by, waits FROM facts;
@@ -729,6 +751,10 @@ END;
 
 CREATE TRIGGER mentions_inserted AFTER INSERT ON mentions BEGIN
     UPDATE entities SET mention_count = mention_count + new.count WHERE id = new.entity_id;
+END;
+
+CREATE TRIGGER mentions_left_ends AFTER DELETE ON mentions BEGIN
+    DELETE FROM graph_ends WHERE item = old.item AND (src_named = old.named OR dst_named = old.named);
 END;
 
 CREATE TRIGGER mentions_updated AFTER UPDATE OF entity_id, count ON mentions BEGIN

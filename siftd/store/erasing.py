@@ -128,6 +128,7 @@ TEXTLESS_TABLES = {
     "entity_merges": "keyed hashes",
     "graph_queue": "ids",
     "graph_documents": "keyed hashes",
+    "graph_ends": "ids, times, and names of ours",
 }
 """The other tables, and what they hold."""
 

@@ -58,7 +58,13 @@ WHERE id = ? AND NOT EXISTS (
     SELECT 1 FROM relation_evidence e WHERE e.relation_id = relations.id AND e.until_ts IS NULL)
 """
 _CLOSE_ALL = """
-UPDATE relation_evidence SET until_ts = ?2 WHERE relation_id = ?1 AND until_ts IS NULL AND ts <= ?2 AND item <> ?3
+UPDATE relation_evidence SET until_ts = ?2 WHERE relation_id = ?1 AND until_ts IS NULL AND ts < ?2 AND item <> ?3
+"""
+_ENDS_OF_ITEM = "SELECT src_named, dst_named, type, ts FROM graph_ends WHERE item = ?"
+_DROP_END = "DELETE FROM graph_ends WHERE src_named = ? AND dst_named = ? AND type = ? AND item = ?"
+_PUT_END = "INSERT INTO graph_ends (src_named, dst_named, type, item, ts) VALUES (?, ?, ?, ?, ?)"
+_ENDED_AT = """
+SELECT min(ts) FROM graph_ends WHERE src_named = ? AND dst_named = ? AND type = ? AND ts > ? AND item <> ?
 """
 _OF_MANIFESTS = """
 SELECT e.relation_id, e.item, e.src_named, e.dst_named FROM relations r
@@ -132,14 +138,25 @@ def close(connection: sqlite3.Connection, item: str, said: Evidence, ts: int) ->
     connection.execute(_END_OF_SPAN, (said.relation_id,))
 
 
-def end(connection: sqlite3.Connection, src: int, relation: str, dst: int, *, item: str, ts: int) -> bool:
-    """Let a relation have ended, because `item` says so; return whether it held."""
-    src, dst = ends(connection, src, dst, relation)
-    rows = connection.execute(_OPEN, (src, dst, relation)).fetchall()
-    for (relation_id,) in rows:
-        connection.execute(_CLOSE_ALL, (relation_id, ts, item))
-        connection.execute(_END_OF_SPAN, (relation_id,))
-    return bool(rows)
+def put_ends(connection: sqlite3.Connection, item: str, ends_now: set[tuple[int, int, str]], ts: int) -> None:
+    """Let an item say what holds no longer, in the place of what it said before: (source, target, type) of each.
+
+    What other items said before has ended then. Said again later, it begins anew.
+    """
+    before = {(src, dst, kind): at for src, dst, kind, at in connection.execute(_ENDS_OF_ITEM, (item,)).fetchall()}
+    connection.executemany(_DROP_END, [(*key, item) for key in before.keys() - ends_now])
+    for src, dst, kind in ends_now - before.keys():
+        connection.execute(_PUT_END, (src, dst, kind, item, ts))
+        source, target = ends(connection, src, dst, kind)
+        for (relation_id,) in connection.execute(_OPEN, (source, target, kind)).fetchall():
+            connection.execute(_CLOSE_ALL, (relation_id, ts, item))
+            connection.execute(_END_OF_SPAN, (relation_id,))
+
+
+def ended_at(connection: sqlite3.Connection, said: Evidence, item: str) -> int | None:
+    """Return when another item says that something ended which was said at a time; None where none does."""
+    row = connection.execute(_ENDED_AT, (said.src, said.dst, said.type, said.ts, item)).fetchone()
+    return None if row[0] is None else int(row[0])
 
 
 def end_others(connection: sqlite3.Connection, src: int, named: set[int], *, item: str, ts: int) -> None:

@@ -33,7 +33,16 @@ WHERE id = ?3 AND (description = '' OR described_by = ?2) AND description <> ?1
 """
 _UNDESCRIBE = "UPDATE entities SET description = '', described_by = NULL WHERE described_by = ? AND id = ?"
 _DESCRIBED = "SELECT id FROM entities WHERE described_by = ?"
-_TABLES = ("relation_evidence", "relations", "entity_aliases", "mentions", "entities", "graph_queue", "graph_documents")
+_TABLES = (
+    "graph_ends",
+    "relation_evidence",
+    "relations",
+    "entity_aliases",
+    "mentions",
+    "entities",
+    "graph_queue",
+    "graph_documents",
+)
 _NAMES = "SELECT id, name, aliases, description FROM entities WHERE id > ? ORDER BY id LIMIT 512"
 _QUEUE_ALL = """
 INSERT OR IGNORE INTO graph_queue SELECT 'm' || id FROM facts UNION ALL SELECT 'd' || id FROM documents
@@ -135,6 +144,8 @@ def _put_relations(connection: sqlite3.Connection, item: str, found: Found, said
         until = newer[0] if newer is not None and dst not in newer[1] else said.until
         if src != dst:
             each = Evidence(0, src, dst, link.type, link.line, count, said.ts, until, link.way)
+            if until is None:
+                each = each._replace(until=graph_relations.ended_at(connection, each, item))
             wanted.setdefault((src, dst, link.type), each)
     renamed: set[int] = set()
     for before in graph_relations.of_item(connection, item):
@@ -160,9 +171,9 @@ def _put_relations(connection: sqlite3.Connection, item: str, found: Found, said
         graph_relations.put(connection, item, each)
         if each.type == graph_merges.RENAMED_TO:
             renamed |= {each.src, each.dst}
-    for ended in found.ended:
-        src, dst = numbers[ended.src], numbers[ended.dst]
-        graph_relations.end(connection, src, ended.type, dst, item=item, ts=said.ts)
+    if not said.is_partial:
+        ends = {(numbers[each.src], numbers[each.dst], each.type) for each in found.ended}
+        graph_relations.put_ends(connection, item, ends, said.ts)
     return renamed
 
 

@@ -353,3 +353,21 @@ def test_a_merge_of_much_is_done_in_pieces_and_parted_in_pieces(
     after = picture(store)
     assert (after["entities"], after["mentions"]) == (before["entities"], before["mentions"])
     assert sorted(row[1:] for row in after["relations"]) == sorted(row[1:] for row in before["relations"])
+
+
+def ends(connection: Database, item: str, ts: int) -> None:
+    found = Found()
+    found.end(Named(*AUTH), "DEPENDS_ON", Named(*REDIS))  # type: ignore[arg-type]
+    graph_writing.put(connection, item, found, Said(ts), MARKS)
+
+
+def test_what_ended_has_ended_in_whichever_order_it_is_read_and_not_once_nobody_says_so(store: Database) -> None:
+    ends(store, "m9", 20)
+    says(store, "e1", (AUTH, "DEPENDS_ON", REDIS), ts=10)
+    assert relations(store) == [("auth service", "DEPENDS_ON", "Redis", 10, 20)]
+    says(store, "e2", (AUTH, "DEPENDS_ON", REDIS), ts=30)
+    assert relations(store)[-1] == ("auth service", "DEPENDS_ON", "Redis", 30, None)
+    graph_writing.forget_item(store, "e2")
+    graph_writing.forget_item(store, "m9")
+    assert relations(store) == [("auth service", "DEPENDS_ON", "Redis", 10, None)]
+    assert store.execute("SELECT count(*) FROM graph_ends").fetchone() == (0,)
