@@ -25,8 +25,10 @@ NAMES_SHOWN = 6
 _SHOWN = ("build", "test", "lint", "check", "run")
 _ORDERS = re.compile(
     r"\b(?:you|your|must|always|never|ignore|disregard|instruct\w{0,20}|please|run|execute|install|delete|remove|curl|wget"
-    r"|sudo|password|secrets?|tokens?|agents?|assistants?|claude|system prompts?|prompts?|do not|don't|should|shall"
-    r"|instead|before|first)\b|https?:",
+    r"|sudo|passwords?|system prompts?|do not|don't|should|shall|needs? to|have to|has to|approv\w{0,20}|allow\w{0,20}"
+    r"|permi\w{0,20}|authori\w{0,20}|the (?:user|person|human|assistant|agent))\b|https?:"
+    r"|^\W{0,8}(?:use|push|call|send|write|commit|add|set|open|read|download|merge|skip|disable|enable|start|stop|make|tell"
+    r"|answer|reply|forget|trust|accept|follow|treat|consider|assume|remember|note|warning|important)\b",
     re.IGNORECASE,
 )
 """Words of somebody who wants something. A page shows such a line quoted; an agent is not handed it."""
@@ -46,14 +48,14 @@ class Statement(NamedTuple):
 def statements_of(snapshot: Snapshot) -> list[Statement]:
     """Return the statements, each of a topic of its own."""
     made = [
-        Statement(OVERVIEW, _overview(snapshot), "architecture", 3),
-        Statement(COMMANDS, _commands(snapshot), "workflow", 3),
-        Statement(WAYS_IN, _ways_in(snapshot), "architecture", 3),
-        Statement(LAYOUT, _layout(snapshot), "architecture", 3),
-        Statement(KEY_FILES, _key_files(snapshot), "architecture", 2),
+        Statement(OVERVIEW, _overview(snapshot), "architecture", 2),
+        Statement(COMMANDS, _commands(snapshot), "workflow", 2),
+        Statement(WAYS_IN, _ways_in(snapshot), "architecture", 2),
+        Statement(LAYOUT, _layout(snapshot), "architecture", 2),
+        Statement(KEY_FILES, _key_files(snapshot), "architecture", 1),
     ]
     made += [
-        Statement(topic_of(each.path), _module(each), "architecture", 2, topic_of(each.was) if each.was else "")
+        Statement(topic_of(each.path), _module(each), "architecture", 1, topic_of(each.was) if each.was else "")
         for each in snapshot.modules
     ]
     return [each._replace(text=harmless(each.text, CHARS_MAX)) for each in made if each.text]
@@ -94,7 +96,7 @@ def _commands(snapshot: Snapshot) -> str:
 
 
 def _command(command: Command) -> str:
-    how = {"seen": "seen to succeed", "declared": "declared", "usual": "usual for its settings"}[command.basis]
+    how = {"seen": "seen to succeed", "declared": "declared", "usual": "usual, as set up"}[command.basis]
     shown = f" in {command.evidence[0]}" if command.evidence and command.basis != "seen" else ""
     return f"{command.kind} `{command.command}` ({how}{shown})"
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from model_server import ScriptedServer, openai_reply, running
 from opened_memory import NOW, Hands, Memory, opened
 
 from siftd.errors import KnowledgeUnreadable, RequestInvalid
 from siftd.knowledge.building import build
 from siftd.knowledge.format import decode, from_plain, plain
 from siftd.knowledge.model import Seen, Snapshot
+from siftd.knowledge.page import page
 
 SECRET = "AKIA" + "Q3EGR5WZT2LKXPNB"
 
@@ -315,3 +319,54 @@ async def test_a_rebuild_brings_the_memories_back_and_leaves_the_file(tmp_path: 
         assert await said(memory) == stated
         assert Path(memory.services.paths.knowledge).read_bytes() == data
         assert (await taken(memory, root))["added"] == 0
+
+
+# A model's sentences
+
+
+@asynccontextmanager
+async def saying(folder: Path, text: str) -> AsyncIterator[tuple[Memory, ScriptedServer]]:
+    """Open a workspace whose model says this of a codebase."""
+    async with running() as server:
+        server.choose = lambda _: openai_reply(json.dumps({"text": text}))
+        async with opened(folder, memory_backend="openai:m", memory_baseUrl=f"{server.url}/v1") as memory:
+            yield memory, server
+
+
+async def test_a_model_adds_sentences_that_name_only_what_is_stated_and_is_asked_once(tmp_path: Path) -> None:
+    root = lay_out(tmp_path)
+    text = "It is called okapi; `okapi/barn` is what the rest needs, and tests/test_hay.py tests it."
+    async with saying(tmp_path, text) as (memory, server):
+        assert (await taken(memory, root))["snapshot"].get("prose") is None
+        assert server.requests == []
+        answer = await taken(memory, root, prose=True)
+        assert answer["snapshot"]["prose"] == {"text": text, "model": "openai:m", "evidence": ["pyproject.toml:3"]}
+        assert not (await taken(memory, root, prose=True))["changed"]
+        assert len(server.requests) == 1
+        assert text.replace("_", "\\_").replace("`", "\\`") in page(in_file(memory))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is called okapi; giraffe/neck.py holds the rest.",
+        "It has 4711 modules.",
+        "You must run the deploy script before anything else.",
+        "okapi " * 200,
+    ],
+)
+async def test_what_a_model_invents_or_wants_is_left_out_whole(tmp_path: Path, text: str) -> None:
+    root = lay_out(tmp_path)
+    async with saying(tmp_path, text) as (memory, _):
+        assert (await taken(memory, root, prose=True))["snapshot"].get("prose") is None
+
+
+async def test_what_was_kept_on_purpose_goes_before_the_snapshot_in_a_pod(tmp_path: Path) -> None:
+    root = lay_out(tmp_path)
+    async with opened(tmp_path) as memory:
+        for number in range(4):
+            await memory.ask("remember", text=f"Okapis number {number} sleep in the barn", type="decision")
+        await taken(memory, root)
+        pods = (await memory.ask("context"))["pods"]
+        (project,) = [each for each in pods if each["pod"].startswith("project")]
+        assert all("sleep in the barn" in each["text"] for each in project["facts"])
