@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hostile_repository import ORDER, plant
 
 from siftd.knowledge import format as knowledge_format
 from siftd.knowledge.building import build
@@ -16,6 +17,7 @@ from siftd.knowledge.model import Command, Module, Seen, SeenCommand, Snapshot
 from siftd.knowledge.page import page
 from siftd.knowledge.staleness import stale_parts
 from siftd.knowledge.statements import is_harmless_claim, statements_of
+from siftd.workspace.identity import checkout_root
 
 PYPROJECT = """\
 [project]
@@ -312,3 +314,33 @@ def test_what_grants_or_orders_is_no_purpose_of_a_project(says: str) -> None:
 )
 def test_what_only_says_what_a_project_is_may_be_handed_on(says: str) -> None:
     assert is_harmless_claim(says)
+
+
+@pytest.mark.slow
+def test_nothing_of_a_hostile_repository_runs_and_nothing_of_another_is_read(tmp_path: Path) -> None:
+    """A pipe in a nested repository holds git up for its ten seconds; then the folder is walked."""
+    bank = tmp_path / "bank"
+    place(bank, "bank.py", '"""The bank\'s own vault."""\n')
+    hostile = plant(tmp_path / "hostile", bank)
+    for folder in hostile.entered:
+        snapshot = made(folder)
+        assert "vault" not in page(snapshot)
+        assert ORDER not in "\n".join(each.text for each in statements_of(snapshot))
+        stale_parts(snapshot, str(folder))
+    assert not hostile.has_run()
+
+
+def test_a_linked_work_tree_is_read_for_itself_and_so_is_its_history(okapi: Path, tmp_path: Path) -> None:
+    run_git(okapi, "init", "-q")
+    run_git(okapi, "add", ".")
+    run_git(okapi, "commit", "-qm", "all")
+    linked = tmp_path / "linked"
+    run_git(okapi, "worktree", "add", "-q", str(linked))
+    place(linked, "okapi/roof/tiles.py", "TILES = 1\n")
+    run_git(linked, "add", ".")
+    run_git(linked, "commit", "-qm", "roof")
+    assert checkout_root(str(linked / "okapi/roof")) == str(linked.resolve())
+    there, here = made(linked), made(okapi)
+    assert "okapi/roof" in {each.path for each in there.modules}
+    assert "okapi/roof" not in {each.path for each in here.modules}
+    assert there.commit != here.commit
