@@ -52,13 +52,9 @@ _CLOSE = """
 UPDATE relation_evidence SET until_ts = max(ts, ?5)
 WHERE relation_id = ?1 AND item = ?2 AND src_named = ?3 AND dst_named = ?4 AND until_ts IS NULL
 """
-_END_OF_SPAN = """
-UPDATE relations SET valid_to = (SELECT max(e.until_ts) FROM relation_evidence e WHERE e.relation_id = relations.id)
-WHERE id = ? AND NOT EXISTS (
-    SELECT 1 FROM relation_evidence e WHERE e.relation_id = relations.id AND e.until_ts IS NULL)
-"""
 _CLOSE_ALL = """
-UPDATE relation_evidence SET until_ts = ?2 WHERE relation_id = ?1 AND until_ts IS NULL AND ts < ?2 AND item <> ?3
+UPDATE relation_evidence SET until_ts = ?2
+WHERE relation_id = ?1 AND (until_ts IS NULL OR until_ts > ?2) AND ts < ?2 AND item <> ?3
 """
 _ENDS_OF_ITEM = "SELECT src_named, dst_named, type, ts FROM graph_ends WHERE item = ?"
 _DROP_END = "DELETE FROM graph_ends WHERE src_named = ? AND dst_named = ? AND type = ? AND item = ?"
@@ -72,10 +68,10 @@ JOIN relation_evidence e ON e.relation_id = r.id
 WHERE r.src = ?1 AND (r.valid_to IS NULL OR r.valid_to > ?3)
 AND e.src_named = ?2 AND e.way = 'manifest' AND (e.until_ts IS NULL OR e.until_ts > ?3) AND e.ts < ?3 AND e.item <> ?4
 """
-_NEXT_MANIFEST = """
+_LATER_MANIFESTS = """
 SELECT e.item, max(e.ts) AS at FROM relations r JOIN relation_evidence e ON e.relation_id = r.id
 WHERE r.src = ?1 AND e.src_named = ?2 AND e.way = 'manifest' AND e.item <> ?3
-GROUP BY e.item HAVING at > ?4 ORDER BY at LIMIT 1
+GROUP BY e.item HAVING at > ?4 ORDER BY at LIMIT 100
 """
 _NAMED_BY_MANIFEST = """
 SELECT e.dst_named FROM relations r JOIN relation_evidence e ON e.relation_id = r.id
@@ -86,6 +82,17 @@ UPDATE relation_evidence SET until_ts = ?5
 WHERE relation_id = ?1 AND item = ?2 AND src_named = ?3 AND dst_named = ?4
 AND (until_ts IS NULL OR until_ts > ?5) AND ts < ?5
 """
+_TRIPLE = "SELECT src, dst, type FROM relations WHERE id = ?"
+_SPANS = "SELECT id, valid_from, valid_to FROM relations WHERE src = ? AND dst = ? AND type = ? ORDER BY valid_from, id"
+_COPY = """
+INSERT INTO relation_evidence SELECT ?2, item, src_named, dst_named, line, count, ts, until_ts, way
+FROM relation_evidence WHERE relation_id = ?1 AND item = ?3 AND src_named = ?4 AND dst_named = ?5 AND ts = ?6
+"""
+_SPAN_EVIDENCE = """
+SELECT relation_id, item, src_named, dst_named, ts, until_ts, way FROM relation_evidence
+WHERE relation_id IN (SELECT id FROM relations WHERE src = ? AND dst = ? AND type = ?) ORDER BY ts, item
+"""
+_SET_SPAN = "UPDATE relations SET valid_from = ?, valid_to = ? WHERE id = ?"
 RENAMED_TO = "RENAMED_TO"
 
 
@@ -120,11 +127,14 @@ def put(connection: sqlite3.Connection, item: str, said: Evidence) -> None:
         _PUT, (relation_id, item, said.src, said.dst, said.line, said.times, said.ts, said.until, said.way)
     )
     connection.execute(_WIDEN, (relation_id, said.ts, said.until))
+    if said.until is not None or len(connection.execute(_SPANS, (src, dst, said.type)).fetchall()) > 1:
+        _span_anew(connection, src, dst, said.type)
 
 
 def drop(connection: sqlite3.Connection, item: str, said: Evidence) -> None:
     """Let an item never have said something; a relation without evidence goes, by trigger."""
     connection.execute(_DELETE, (said.relation_id, item, said.src, said.dst, said.ts))
+    _span_anew_of(connection, said.relation_id)
 
 
 def move(connection: sqlite3.Connection, item: str, said: Evidence, line: int | None, count: int) -> None:
@@ -135,7 +145,7 @@ def move(connection: sqlite3.Connection, item: str, said: Evidence, line: int | 
 def close(connection: sqlite3.Connection, item: str, said: Evidence, ts: int) -> None:
     """Let an item say something no longer: it stays as history."""
     connection.execute(_CLOSE, (said.relation_id, item, said.src, said.dst, ts))
-    connection.execute(_END_OF_SPAN, (said.relation_id,))
+    _span_anew_of(connection, said.relation_id)
 
 
 def put_ends(connection: sqlite3.Connection, item: str, ends_now: set[tuple[int, int, str]], ts: int) -> None:
@@ -148,9 +158,10 @@ def put_ends(connection: sqlite3.Connection, item: str, ends_now: set[tuple[int,
     for src, dst, kind in ends_now - before.keys():
         connection.execute(_PUT_END, (src, dst, kind, item, ts))
         source, target = ends(connection, src, dst, kind)
-        for (relation_id,) in connection.execute(_OPEN, (source, target, kind)).fetchall():
-            connection.execute(_CLOSE_ALL, (relation_id, ts, item))
-            connection.execute(_END_OF_SPAN, (relation_id,))
+        for relation_id, since, _ in connection.execute(_SPANS, (source, target, kind)).fetchall():
+            if since < ts:
+                connection.execute(_CLOSE_ALL, (relation_id, ts, item))
+        _span_anew(connection, source, target, kind)
 
 
 def ended_at(connection: sqlite3.Connection, said: Evidence, item: str) -> int | None:
@@ -166,18 +177,20 @@ def end_others(connection: sqlite3.Connection, src: int, named: set[int], *, ite
     ).fetchall():
         if dst not in named:
             connection.execute(_CLOSE_AT, (relation_id, other, src, dst, ts))
-            connection.execute(_END_OF_SPAN, (relation_id,))
+            _span_anew_of(connection, relation_id)
 
 
-def next_manifest(connection: sqlite3.Connection, src: int, *, item: str, ts: int) -> tuple[int, frozenset[int]] | None:
-    """Return when the manifest after `item` said what an entity depends on, and on what: whatever is read late, as
-    everything is after a rebuild, ends where a newer one has not named it."""
+def later_manifests(
+    connection: sqlite3.Connection, src: int, *, item: str, ts: int
+) -> list[tuple[int, frozenset[int]]]:
+    """Return when manifests after `item` said what an entity depends on, and on what, in order: what is read late, as
+    everything is after a rebuild, ends with the first of them that does not name it."""
     belongs = canonical(connection, src)
-    row = connection.execute(_NEXT_MANIFEST, (belongs, src, item, ts)).fetchone()
-    if row is None:
-        return None
-    named = connection.execute(_NAMED_BY_MANIFEST, (belongs, src, row[0]))
-    return int(row[1]), frozenset(int(each[0]) for each in named)
+    found: list[tuple[int, frozenset[int]]] = []
+    for later, at in connection.execute(_LATER_MANIFESTS, (belongs, src, item, ts)).fetchall():
+        named = connection.execute(_NAMED_BY_MANIFEST, (belongs, src, later))
+        found.append((int(at), frozenset(int(each[0]) for each in named)))
+    return found
 
 
 def reattach(connection: sqlite3.Connection, named: int, counted_at: int, limit: int) -> int:
@@ -211,3 +224,47 @@ def _ensure(connection: sqlite3.Connection, src: int, dst: int, said: Evidence) 
     if row is None:
         row = connection.execute(_INSERT, (src, dst, said.type, said.way, said.ts, until)).fetchone()
     return int(row[0])
+
+
+def _span_anew_of(connection: sqlite3.Connection, relation_id: int) -> None:
+    row = connection.execute(_TRIPLE, (relation_id,)).fetchone()
+    if row is not None:
+        _span_anew(connection, *row)
+
+
+def _span_anew(connection: sqlite3.Connection, src: int, dst: int, kind: str) -> None:
+    """Have a relation hold in the spans that its evidence covers together: a row for each, and the evidence with it.
+
+    So the order in which items are read leaves no trace.
+    """
+    rows = connection.execute(_SPANS, (src, dst, kind)).fetchall()
+    evidence = connection.execute(_SPAN_EVIDENCE, (src, dst, kind)).fetchall()
+    spans: list[tuple[int, int | None, list[tuple[int, str, int, int, int]]]] = []
+    for relation_id, item, src_named, dst_named, ts, until, _ in evidence:
+        since, upto, held = spans[-1] if spans else (0, 0, [])
+        key = relation_id, item, src_named, dst_named, ts
+        if spans and (upto is None or ts < upto or ts == since):
+            spans[-1] = since, None if upto is None or until is None else max(upto, until), [*held, key]
+        else:
+            spans.append((ts, until, [key]))
+    if not spans or (
+        [row[1:] for row in rows] == [span[:2] for span in spans]
+        and all(key[0] == row[0] for row, span in zip(rows, spans, strict=True) for key in span[2])
+    ):
+        return
+    numbers = [row[0] for row in rows]
+    for at in range(len(rows), len(spans)):
+        way = evidence[0][6]
+        numbers.append(connection.execute(_INSERT, (src, dst, kind, way, -1 - at, None)).fetchone()[0])
+    for number, span in zip(numbers, spans, strict=False):
+        for relation_id, *rest in span[2]:
+            if relation_id != number:
+                connection.execute(_COPY, (relation_id, number, *rest))
+    for number, span in zip(numbers, spans, strict=False):
+        for relation_id, *rest in span[2]:
+            if relation_id != number:
+                connection.execute(_DELETE, (relation_id, *rest))
+    for place, (number, _) in enumerate(zip(numbers, spans, strict=False)):  # out of each other's way first
+        connection.execute(_SET_SPAN, (-1_000_000 - place, None, number))
+    for number, (since, until, _) in zip(numbers, spans, strict=False):
+        connection.execute(_SET_SPAN, (since, until, number))

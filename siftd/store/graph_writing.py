@@ -135,17 +135,18 @@ def _put_relations(connection: sqlite3.Connection, item: str, found: Found, said
     """Put the relations; return the entities that were renamed by it, or are so no longer."""
     wanted: dict[tuple[int, int, str], Evidence] = {}
     later = {
-        numbers[each]: graph_relations.next_manifest(connection, numbers[each], item=item, ts=said.ts)
+        numbers[each]: graph_relations.later_manifests(connection, numbers[each], item=item, ts=said.ts)
         for each in found.complete & numbers.keys()
     }
     for link, count in found.links:
         src, dst = numbers[link.src], numbers[link.dst]
-        newer = later.get(src) if link.way == "manifest" else None
-        until = newer[0] if newer is not None and dst not in newer[1] else said.until
+        newer = later.get(src, []) if link.way == "manifest" else []
+        until = next((ts for ts, named in newer if dst not in named), said.until)
         if src != dst:
             each = Evidence(0, src, dst, link.type, link.line, count, said.ts, until, link.way)
-            if until is None:
-                each = each._replace(until=graph_relations.ended_at(connection, each, item))
+            ended = graph_relations.ended_at(connection, each, item)
+            if ended is not None and (until is None or ended < until):
+                each = each._replace(until=ended)
             wanted.setdefault((src, dst, link.type), each)
     renamed: set[int] = set()
     for before in graph_relations.of_item(connection, item):
