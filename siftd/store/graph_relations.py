@@ -92,6 +92,7 @@ _SPAN_EVIDENCE = """
 SELECT relation_id, item, src_named, dst_named, ts, until_ts, way FROM relation_evidence
 WHERE relation_id IN (SELECT id FROM relations WHERE src = ? AND dst = ? AND type = ?) ORDER BY ts, item
 """
+_HAS_ENDED = "SELECT 1 FROM relation_evidence WHERE relation_id = ? AND until_ts IS NOT NULL LIMIT 1"
 _SET_SPAN = "UPDATE relations SET valid_from = ?, valid_to = ? WHERE id = ?"
 RENAMED_TO = "RENAMED_TO"
 
@@ -238,6 +239,8 @@ def _span_anew(connection: sqlite3.Connection, src: int, dst: int, kind: str) ->
     So the order in which items are read leaves no trace.
     """
     rows = connection.execute(_SPANS, (src, dst, kind)).fetchall()
+    if len(rows) == 1 and connection.execute(_HAS_ENDED, (rows[0][0],)).fetchone() is None:
+        return  # one span, and nothing of it has ended: the triggers keep it
     evidence = connection.execute(_SPAN_EVIDENCE, (src, dst, kind)).fetchall()
     spans: list[tuple[int, int | None, list[tuple[int, str, int, int, int]]]] = []
     for relation_id, item, src_named, dst_named, ts, until, _ in evidence:
