@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import siftd
 from siftd.log.segments import segments
 from siftd.log.spool import count_files
-from siftd.store import event_views, events, meta
+from siftd.store import documents, event_views, events, meta
 from siftd.store.snapshots import list_snapshots
 from siftd.store.tombstones import pending_seq
 from siftd.wire.requests import InfoAnswer
@@ -43,6 +43,7 @@ async def info(services: Services) -> InfoAnswer:
         )
     )
     note_entries, note_files = await services.notes.count()
+    read_in, chunks = await services.store.read(documents.count)
     pending = services.forgetter.pending or (["it is being erased"] if unerased is not None else [])
     file_problem = await services.searching.file_problem()
     files = segments(paths.wal)
@@ -60,6 +61,7 @@ async def info(services: Services) -> InfoAnswer:
         },
         "counts": counts,
         "notes": {"entries": note_entries, "files": note_files},
+        "documents": {"count": read_in, "chunks": chunks},
         "backend": services.backends.state(),
         "embedder": {
             "name": storage.embedder.name,

@@ -25,7 +25,7 @@ Cited = Annotated[str, msgspec.Meta(pattern=r"^#?[esmgESMG]?[0-9]{1,18}$")]
 Importance = Annotated[int, msgspec.Meta(ge=1, le=5)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Strategy = Literal["hybrid", "words", "meaning"]
-Source = Literal["summary", "event", "memory", "tool", "prompt", "stop", "text", "failure"]
+Source = Literal["summary", "event", "memory", "tool", "prompt", "stop", "text", "failure", "document"]
 
 
 class Given(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True, kw_only=True):

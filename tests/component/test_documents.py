@@ -287,6 +287,12 @@ async def test_a_newer_splitter_makes_every_chunk_anew_and_keeps_what_is_equal(
         assert [row[0] for row in await memory.rows(f"{CHUNKS} ORDER BY 1")] == [row[0] for row in before]
 
 
+async def test_info_says_how_many_there_are(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await ingest(memory)
+        assert (await memory.ask("info"))["documents"] == {"count": 1, "chunks": 3}
+
+
 async def test_documents_are_listed_page_by_page(tmp_path: Path) -> None:
     clock = Hands()
     async with opened(tmp_path, clock) as memory:

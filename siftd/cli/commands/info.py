@@ -76,6 +76,7 @@ def _lines(state: State) -> list[tuple[str, str]]:
         ),
         ("memories", f"{counts['memories']:,}"),
         *_notes(state),
+        *_documents(state),
         ("backend", " ".join(filter(None, (backend["name"], backend["state"], backend["lastError"])))),
         ("tokens", _tokens(state.get("tokens"))),
         ("embedder", f"{embedder['name']} {embedder['state']}"),
@@ -93,6 +94,13 @@ def _lines(state: State) -> list[tuple[str, str]]:
         ("database", state["database"]),
         ("socket", state["socket"]),
     ]
+
+
+def _documents(state: State) -> list[tuple[str, str]]:
+    documents = state.get("documents")
+    if not documents or not documents["count"]:
+        return []
+    return [("documents", f"{documents['count']:,} in {count(documents['chunks'], 'chunk')}")]
 
 
 def _notes(state: State) -> list[tuple[str, str]]:

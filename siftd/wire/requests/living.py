@@ -117,6 +117,13 @@ class NotesState(TypedDict):
     files: int
 
 
+class DocumentsState(TypedDict):
+    """How many documents were read in, and in how many chunks they are found."""
+
+    count: int
+    chunks: int
+
+
 class Rejection(TypedDict):
     """Why captures were rejected, how many, and when last."""
 
@@ -190,6 +197,7 @@ class InfoAnswer(TypedDict):
     daemon: DaemonState
     counts: Counts
     notes: NotRequired[NotesState]
+    documents: NotRequired[DocumentsState]
     backend: BackendState
     embedder: EmbedderState
     backends: list[NamedBackend]
