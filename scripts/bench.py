@@ -461,7 +461,9 @@ def graph() -> Iterator[dict[str, Any]]:
         bench_graph.fill(running.database)
         running.start()
         with running.connect() as connection:
-            yield from bench_graph.figures(lambda request: ask(connection, request))
+            assert running.daemon is not None
+            pid = running.daemon.pid
+            yield from bench_graph.figures(lambda request: ask(connection, request), lambda: processor_seconds(pid))
 
 
 @row
@@ -493,6 +495,7 @@ def describe(figures: dict[str, Any]) -> str:
         "seconds": "{:.1f} s",
         "processor_seconds": "({:.1f} s of the processor)",
         "ms": "{:.2f} ms",
+        "processor_ms": "({:.1f} ms of the processor)",
         "yardstick_ms": "(yardstick {:.2f} ms)",
         "p95_ms": "p95 {:.2f} ms",
         "p99_ms": "p99 {:.0f} ms",

@@ -400,3 +400,23 @@ def test_a_client_that_vanishes_in_the_middle_of_a_call_costs_nobody_else(server
     ((stored,),) = server.place.rows("SELECT count(*) FROM facts WHERE text = ?", text)
     assert stored <= 1, "what it asked for three times is there once at most"
     assert store(server, f"Somebody else, while another one {how}, saw the comet too")
+
+
+def test_the_graphs_tools_answer_with_what_says_so_and_refuse_with_a_remedy(server: Server) -> None:
+    kept = store(server, "The okapi service depends on the quagga service.")
+    store(server, "The zebra team maintains the okapi service.")
+    server.place.ask("drain")
+    (entity, *_) = server.call("search_entity", query="okapi service", entityType="service")["entities"]
+    around = server.call("traverse_graph", startEntityId=entity["id"], relationType="DEPENDS_ON", direction="out")
+    assert [each["entity"]["name"] for each in around["nodes"]] == ["quagga service"]
+    way = server.call("traverse_graph", startEntityId="zebra team", action="path", targetEntityId="quagga service")
+    assert [each["depth"] for each in way["nodes"]] == [1, 2]
+    whole = server.call("get_entity_context", entityId="What does the okapi service depend on?")
+    assert [each["id"] for each in whole["relations"][0]["evidence"]] == [kept]
+    assert whole["about"].startswith("unverified words")
+    fact = server.call("get_fact_context", factId=kept)
+    assert {each["name"] for each in fact["entities"]} == {"okapi service", "quagga service"}
+    assert [[one["name"] for one in each["through"]] for each in fact["related"]] == [["okapi service"]]
+    assert "mem entity" in server.refused("get_entity_context", entityId="nobody at all")
+    assert server.refused("traverse_graph", startEntityId=entity["id"], maxDepth=7)
+    assert server.refused("traverse_graph", startEntityId=entity["id"], depth=2)

@@ -23,7 +23,8 @@ from siftd.wire import requests
 
 T = TypeVar("T")
 WALK_SECONDS = 2.0
-"""After so long a walk ends: others wait for the same thread. One of a hundred thousand entities takes a hundredth."""
+"""Of the processor, after which a walk ends: others wait for the same thread. Among a hundred thousand entities one takes
+a hundredth of it, on a busy machine too."""
 EVIDENCE_OF_A_RELATION = 3
 LIMIT_MAX = 100
 SHORTENED = "there is more: limit, maxDepth or relationType tell which part of it"
@@ -190,8 +191,8 @@ class GraphRequests:
         """Read the graph, until it has taken too long."""
 
         def bounded(connection: Database) -> T:
-            ends = time.monotonic() + WALK_SECONDS
-            with graph_walk.interruptible(connection, lambda: time.monotonic() < ends):
+            ends = time.thread_time() + WALK_SECONDS
+            with graph_walk.interruptible(connection, lambda: time.thread_time() < ends):
                 return read(connection)
 
         return await self._store.read(bounded)
