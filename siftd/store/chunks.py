@@ -52,6 +52,11 @@ SELECT c.id, -bm25(chunks_fts, 1.0, 2.0, 0.5) AS found FROM chunks_fts JOIN chun
 JOIN documents d ON d.id = c.document_id
 WHERE chunks_fts MATCH ?1 AND {_WITHIN} ORDER BY found DESC LIMIT ?7
 """  # noqa: S608 - constants only
+_BY_WORDS_ALONE = """
+SELECT rowid, -bm25(chunks_fts, 1.0, 2.0, 0.5) AS found FROM chunks_fts WHERE chunks_fts MATCH ?
+ORDER BY found DESC LIMIT ?
+"""
+"""The same of all documents: without looking at any row."""
 _FIND = f"""
 SELECT c.id, c.document_id, c.chunk_index, c.heading, c.line, c.text FROM json_each(?1) j
 CROSS JOIN chunks c ON c.id = j.value CROSS JOIN documents d ON d.id = c.document_id WHERE {_WITHIN}
@@ -237,6 +242,8 @@ def clear_vectors(connection: sqlite3.Connection, limit: int) -> int:
 
 def by_words(connection: sqlite3.Connection, match: str, scope: ChunkScope, limit: int) -> list[tuple[int, float]]:
     """Return (chunk, bm25) of the chunks that match an FTS5 expression, best first: a heading's word counts twice."""
+    if scope == ChunkScope():
+        return [(int(row[0]), float(row[1])) for row in connection.execute(_BY_WORDS_ALONE, (match, limit))]
     return [(int(row[0]), float(row[1])) for row in connection.execute(_BY_WORDS, (match, *scope.values, limit))]
 
 

@@ -369,3 +369,18 @@ async def test_a_chunk_that_a_person_rewrites_gets_its_vector_anew(tmp_path: Pat
         assert await memory.rows("SELECT count(*) FROM chunk_embeddings") == [(2,)]
         await memory.services.consolidator.tick()
         assert [hit["line"] for hit in await found(memory, "zebras sleep standing")] == [5]
+
+
+async def test_in_a_large_store_a_rare_word_of_a_question_finds_beside_hits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from siftd.search import documents
+
+    monkeypatch.setattr(documents, "COMMON_FROM", 0)
+    async with opened(tmp_path) as memory:
+        for number in range(12):
+            await ingest(memory, f"The keeper feeds part {number} of the barn by the schedule.", f"/src/{number}.md")
+        await ingest(memory, "The keeper feeds the okapi by the schedule.", "/src/okapi.md")
+        assert [hit["path"] for hit in await found(memory, "keeper okapi")][:1] == ["/src/okapi.md"]
+        everything = await found(memory, "keeper schedule", filters={"kind": "document"}, k=20)
+        assert len(everything) == 13
