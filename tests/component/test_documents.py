@@ -314,8 +314,8 @@ async def test_documents_are_listed_page_by_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"text": "x" * (8 * 1024 * 1024)}, "more than 7 MiB"),
-        ({"text": "\x01" * (2 * 1024 * 1024)}, "more than 7 MiB"),
+        ({"text": "x" * (4 * 1024 * 1024 + 1)}, "more than 4 MiB"),
+        ({"text": "\x01" * (2 * 1024 * 1024)}, "more than 4 MiB"),
         ({"url": "https://example.org"}, "not both"),
         ({"path": "docs/a.md"}, "absolute path"),
         ({"title": " "}, "title"),

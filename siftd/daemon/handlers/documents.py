@@ -20,6 +20,7 @@ from siftd.daemon.group_commit import Committer
 from siftd.daemon.handlers.answering import answers
 from siftd.daemon.intents import Intents
 from siftd.daemon.store_access import StoreAccess
+from siftd.documents.model import TEXT_BYTES_MAX
 from siftd.errors import NothingFound, RequestInvalid
 from siftd.store import chunks, documents
 from siftd.store.access import Database
@@ -27,8 +28,8 @@ from siftd.store.documents import METADATA_MAX, Document, Source
 from siftd.wire import cursors, requests
 
 JSON_BYTES_MAX = 15 * 512 * 1024
-"""Of one document's text as JSON. What is kept of it is one line of the log and of an export, which take 8 MiB; a
-reader refuses more than 7 MiB of text before it is sent."""
+"""Of one document's text as JSON, which writes a control character in six: it is kept in one line of the log, and of an
+export, which takes 8 MiB."""
 NAME_CHARS_MAX = 4_096
 """Of a path, a URL or a title: what a path may have."""
 VALUE_CHARS_MAX = 1_000
@@ -150,8 +151,11 @@ class DocumentRequests:
         return Source(path and scrub(path), request.url and scrub(request.url), scrub(request.title))
 
     def _check(self, request: requests.IngestDocument) -> None:
-        if len(requests.encode(request.text)) > JSON_BYTES_MAX:
-            raise RequestInvalid("the document has more than 7 MiB of text", hint="give it in parts")
+        size = len(request.text.encode("utf-8", "replace"))
+        if size > TEXT_BYTES_MAX or len(requests.encode(request.text)) > JSON_BYTES_MAX:
+            raise RequestInvalid(
+                f"the document has more than {TEXT_BYTES_MAX >> 20} MiB of text", hint="give it in parts"
+            )
         if request.path is not None and request.url is not None:
             raise RequestInvalid("a document has a path or a URL, not both", hint="leave one out")
         named = [each for each in (request.path, request.url, request.title) if each is not None]
