@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from siftd.errors import RequestInvalid
-from siftd.ids import is_id
+from siftd.ids import is_id, parse_document
 
 USAGE = "/mem drain [N] | info | backfill [PATH…] | search WORDS | brief | remember WORDS | forget ID… [--yes]"
 
@@ -47,7 +47,7 @@ def parse_slash(text: str) -> list[str]:
             return ["remember", *options, "--", " ".join(words)]
         case "forget" if rest:
             options, words = _split(rest, _FORGET_OPTIONS, _FORGET_FLAGS)
-            if all(map(is_id, words)):
+            if all(is_id(word) or parse_document(word) is not None for word in words):
                 return ["forget", *options, *([] if "--yes" in options else ["--dry-run"]), *words]
             raise RequestInvalid("these are not ids", hint=USAGE)
         case _:

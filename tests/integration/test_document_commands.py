@@ -71,6 +71,7 @@ def test_what_an_agent_has_read_in_is_listed_found_shown_refreshed_and_let_go(pl
     assert "the stable" in mem(place, "search", "--kind", "document", "okapi setup stable")[1]
     (place.folder / "docs" / "okapi.md").unlink()
     assert f"mem documents remove {kept['id']}" in mem(place, "documents", "refresh")[2]
+    assert mem(place, "forget", "--dry-run", kept["id"])[1] == "1 document would be forgotten\n"
     status, said, why = mem(place, "documents", "remove", kept["id"])
     assert (status, said) == (0, "removed 1 document of 2 chunks\n")
     assert "mem forget" in why

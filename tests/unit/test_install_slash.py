@@ -29,6 +29,7 @@ from siftd.install.slash import parse_slash
         ("remember --pin it's $(so)", ["remember", "--pin", "--", "it's $(so)"]),
         ("forget m3 s1", ["forget", "--dry-run", "m3", "s1"]),
         ("forget m3 --yes", ["forget", "--yes", "m3"]),
+        ("forget d4", ["forget", "--dry-run", "d4"]),
         ("forget --file .env", ["forget", "--file", ".env", "--dry-run"]),
     ],
 )

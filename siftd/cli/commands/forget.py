@@ -43,7 +43,9 @@ _PLURALS = {
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="*", default=[], metavar="ID", help="e12 an event, s7 a summary's, m3 a memory")
+    parser.add_argument(
+        "ids", nargs="*", default=[], metavar="ID", help="e12 an event, s7 a summary's, m3 a memory, d4 a document"
+    )
     parser.add_argument("--session", help="everything of this session")
     parser.add_argument("--file", help="every call about this file, or files that match a glob")
     parser.add_argument("--query", metavar="TEXT", help="everything that holds this text, in any case")
