@@ -17,6 +17,7 @@ from typing import Any
 from siftd.errors import StoreError
 from siftd.store import events, ids, meta, scrubbing, sqlite_checks
 from siftd.store.connection import open_reader
+from siftd.store.document_rescue import rescue_documents
 from siftd.store.tombstones import Tombstones, number_spans
 
 PIECE = 512
@@ -138,6 +139,7 @@ class _Rescue:
         self._take_facts()
         for table in _REST:
             self._rescued.rest += self._copy(table)
+        self._rescued.rest += rescue_documents(self._connection, self._old, self._tombstones)
         self._keep_numbers()
 
     def _take_events(self) -> None:

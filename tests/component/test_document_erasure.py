@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from test_scrub import NUMBER, RULE, configure
 from siftd.errors import NothingFound, RequestInvalid
 from siftd.log import sealing
 from siftd.store import snapshots
+from siftd.store.document_rescue import rescue_documents
+from siftd.store.documents import Source
+from siftd.store.tombstones import Keys
 
 SECRET = MANUAL.replace("six in the morning", f"six in {WORD}")
 HOME = "home"
@@ -178,3 +182,31 @@ async def test_nothing_of_a_document_is_in_what_the_daemon_logs_or_refuses_with(
         assert WORD not in json.dumps([refused.value.message, refused.value.hint])
         log = Path(memory.services.paths.daemon_log)
         assert not log.exists() or WORD not in log.read_text()
+
+
+async def test_a_database_that_was_set_aside_gives_documents_back_but_none_that_was_forgotten(tmp_path: Path) -> None:
+    clock = Hands()
+    async with opened(tmp_path / "a", clock) as memory:
+        cited = await fill(memory)
+        other = await ingest(memory, path="/src/third.md")
+        set_aside = snapshots.make_snapshot(memory.services.paths.database, str(tmp_path / "aside")).path
+    async with opened(tmp_path / "b", clock) as memory:
+        await ingest(memory, "What is here stays.", path="/src/other.md")
+        clock.at += DAY
+        storage = memory.services.storage
+
+        def forget_and_rescue(connection: Any) -> int:
+            keys = Keys(storage.secret)
+            source = Source("/src/manual.md", None, "")
+            row = ("document", keys.document(source), 0, clock.at, "9")
+            connection.execute("INSERT INTO tombstones (kind, key, since, until, detail) VALUES (?, ?, ?, ?, ?)", row)
+            storage.tombstones.reload()
+            with sqlite3.connect(set_aside) as old:
+                return rescue_documents(connection, old, storage.tombstones)
+
+        assert await memory.services.store.write(forget_and_rescue) == 1
+        await memory.services.consolidator.tick()
+        paths = {each["path"]: each["id"] for each in (await memory.ask("documents"))["documents"]}
+        assert paths.keys() == {"/src/other.md", "/src/third.md"}
+        assert paths["/src/third.md"] == other["id"] != cited
+        assert (await memory.ask("show", id=other["id"]))["item"]["chunks"] == 3
