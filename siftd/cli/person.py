@@ -19,7 +19,12 @@ _AGENTS = ("CLAUDECODE", "GEMINI_CLI", "CODEX_SANDBOX", "CURSOR_AGENT")
 
 def is_at_terminal(environ: Mapping[str, str]) -> bool:
     """Whether somebody can be asked, who is no agent that says so."""
-    return os.isatty(0) and os.isatty(2) and not any(name in environ for name in _AGENTS)
+    return os.isatty(0) and os.isatty(2) and not is_an_agents(environ)
+
+
+def is_an_agents(environ: Mapping[str, str]) -> bool:
+    """Whether an agent runs this command, and says so as agents do; a script or a timer of a person's does not."""
+    return any(name in environ for name in _AGENTS)
 
 
 def says_yes(question: str) -> bool:

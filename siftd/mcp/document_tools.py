@@ -10,8 +10,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from siftd.documents.fetching import fetch
-from siftd.documents.files import load
 from siftd.documents.model import BY_HAND, TITLED, TYPED, DocumentKind, Read
 from siftd.documents.private_files import is_secret
 from siftd.documents.reading import content_hash, read
@@ -50,9 +48,13 @@ class DocumentTools:
             return self._keep(read(title, data, kind or "markdown", title=title), data, kind, title)
         if filePath:
             path = self._file_of(filePath)
+            from siftd.documents.files import load  # late, as below
+
             data = load(path)
             return self._keep(read(path, data, kind, title=title), data, kind, title, path=path)
         self._check_is_allowed()
+        from siftd.documents.fetching import fetch  # late: a tenth of a second of every server's start
+
         # In a thread of its own: this one may have an event loop.
         with ThreadPoolExecutor(1) as thread:
             fetched = thread.submit(fetch, url).result()

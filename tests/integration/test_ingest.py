@@ -65,6 +65,8 @@ def person(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     made = Person(tmp_path, capsys)
     monkeypatch.setenv("SIFTD_HOME", made.home.root)
     monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    for name in ("CLAUDECODE", "GEMINI_CLI", "CODEX_SANDBOX", "CURSOR_AGENT"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(made.project)
     yield made
     stop_and_hold(made.home.for_workspace(find_workspace(str(made.project)).key))
@@ -142,7 +144,9 @@ class _Page(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def test_a_private_url_is_fetched_only_where_a_person_allows_it(person: Person) -> None:
+def test_a_private_url_is_fetched_only_where_a_person_allows_it(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = HTTPServer(("127.0.0.1", 0), _Page)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -154,6 +158,9 @@ def test_a_private_url_is_fetched_only_where_a_person_allows_it(person: Person) 
         assert person.ingest(url, "--private")["added"] == 1
         assert person.found("when is a lamp lit")[0] == f"{url} Lamps"
         assert json.loads(person.mem("documents", "refresh", "--private", "--json")[1])["unchanged"] == 1
+        monkeypatch.setenv("CLAUDECODE", "1")
+        assert "an agent has nothing read in from a private address" in person.mem("ingest", url, "--private")[2]
+        assert "the person lets no agent have a URL read in" in person.mem("ingest", url)[2]
     finally:
         server.shutdown()
         thread.join()

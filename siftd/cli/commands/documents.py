@@ -92,7 +92,7 @@ def _refresh(context: Context, options: Namespace) -> int:
         raise RequestInvalid(f"there is no document {clean(min(missing))}", hint="`mem documents` lists them")
     ingest = Ingest(context)
     wanted = [each for each in found if not options.ids or each["id"] in options.ids]
-    refresh(ingest, context.workspace.root, wanted, fetcher(may_be_private=options.private))
+    refresh(ingest, context.workspace.root, wanted, fetcher(context, may_be_private=options.private))
     if options.json:
         say_json(as_json(ingest))
     else:

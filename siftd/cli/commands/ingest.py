@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from siftd.cli.context import Context
 from siftd.cli.output import clean, count, note, say, say_json
+from siftd.cli.person import is_an_agents
 from siftd.cli.progress import progress_bar
 from siftd.errors import DocumentRefused, RequestInvalid
 
@@ -39,7 +40,7 @@ def run(context: Context, options: Namespace) -> int:
 
     _check(options)
     ingest = Ingest(context, kind=options.type, title=options.title or "", is_dry=options.dry_run)
-    refused = [what for what in options.what if not _read_in(ingest, what, options)]
+    refused = [what for what in options.what if not _read_in(context, ingest, what, options)]
     if options.json:
         say_json(as_json(ingest))
     else:
@@ -56,14 +57,14 @@ def _check(options: Namespace) -> None:
         raise RequestInvalid("the title is empty", hint="leave it out, or say one")
 
 
-def _read_in(ingest: Ingest, what: str, options: Namespace) -> bool:
+def _read_in(context: Context, ingest: Ingest, what: str, options: Namespace) -> bool:
     """Read in one thing that was named. False where it is left out itself, rather than something in it."""
     before = sum(ingest.done.values())
     try:
         if what == "-":
             _read_standard_input(ingest)
         elif what.startswith(("http://", "https://")):
-            ingest.add_fetched(what, fetcher(may_be_private=options.private)(what))
+            ingest.add_fetched(what, fetcher(context, may_be_private=options.private)(what))
         else:
             return _read_files(ingest, what)
     except DocumentRefused as refused:
@@ -72,16 +73,31 @@ def _read_in(ingest: Ingest, what: str, options: Namespace) -> bool:
     return sum(ingest.done.values()) > before
 
 
-def fetcher(*, may_be_private: bool) -> Callable[[str], Fetched]:
-    """Return what fetches a URL that a person named."""
+def fetcher(context: Context, *, may_be_private: bool) -> Callable[[str], Fetched]:
+    """Return what fetches a URL that a person named; where an agent runs the command, one that the person lets it."""
 
     def fetch_url(url: str) -> Fetched:
         from siftd.documents.addresses import is_public
         from siftd.documents.fetching import fetch
 
+        if is_an_agents(context.environ):
+            _check_agents_may(context, may_be_private=may_be_private)
         return fetch(url, is_allowed=(lambda _address: True) if may_be_private else is_public)
 
     return fetch_url
+
+
+def _check_agents_may(context: Context, *, may_be_private: bool) -> None:
+    from siftd.workspace.home import load_settings
+
+    if may_be_private:
+        raise DocumentRefused("private", "an agent has nothing read in from a private address", hint="a person may")
+    if not load_settings(context.home).settings.documents_agents_fetch:
+        raise DocumentRefused(
+            "not allowed",
+            "the person lets no agent have a URL read in",
+            hint="they may: in a terminal of their own, or `mem config documents.agentsFetch true`",
+        )
 
 
 def _read_standard_input(ingest: Ingest) -> None:
