@@ -129,13 +129,13 @@ def put(connection: sqlite3.Connection, item: str, said: Evidence) -> None:
     )
     connection.execute(_WIDEN, (relation_id, said.ts, said.until))
     if said.until is not None or len(connection.execute(_SPANS, (src, dst, said.type)).fetchall()) > 1:
-        _span_anew(connection, src, dst, said.type)
+        _respan(connection, src, dst, said.type)
 
 
 def drop(connection: sqlite3.Connection, item: str, said: Evidence) -> None:
     """Let an item never have said something; a relation without evidence goes, by trigger."""
     connection.execute(_DELETE, (said.relation_id, item, said.src, said.dst, said.ts))
-    _span_anew_of(connection, said.relation_id)
+    _respan_of(connection, said.relation_id)
 
 
 def move(connection: sqlite3.Connection, item: str, said: Evidence, line: int | None, count: int) -> None:
@@ -146,7 +146,7 @@ def move(connection: sqlite3.Connection, item: str, said: Evidence, line: int | 
 def close(connection: sqlite3.Connection, item: str, said: Evidence, ts: int) -> None:
     """Let an item say something no longer: it stays as history."""
     connection.execute(_CLOSE, (said.relation_id, item, said.src, said.dst, ts))
-    _span_anew_of(connection, said.relation_id)
+    _respan_of(connection, said.relation_id)
 
 
 def put_ends(connection: sqlite3.Connection, item: str, ends_now: set[tuple[int, int, str]], ts: int) -> None:
@@ -162,7 +162,7 @@ def put_ends(connection: sqlite3.Connection, item: str, ends_now: set[tuple[int,
         for relation_id, since, _ in connection.execute(_SPANS, (source, target, kind)).fetchall():
             if since < ts:
                 connection.execute(_CLOSE_ALL, (relation_id, ts, item))
-        _span_anew(connection, source, target, kind)
+        _respan(connection, source, target, kind)
 
 
 def ended_at(connection: sqlite3.Connection, said: Evidence, item: str) -> int | None:
@@ -178,7 +178,7 @@ def end_others(connection: sqlite3.Connection, src: int, named: set[int], *, ite
     ).fetchall():
         if dst not in named:
             connection.execute(_CLOSE_AT, (relation_id, other, src, dst, ts))
-            _span_anew_of(connection, relation_id)
+            _respan_of(connection, relation_id)
 
 
 def later_manifests(
@@ -227,13 +227,13 @@ def _ensure(connection: sqlite3.Connection, src: int, dst: int, said: Evidence) 
     return int(row[0])
 
 
-def _span_anew_of(connection: sqlite3.Connection, relation_id: int) -> None:
+def _respan_of(connection: sqlite3.Connection, relation_id: int) -> None:
     row = connection.execute(_TRIPLE, (relation_id,)).fetchone()
     if row is not None:
-        _span_anew(connection, *row)
+        _respan(connection, *row)
 
 
-def _span_anew(connection: sqlite3.Connection, src: int, dst: int, kind: str) -> None:
+def _respan(connection: sqlite3.Connection, src: int, dst: int, kind: str) -> None:
     """Have a relation hold in the spans that its evidence covers together: a row for each, and the evidence with it.
 
     So the order in which items are read leaves no trace.

@@ -32,9 +32,9 @@ function Hubs({ project, turn }) {
     <p>The graph grows with what is captured, kept and read in: <code>mem ingest docs</code>.</p>
   </${Empty}>`;
   return html`<${Asked} asked=${asked} lines=${6} isEmpty=${(data) => !data.entities.length} empty=${nothing}>
-    ${(data) => html`<section><h2>What most hangs on</h2><ul class="rows">${data.entities.map((each) => html`<li key=${each.id}>
-      <${Entity} project=${project} entity=${each} /><span class="clip dim">${each.aliases.map(text).join(", ")}</span><span class="dim">${plural(each.relations, "relation")}</span>
-    </li>`)}</ul></section>`}
+    ${(data) => html`<${Card} title="What most hangs on"><ul class="rows">${data.entities.map((each) => html`<li key=${each.id}>
+      <${Entity} project=${project} entity=${each} /><span class="tag">${text(each.type)}</span><span class="clip dim">${each.aliases.map(text).join(", ")}</span><span class="dim">${plural(each.relations, "relation")}</span>
+    </li>`)}</ul></${Card}>`}
   </${Asked}>`;
 }
 
