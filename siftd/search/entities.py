@@ -1,4 +1,4 @@
-"""Finding entities: by the names that stand in a query, else by its words and beginnings of words, else by meaning."""
+"""Finding entities: by the names that stand in a query, else by its words and beginnings of words."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ from siftd.wire import requests
 
 T = TypeVar("T")
 WALK_SECONDS = 2.0
-"""Of the processor, after which a walk ends: others wait for the same thread. Among a hundred thousand entities one takes
-a hundredth of it, on a busy machine too."""
+"""Of the processor, after which a walk ends: others wait for the same thread. Among a hundred thousand entities one
+takes a hundredth of it, on a busy machine too."""
 EVIDENCE_OF_A_RELATION = 3
 LIMIT_MAX = 100
 SHORTENED = "there is more: limit, maxDepth or relationType tell which part of it"

@@ -37,7 +37,7 @@ class Entity(EntityName):
 class FoundEntity(Entity):
     """An entity that was looked for."""
 
-    why: Literal["name", "alias", "words", "meaning", "hub"]
+    why: Literal["name", "alias", "words", "hub"]
     """By what it was found."""
 
 
@@ -90,7 +90,7 @@ class SearchEntityAnswer(TypedDict):
 
 
 class SearchEntity(Request[SearchEntityAnswer], frozen=True, kw_only=True):
-    """Find entities by their names, older names, words and meaning. A question finds what it names. Without a query
+    """Find entities by their names, older names and words. A question finds what it names. Without a query
     those with the most relations."""
 
     waits_for_log = True
