@@ -26,7 +26,7 @@ FULL = {
     "memory_build_context", "memory_similar", "memory_topics", "memory_timeline", "memory_related", "memory_health",
     "memory_conflicts", "memory_set_project", "memory_set_config", "conversation_start", "conversation_tree",
     "conversation_threads", "conversation_stale", "list_pods", "get_pod",
-    "search_entity", "traverse_graph", "get_entity_context", "get_fact_context",
+    "search_entity", "traverse_graph", "get_entity_context", "get_fact_context", "ingest",
 }  # fmt: skip
 CHARS_PER_TOKEN = 4
 

@@ -157,7 +157,7 @@ def test_what_was_done_is_drained_found_and_shown(mem: Mem, paths: WorkspacePath
     assert {"backend", "firstError", "embedded"} <= set(drained)
 
     found = mem("search", "login", "tests", "-k", "1", "--json").json
-    assert set(found) == {"hits", "notes", "degraded", "clients"}
+    assert set(found) == {"hits", "notes", "documents", "degraded", "clients"}
     [hit] = found["hits"]
     assert {"id", "kind", "eventId", "sessionId", "tool", "ts", "score", "text", "why"} <= set(hit)
     assert (hit["eventId"], hit["tool"], hit["sessionId"]) == (1, "Bash", "first")
