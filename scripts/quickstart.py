@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,19 @@ CAPTURED = {
     "Stop",
     "SubagentStop",
 }
+SETTLE_SECONDS = 60.0
 WIDTH = min(113, shutil.get_terminal_size((113, 24)).columns)
 QUESTION = "why were outdated tokens let in?"
+
+
+def settled(mem: Callable[..., Any], sent: int) -> tuple[Any, Any]:
+    """Summarise once all that hooks sent is there: on a busy machine the last of it is still on its way."""
+    patience = time.monotonic() + SETTLE_SECONDS
+    while True:
+        drained, info = mem("drain"), mem("info")
+        if info["captures"]["accepted"] + info["captures"]["rejected"] >= sent or time.monotonic() > patience:
+            return drained, info["counts"]
+        time.sleep(0.2)
 
 
 def main() -> None:
@@ -74,8 +86,7 @@ def show(mem: Any, environment: dict[str, str]) -> None:
     median = sorted(milliseconds)[len(milliseconds) // 2]
     print(f"1. captured   {len(milliseconds)} hook processes, {median:.0f} ms each, the interpreter's start included")
 
-    drained = mem("drain")
-    counts = mem("info")["counts"]
+    drained, counts = settled(mem, len(milliseconds))
     told = counts["events"] - counts["raw"]  # a session and its turns have summaries besides
     print(f"2. summarised {told} of {counts['events']} events by {drained['backend']}, no model, no network\n")
     for event in mem("timeline", "--before", "60")["events"]:
