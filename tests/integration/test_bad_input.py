@@ -121,7 +121,7 @@ def test_what_is_no_request_is_refused_with_a_reason(place: Place, message: byte
         ({"kind": "stop", "hold": "yes"}, "$.hold"),
         ({"kind": "capture", "sessionId": "s", "tool": "Bash", "ts": 1, "payload": []}, "$.payload"),
         ({"kind": "capture", "sessionId": None, "tool": "Bash", "ts": 1, "payload": {}}, "$.sessionId"),
-        ({"kind": "show", "id": "x9"}, "invalid id"),
+        ({"kind": "show", "id": "y9"}, "invalid id"),
     ],
 )
 def test_unknown_kinds_and_wrong_types_are_named_and_never_quoted(

@@ -175,7 +175,7 @@ def test_what_a_busy_daemon_keeps_at_last_is_not_counted_as_dropped(place: Place
     wait_until("the spool has kept nothing", lambda: not is_spooling())
     os.kill(daemon.pid, signal.SIGCONT)
     place.wait_for_couriers()
-    assert place.count_events() == 2
+    wait_until("what the log has is in the store too", lambda: place.count_events() == 2)
     assert place.dropped() == 0
     spool.unlink()
     spool.mkdir(mode=0o700)
