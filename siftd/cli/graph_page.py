@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
 
 _TEXT_COLUMNS = 100
+EARLIER = "an earlier reading of it said so"
 """Of what says a relation, behind it in a tree."""
 
 
@@ -128,7 +129,8 @@ def _say_evidence(item: Evidence, indent: str) -> None:
     when = "" if item["ts"] is None else f"{format_time(item['ts'])}  "
     gone = "" if item["untilTs"] is None else f" (until {format_day(item['untilTs'])})"
     head = f"{indent}{item['id'].ljust(7)} {when}"
-    say(f"{indent}{paint(item['id'].ljust(7), 'cyan')} {when}{one_line(item['text'], len(head) + len(gone))}{gone}")
+    said = one_line(item["text"] or EARLIER, len(head) + len(gone))
+    say(f"{indent}{paint(item['id'].ljust(7), 'cyan')} {when}{said}{gone}")
 
 
 def _ended(relation: Relation) -> str:

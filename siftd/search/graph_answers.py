@@ -184,13 +184,17 @@ def _document_says(connection: Database, number: int, said: Said, wanted: Wanted
     chunk = graph_evidence.find_chunk(connection, number, line)
     if chunk is None:
         return None
-    lines = chunk.text.split("\n")
-    place = line - chunk.line
-    text = lines[place].strip() if said.line is not None and 0 <= place < len(lines) else ""
+    if said.until_ts is not None:
+        said_there = ""  # an earlier reading said so: what stands there by now says something else
+    else:
+        lines = chunk.text.split("\n")
+        place = line - chunk.line
+        text = lines[place].strip() if said.line is not None and 0 <= place < len(lines) else ""
+        said_there = shortened(text or chunk.text, wanted, PASSAGE_CHARS)
     return {
         "id": ids.cite_document(number, line),
         "ts": chunk.ts if said.ts is None else said.ts,
         "untilTs": said.until_ts,
         "saidBy": DOCUMENT_SAYS,
-        "text": shortened(text or chunk.text, wanted, PASSAGE_CHARS),
+        "text": said_there,
     }

@@ -121,6 +121,7 @@ async def test_a_relation_that_ends_keeps_its_history_and_holds_at_its_time(tmp_
         }  # fmt: skip
         ended = (await memory.ask("entity_context", id=question))["ended"]
         assert [(each["dst"]["name"], each["validTo"]) for each in ended] == [("user service", NOW + 10 * DAY)]
+        assert [said["text"] for each in ended for said in each["evidence"]] == [""], "what stands there now says less"
 
 
 async def test_what_was_asked_is_answered_the_same_after_a_rebuild(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ class Evidence(TypedDict):
     """Since when it says so no longer: a document that changed, a fact that holds no more."""
     saidBy: str
     text: str
-    """The passage that says it."""
+    """The passage that says it; empty where an earlier reading of a document did, which is not kept."""
 
 
 class Relation(TypedDict):

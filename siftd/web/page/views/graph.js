@@ -72,7 +72,7 @@ function Relations({ project, title, relations }) {
 function Evidence({ project, evidence }) {
   return html`<ul class="rows">${evidence.map((each, n) => html`<li key=${n}>
     ${/^[em]/.test(each.id) ? html`<${Id} project=${project} id=${each.id} />` : html`<span class="id">${text(each.id)}</span>`}
-    <span class="clip">${short(each.text, WORDS_MAX)}</span><${SaidBy} by=${each.saidBy} />${each.ts !== null && html`<time>${moment(each.ts)}</time>`}
+    <span class="clip">${each.text ? short(each.text, WORDS_MAX) : "An earlier reading of it said so"}</span><${SaidBy} by=${each.saidBy} />${each.ts !== null && html`<time>${moment(each.ts)}</time>`}
   </li>`)}</ul>`;
 }
 
