@@ -9,23 +9,21 @@ from __future__ import annotations
 import configparser
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from siftd import foreign_toml
 from siftd.graph.compose import read_compose
 from siftd.graph.model import Found, Link, Named
 
 CHARS_MAX = 1_048_576
 """A longer manifest is none that people write: lock files are."""
 DEPENDENCIES_MAX = 2_000
-DOTS_MAX = 64
 
 _NAME = re.compile(r"[A-Za-z0-9@][A-Za-z0-9@._/-]{0,199}")
 _REQUIREMENT = re.compile(r"\s{0,20}([A-Za-z0-9][A-Za-z0-9._-]{0,199})")
 _QUOTED = re.compile(r"""["'](@?[A-Za-z0-9][\w@./-]{0,199})""")
 _WORD = re.compile(r"@?[A-Za-z0-9][\w@./-]{0,199}+")
-_STRING = re.compile(r""""[^"\n]*+"|'[^'\n]*+'""")
 _GO_MODULE = re.compile(r"module\s{1,8}(\S{1,200})")
 _GO_REQUIRE = re.compile(r"(?:require\s{1,8})?([\w-]{1,60}(?:\.[\w-]{1,60}){1,6}(?:/\S{0,200})?)\s{1,8}v\S")
 _GEM = re.compile(r"""\s{0,8}gem\s{0,8}\(?\s{0,8}['"]([\w.-]{1,200})['"]""")
@@ -79,16 +77,8 @@ def read_manifest(found: Found, path: str, text: str, owner: Named, line: int | 
     return Manifest()
 
 
-def _toml(text: str) -> dict[str, Any]:
-    """Read TOML. A key of many parts takes the parser their square: a line holds few dots outside of strings."""
-    for line in text.splitlines():
-        if line.count(".") > DOTS_MAX and _STRING.sub("", line).count(".") > DOTS_MAX:
-            raise ValueError("a key of too many parts")
-    return tomllib.loads(text)
-
-
 def _pyproject(text: str) -> Package:
-    data = _toml(text)
+    data = foreign_toml.loads(text)
     project = _table(data.get("project"))
     poetry = _table(_table(data.get("tool")).get("poetry"))
     found = list(_requirements(_list(project.get("dependencies"))))
@@ -126,7 +116,7 @@ def _package_json(text: str) -> Package:
 
 
 def _cargo(text: str) -> Package:
-    data = _toml(text)
+    data = foreign_toml.loads(text)
     tables = [data, _table(data.get("workspace")), *map(_table, _table(data.get("target")).values())]
     found: list[str] = []
     for table in tables:

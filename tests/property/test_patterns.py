@@ -156,7 +156,6 @@ BOUNDED = {
     "siftd.documents.windows._BLANK_LINES": "gives nothing back",
     "siftd.documents.windows._PARAGRAPH": "blanks give nothing back",
     "siftd.embed.words._PLAIN": ONE_RUN,
-    "siftd.graph.manifests._STRING": "to the next quote of its line, and from there on",
     "siftd.graph.model._NOT_A_CODE": ONE_RUN,
     "siftd.graph.names._GAPS": ONE_RUN,
     "siftd.graph.names._PACKAGE_GAPS": ONE_RUN,

@@ -135,7 +135,7 @@ def test_a_manifest_says_what_depends_on_what(path: str, text: str, said: set[tu
         ("Cargo.toml", "[["),
         ("pyproject.toml", "a = " + "[" * 100_000),
         ("pyproject.toml", "1." * 100_000),
-        ("Cargo.toml", "[" + "a." * 5_000 + "a]\n"),
+        ("Cargo.toml", "[" + "a." * 5_001 + "a]\n"),
         ("setup.cfg", "no section"),
         ("go.mod", "nothing here"),
         ("pom.xml", "<html>"),

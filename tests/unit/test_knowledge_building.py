@@ -202,12 +202,12 @@ def test_what_has_changed_since_is_stale_and_what_has_not_is_not(okapi: Path) ->
 @pytest.mark.parametrize(
     ("path", "data", "why"),
     [
-        ("pyproject.toml", b"[project\nname = 3", "it is no TOML"),
+        ("pyproject.toml", b"[project\nname = 3", "it is no TOML that can be read"),
         ("package.json", b'{"name": ', "it is no JSON"),
         ("package.json", b"[1, 2]", "it is no JSON object"),
         ("package.json", b"[" * 200_000, "it is no JSON"),
         ("setup.cfg", b"name = no section", "it is no INI file"),
-        ("Cargo.toml", b"\xff\xfe = [", "it is no TOML"),
+        ("Cargo.toml", b"\xff\xfe = [", "it is no TOML that can be read"),
         ("go.mod", b"modul x", "it names no module"),
         ("okapi/large.py", b"x = 1\n" * 200_000, "it is longer than 1 MiB"),
         ("okapi/binary.py", b"import okapi\n\x00\x01\x02", "it is no text"),

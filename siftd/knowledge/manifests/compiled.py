@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 
+from siftd import foreign_toml
 from siftd.knowledge.manifests.declared import (
     SAYS_CHARS_MAX,
     Declared,
@@ -64,9 +64,9 @@ def _usual(tree: Tree, path: str, name: str, into: Declared) -> None:
 
 def _cargo(tree: Tree, path: str, into: Declared) -> None:
     try:
-        whole = tomllib.loads(tree.read(path) or "")
-    except (ValueError, RecursionError):
-        tree.skip(path, "it is no TOML")
+        whole = foreign_toml.loads(tree.read(path) or "")
+    except ValueError:
+        tree.skip(path, "it is no TOML that can be read")
         return
     folder, package = folder_of(path), table(whole, "package")
     is_root = not folder or not tree.has("Cargo.toml")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import configparser
 import re
-import tomllib
 from collections.abc import Iterable
 from typing import Any
 
+from siftd import foreign_toml
 from siftd.knowledge.manifests.declared import (
     SAYS_CHARS_MAX,
     Declared,
@@ -69,9 +69,9 @@ def read(tree: Tree, path: str, into: Declared) -> None:
 
 def _pyproject(tree: Tree, path: str, into: Declared) -> None:
     try:
-        whole = tomllib.loads(tree.read(path) or "")
-    except (ValueError, RecursionError):
-        tree.skip(path, "it is no TOML")
+        whole = foreign_toml.loads(tree.read(path) or "")
+    except ValueError:
+        tree.skip(path, "it is no TOML that can be read")
         return
     project, tools = table(whole, "project"), table(whole, "tool")
     poetry = table(tools, "poetry")
