@@ -14,7 +14,6 @@ from siftd.consolidate.drain import Store
 from siftd.consolidate.passes import OTHER_SHARE, Round
 from siftd.crash_guard import CrashGuard
 from siftd.documents.model import DocumentKind
-from siftd.documents.splitting import split
 from siftd.embed.words import further_words
 from siftd.store import chunks
 from siftd.store.access import Database
@@ -153,6 +152,8 @@ def _apply(connection: Database, steps: Sequence[_Step]) -> list[int]:
 
 
 def _chunks_of(unsplit: Unsplit) -> list[NewChunk]:
+    from siftd.documents.splitting import split  # not at a daemon's start
+
     kind: DocumentKind = _KINDS.get(unsplit.kind, "text")
     found = split(kind, unsplit.text, unsplit.source)
     return [

@@ -3,14 +3,15 @@ person lets read words too (`graph.askModel`) only adds what the words bear out 
 
 A tick reads what is new, in pieces: each is read, understood in a thread of its own, and written in one short
 transaction, so that captures wait for none of it. What was looked at is noted in the same transaction; a daemon that
-ends in between reads it again, which changes nothing. A tick without anything new writes nothing.
+ends in between reads it again, which changes nothing. A tick without anything new writes nothing. What understands is
+loaded with the first item, not at a daemon's start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import anyio.to_thread
 import structlog
@@ -20,11 +21,8 @@ from siftd.consolidate.deeds import place_of
 from siftd.consolidate.drain import Drainer, Store
 from siftd.consolidate.passes import OTHER_SHARE, Round
 from siftd.embed.embedder import Embedder
-from siftd.graph.documents import CODE, read_document
-from siftd.graph.events import Happened, Problem, read_event
 from siftd.graph.model import Found, Named
 from siftd.graph.names import COSINE_MIN, Marks, is_borne_out, may_be_one
-from siftd.graph.prose import read_prose
 from siftd.store import graph_items, graph_merges, graph_names, graph_writing
 from siftd.store.access import Database
 from siftd.store.graph_items import DocumentRow, EventRow, FactRow, UnreadRow
@@ -32,6 +30,9 @@ from siftd.store.graph_writing import Said
 from siftd.store.payload import branch_of, find_object
 from siftd.summarise import graph_answers
 from siftd.summarise.extractive.text import printed
+
+if TYPE_CHECKING:
+    from siftd.graph.events import Happened, Problem
 
 log = structlog.get_logger()
 
@@ -184,6 +185,8 @@ class GraphBuilding:
         return [self._safely(self._of_event, each) for each in rows]
 
     def _of_event(self, row: EventRow) -> Understood:
+        from siftd.graph.events import read_event
+
         found = Found()
         payload = find_object(row.payload_json)
         problems: list[Problem] = []
@@ -193,12 +196,16 @@ class GraphBuilding:
         return Understood(f"e{row.event_id}", row.payload_json, "", found, Said(row.ts), problems)
 
     def _of_fact(self, row: FactRow) -> Understood:
+        from siftd.graph.prose import read_prose
+
         found = Found()
         read_prose(found, row.text)
         said = Said(row.since, row.until, is_judged=True)
         return Understood(f"m{row.fact_id}", row.text, row.text, found, said, [])
 
     def _of_document(self, row: DocumentRow) -> Understood:
+        from siftd.graph.documents import CODE, read_document
+
         found = Found()
         problems = read_document(found, row.path, row.type, row.text, self._project)
         is_rewritten = row.read_hash == row.content_hash  # something was taken out: what it said before is no history
@@ -283,6 +290,8 @@ def _blank(row: EventRow | FactRow | DocumentRow) -> Understood:
 
 
 def _happened(row: EventRow, payload: dict[str, Any]) -> Happened:
+    from siftd.graph.events import Happened
+
     given = payload.get("tool_input")
     given = given if isinstance(given, dict) else {}
     error = payload.get("error")

@@ -13,7 +13,7 @@ from model_server import said as summary
 from opened_memory import Memory, opened
 from test_graph_building import names, tick, triples
 
-from siftd.consolidate import graph_building
+from siftd.graph import documents
 from siftd.graph.documents import read_document
 from siftd.graph.model import Found
 from siftd.summarise.graph_answers import read_relations
@@ -105,7 +105,7 @@ async def test_an_item_that_cannot_be_understood_stops_no_other(
     async with opened(tmp_path) as memory:
         await ingest(memory, "The auth service depends on Redis.", f"{tmp_path}/bad.md")
         await tick(memory)
-        monkeypatch.setattr(graph_building, "read_document", read)
+        monkeypatch.setattr(documents, "read_document", read)
         await ingest(memory, "The auth service depends on Kafka.", f"{tmp_path}/bad.md")
         await ingest(memory, "The mail service depends on NATS.", f"{tmp_path}/good.md")
         await tick(memory)

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -343,3 +344,20 @@ def test_a_socket_that_listens_but_is_nobodys_lock_is_replaced(place: Place) -> 
         daemon = place.spawn()
         wait_until("it serves", lambda: place.log_lines("daemon_started"))
         assert place.pid() == daemon.pid
+
+
+def test_a_daemon_starts_without_what_reads_documents_and_words_for_the_graph() -> None:
+    """Their patterns alone take a fifth of a start; a tick that has something to read loads them."""
+    heavy = (
+        "siftd.graph.prose",
+        "siftd.graph.manifests",
+        "siftd.documents.splitting",
+        "siftd.documents.sections",
+        "httpx",
+    )
+    program = (
+        "import sys, siftd.daemon.services, siftd.daemon.handlers.router\n"
+        f"print([name for name in {heavy!r} if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]"]
