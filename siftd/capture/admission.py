@@ -67,7 +67,7 @@ _MADE_UID = re.compile(r"[0-9a-f]{1,64}")
 _HASHES = ("uid", "promptHash", "contentHash")
 """What of an intent is a hash of ours, if it looks like one: a rule would look into it for what was encoded."""
 _WITHOUT_TEXT = frozenset(
-    "forget retry resummarise undo link scrub spend scoring pod_change document_removed "
+    "forget retry resummarise undo mute link scrub spend scoring pod_change document_removed "
     "entity_merge entity_unmerge".split()
 )
 """Intents of keyed hashes, ids and times alone. A rule that took a hash for a secret would unmake a tombstone."""

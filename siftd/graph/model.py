@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 EntityType = Literal[
     "person",
@@ -33,18 +33,7 @@ does."""
 
 PROSE_TYPES: tuple[EntityType, ...] = ("person", "team", "project", "service", "tool", "place", "concept")
 """What is named in words: in any case, with or without hyphens."""
-ENTITY_TYPES: tuple[EntityType, ...] = (
-    *PROSE_TYPES,
-    "file",
-    "symbol",
-    "package",
-    "command",
-    "test",
-    "error",
-    "branch",
-    "commit",
-    "issue",
-)
+ENTITY_TYPES: tuple[EntityType, ...] = get_args(EntityType)
 
 RELATION_TYPES = (
     "WORKS_ON",

@@ -35,7 +35,7 @@ from siftd.workspace.paths import GLOBAL, WorkspacePaths
 log = structlog.get_logger()
 
 _WITHOUT_TEXT = frozenset(
-    "segment forget retry resummarise undo link scrub outcome pod_change document_removed".split()
+    "segment forget retry resummarise undo mute link scrub outcome pod_change document_removed".split()
 )
 """Kinds of records without a word of anybody's."""
 
