@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from siftd.knowledge.imports import imports_of
 from siftd.knowledge.languages import is_test, kind_of, language_of
 from siftd.knowledge.model import Module
 from siftd.knowledge.relations import Resolver
 from siftd.knowledge.tree import Tree
+from siftd.symbols.imports import imports_of
 
 MODULES_MAX = 120
 """Of a larger tree the deepest folders are told with the one above."""
@@ -46,7 +46,7 @@ def edges_of(tree: Tree, resolver: Resolver) -> list[Edge]:
     found: list[Edge] = []
     for path in tree.code:
         seen: set[str] = set()
-        for line, name in imports_of(language_of(path), tree.lines(path)):
+        for line, name in imports_of(path, tree.lines(path)):
             to = resolver.resolve(path, name)
             if to and to != path and to not in seen:
                 seen.add(to)

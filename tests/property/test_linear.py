@@ -52,7 +52,6 @@ from siftd.graph.model import Found, Named
 from siftd.graph.pages import read_page
 from siftd.harmless import harmless, unfenced, visible
 from siftd.knowledge.building import build
-from siftd.knowledge.imports import imports_of
 from siftd.knowledge.model import Seen
 from siftd.knowledge.page import page
 from siftd.log.segments import iter_segment
@@ -88,6 +87,7 @@ from siftd.summarise.grounding import Source, unsupported_claims
 from siftd.summarise.prompt import prompt_for, prompt_for_all
 from siftd.summarise.salience import trivial_because
 from siftd.symbols import symbols_of
+from siftd.symbols.imports import imports_of
 from siftd.wire.frames import FrameBuffer, encode_frame
 
 GRAPH_OWNER = Named("project", "demo")
@@ -492,9 +492,9 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "standing.sentences": lambda text: list(standing.sentences(text[: standing.PROMPT_CHARS_MAX])),
     "query.Question": lambda text: Question.of(text).expressions,
     "relevance.share": WORDS.share,
-    "knowledge.imports of Python": lambda text: imports_of("Python", text.splitlines()),
-    "knowledge.imports of JavaScript": lambda text: imports_of("JavaScript", text.splitlines()),
-    "knowledge.imports of Rust": lambda text: imports_of("Rust", text.splitlines()),
+    "imports of Python": lambda text: imports_of("a.py", text.splitlines()),
+    "imports of JavaScript": lambda text: imports_of("a.js", text.splitlines()),
+    "imports of Rust": lambda text: imports_of("a.rs", text.splitlines()),
     "knowledge.a tree of hostile files": snapshot_of,
     "harmless.harmless": harmless,
     "harmless.unfenced": unfenced,

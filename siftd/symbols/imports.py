@@ -1,7 +1,7 @@
-"""What a file of code imports, as it names it: read line by line, run by nobody.
+"""What a file of code imports, as it names it: read line by line, run by nobody, by shapes and not by a grammar.
 
-A line that looks like an import within a longer string is taken for one; which file it means is looked up afterwards
-(`siftd.knowledge.relations`), so that what names nothing here leads nowhere.
+A line that looks like an import within a longer string may be taken for one. What an import means is looked up by those
+who ask: which file of the project it is (`siftd.knowledge.relations`), which package of others (`siftd.graph.imports`).
 """
 
 from __future__ import annotations
@@ -22,22 +22,30 @@ _SCRIPT = re.compile(
 _GO_IMPORT = re.compile(
     r"""\s{0,20}(?:import\s{1,20})?(?:[\w.]{1,60}\s{1,20})?"([^"]{1,300})"\s{0,20}(?://.{0,200})?"""
 )
-_RUST_USE = re.compile(r"\s{0,80}(?:pub(?:\([\w ]{1,30}\))?\s{1,20})?(use|mod)\s{1,20}([\w:]{1,300})(.{0,300})")
+_RUST_USE = re.compile(
+    r"\s{0,80}(?:pub(?:\([\w ]{1,30}\))?\s{1,20})?(use|mod|extern\s{1,20}crate)\s{1,20}(?:::)?([\w:]{1,300})(.{0,300})"
+)
 _WORD = re.compile(r"\w{1,80}")
 _JAVA_IMPORT = re.compile(r"\s{0,20}import\s{1,20}(?:static\s{1,20})?([\w.]{1,300})")
 _INCLUDE = re.compile(r"""\s{0,20}#\s{0,20}include\s{0,20}["<]([^">]{1,300})[">]""")
-_RUBY = re.compile(r"""\s{0,20}require(_relative)?\s{1,20}["']([^"']{1,300})["']""")
-_PHP = re.compile(r"\s{0,20}use\s{1,20}([\w\\]{1,300})")
+_RUBY = re.compile(r"""\s{0,20}require(_relative)?\s{0,20}\(?\s{0,20}["']([^"']{1,300})["']""")
+_PHP = re.compile(r"\s{0,20}use\s{1,20}(?:(?:function|const)\s{1,20})?([\w\\]{1,300})")
+_CSHARP = re.compile(r"\s{0,20}(?:global\s{1,20})?using\s{1,20}(?:static\s{1,20})?([A-Za-z_][\w.]{0,300})\s{0,20};")
 _QUOTES = ('"""', "'''")
 
 
-def imports_of(language: str, lines: Sequence[str]) -> list[Found]:
+def has_imports(path: str) -> bool:
+    """Whether what a file imports can be read, by its name's ending."""
+    return _suffix(path) in _READERS
+
+
+def imports_of(path: str, lines: Sequence[str]) -> list[Found]:
     """Return what a file imports, each once, in order: dotted names, paths or URLs as its language writes them.
 
     Python's are written with the dots of a relative one before, and what is taken of a module behind a colon:
     `from .a import b` gives ".a:b", since `b` may be a module or a name in one.
     """
-    read = _READERS.get(language)
+    read = _READERS.get(_suffix(path))
     found: dict[str, int] = {}
     for number, name in read(lines) if read else ():
         found.setdefault(name, number)
@@ -129,19 +137,18 @@ def _ruby(lines: Sequence[str]) -> Iterator[Found]:
             yield number, f"./{found[2]}" if found[1] else found[2]
 
 
+def _suffix(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[2].lower()
+
+
 _READERS: dict[str, Callable[[Sequence[str]], Iterator[Found]]] = {
-    "Python": _python,
-    "JavaScript": _script,
-    "TypeScript": _script,
-    "Vue": _script,
-    "Svelte": _script,
-    "Go": _go,
-    "Rust": _rust,
-    "Java": _by(_JAVA_IMPORT),
-    "Kotlin": _by(_JAVA_IMPORT),
-    "Scala": _by(_JAVA_IMPORT),
-    "C": _by(_INCLUDE),
-    "C++": _by(_INCLUDE),
-    "Ruby": _ruby,
-    "PHP": _by(_PHP),
+    **dict.fromkeys("py pyi pyx".split(), _python),
+    **dict.fromkeys("js cjs mjs jsx ts cts mts tsx vue svelte astro".split(), _script),
+    "go": _go,
+    "rs": _rust,
+    **dict.fromkeys("java kt kts scala groovy".split(), _by(_JAVA_IMPORT)),
+    **dict.fromkeys("c h cc cpp cxx hpp hh hxx".split(), _by(_INCLUDE)),
+    "rb": _ruby,
+    "php": _by(_PHP),
+    "cs": _by(_CSHARP),
 }
