@@ -36,10 +36,11 @@ TOKEN_BYTES = 32
 Role = Literal["reader", "writer", "admin"]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Secret = Annotated[str, Meta(min_length=32, max_length=128)]
-Why = Literal["older", "forgotten", "not yours", "conflict", "too large", "secret", "source off", "reader"]
+Why = Literal["older", "forgotten", "not yours", "conflict", "too large", "malformed", "secret", "source off", "reader"]
 """Why an item was not taken: the server has a later telling; it was forgotten for good; another person wrote it; this
-device told another text under this rev before (its home was copied); it is too large; the server's redactor found
-something; its source is not switched on; its sender may only read."""
+device told another text under this rev before (its home was copied); it is too large; its id or its hash is not that of
+what it says, or it holds a zero character, which PostgreSQL cannot keep; the server's redactor found something; its
+source is not switched on; its sender may only read."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
