@@ -56,7 +56,7 @@ def configure(path: str) -> None:
     """Send every log line of this process to the file at `path`."""
     file = RotatingFile(path)
     structlog.configure(
-        processors=[_render],
+        processors=[render],
         wrapper_class=structlog.make_filtering_bound_logger("info"),
         logger_factory=lambda *_: file,
         cache_logger_on_first_use=True,
@@ -80,7 +80,7 @@ def unname(path: str, has_session: Callable[[str], bool], has_tool: Callable[[st
             os.fsync(descriptor)
 
 
-def _render(_: Any, level: str, event: MutableMapping[str, Any]) -> bytes:
+def render(_: Any, level: str, event: MutableMapping[str, Any]) -> bytes:
     """Render a line; of a traceback only places are kept, because an exception's text may quote what was captured.
 
     Every capture passes here, so it is one processor and not structlog's three (5 % of a capture).

@@ -1,21 +1,22 @@
-"""The description of the API that programs read, made from the table of routes and the types that it names."""
+"""The description of an API that programs read, made from the table of its routes and the types that it names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import msgspec
 
 import siftd
-from siftd.web.routing import JSON, Route
+from siftd.web.routing import JSON
 from siftd.web.types import ProblemAnswer
 
 _COMPONENTS = "#/components/schemas/{name}"
 _NAMED = re.compile(r"{(\w+)}")
 _CITED = {"type": "string", "pattern": "^#?[esmgESMG]?[0-9]{1,18}$"}
-_PATH = {
+_PATH: dict[str, dict[str, Any]] = {
     "project": {"type": "string", "description": "as GET /api/projects lists it"},
     "id": _CITED | {"description": "as it is cited: e12 an event, s7 a summary, m3 a memory, g3 one for every project"},
     "job": {"type": "string", "description": "as the answer that began it has it"},
@@ -35,11 +36,54 @@ _REFUSALS = {
     504: "The daemon is busy",
     507: "The disk is full",
 }
-"""What any route may answer. Each body is a ProblemAnswer."""
 
 
-def describe(routes: Iterable[Route]) -> dict[str, Any]:
-    """Return the API as OpenAPI 3.1 has it."""
+class Described(Protocol):
+    """What is said of a route."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def work(self) -> Callable[..., object]: ...
+    @property
+    def query(self) -> type[Any]: ...
+    @property
+    def body(self) -> type[Any] | None: ...
+    @property
+    def answer(self) -> Any: ...
+    @property
+    def status(self) -> int: ...
+    @property
+    def others(self) -> Mapping[int, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is said of an API as a whole."""
+
+    title: str
+    description: str
+    path: Mapping[str, dict[str, Any]]
+    """What may stand in a path, by its name there."""
+    refusals: Mapping[int, str]
+    """What any route may answer, by status. Each body is a ProblemAnswer."""
+
+
+HERE = About(
+    title="siftd",
+    description="The memory of coding agents, on this machine. Moments are milliseconds since 1970."
+    " A list goes on where `cursor` is given what `nextCursor` was.",
+    path=_PATH,
+    refusals=_REFUSALS,
+)
+
+
+def describe(routes: Iterable[Described], about: About = HERE) -> dict[str, Any]:
+    """Return an API as OpenAPI 3.1 has it."""
     listed = list(routes)
     kinds = [ProblemAnswer]
     for route in listed:
@@ -47,15 +91,14 @@ def describe(routes: Iterable[Route]) -> dict[str, Any]:
     _, components = msgspec.json.schema_components(list(dict.fromkeys(kinds)), ref_template=_COMPONENTS)
     paths: dict[str, dict[str, Any]] = {}
     for route in listed:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, components)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, components, about)
     queries = {route.query.__name__ for route in listed}
     return {
         "openapi": "3.1.0",
         "info": {
-            "title": "siftd",
+            "title": about.title,
             "version": siftd.__version__,
-            "description": "The memory of coding agents, on this machine. Moments are milliseconds since 1970."
-            " A list goes on where `cursor` is given what `nextCursor` was.",
+            "description": about.description,
         },
         "security": [{"token": []}],
         "paths": paths,
@@ -66,11 +109,11 @@ def describe(routes: Iterable[Route]) -> dict[str, Any]:
     }
 
 
-def _operation(route: Route, components: dict[str, Any]) -> dict[str, Any]:
+def _operation(route: Described, components: dict[str, Any], about: About) -> dict[str, Any]:
     named = _NAMED.findall(route.path)
     query = components[route.query.__name__]
     required = query.get("required", [])
-    parameters = [{"name": name, "in": "path", "required": True, "schema": _PATH[name]} for name in named]
+    parameters = [{"name": name, "in": "path", "required": True, "schema": about.path[name]} for name in named]
     parameters += [
         {"name": name, "in": "query", "required": name in required, "schema": _without_null(schema)}
         for name, schema in query.get("properties", {}).items()
@@ -80,7 +123,7 @@ def _operation(route: Route, components: dict[str, Any]) -> dict[str, Any]:
         str(status): {"description": "The answer", "content": _content(_schema(answer))}
         for status, answer in answers.items()
     }
-    refusals = _REFUSALS | ({413: "The body is too long", 415: "The body is no JSON"} if route.body else {})
+    refusals = {**about.refusals} | ({413: "The body is too long", 415: "The body is no JSON"} if route.body else {})
     for status, why in refusals.items():
         responses.setdefault(str(status), {"description": why, "content": _content(_schema(ProblemAnswer))})
         if status in route.others:  # refused in this way for either reason

@@ -71,8 +71,8 @@ async def _serve(route: Route, state: State, request: Request) -> Response:
         principal: Principal = request.scope["siftd.principal"] or "program"
         if route.is_for_a_person and principal != "person":
             raise HttpRefused(403, "person_only", "only a person may do this", hint="on the page that `mem web` opens")
-        body = None if route.body is None else _decode_body(request, await request.body(), route.body)
-        call = Call(state, principal, request.path_params, _decode_query(request, route.query), body)
+        body = None if route.body is None else decode_body(request, await request.body(), route.body)
+        call = Call(state, principal, request.path_params, decode_query(request, route.query), body)
         result = await anyio.to_thread.run_sync(route.work, call)
     except SiftdError as error:
         return response_of(error)
@@ -80,7 +80,8 @@ async def _serve(route: Route, state: State, request: Request) -> Response:
     return Response(encode(reply.answer), reply.status, media_type=JSON)
 
 
-def _decode_query(request: Request, kind: type[Any]) -> Any:
+def decode_query(request: Request, kind: type[Any]) -> Any:
+    """Return what a request's query says. Raises RequestInvalid."""
     given = request.query_params.multi_items()
     names = [name for name, _ in given]
     if len(set(names)) < len(names):
@@ -91,7 +92,8 @@ def _decode_query(request: Request, kind: type[Any]) -> Any:
         raise _invalid("the query", error) from None
 
 
-def _decode_body(request: Request, body: bytes, kind: type[Any]) -> Any:
+def decode_body(request: Request, body: bytes, kind: type[Any]) -> Any:
+    """Return what a body says. Raises HttpRefused for one that is no JSON, RequestInvalid for one of another form."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
         raise HttpRefused(415, "not_json", "the body is no JSON", hint=f"say `content-type: {JSON}`")
     try:

@@ -18,7 +18,8 @@ from siftd.web.application import list_routes
 from siftd.web.confirmation import Confirmations
 from siftd.web.credentials import Credentials
 from siftd.web.examining import Examinations
-from siftd.web.guard import HEADERS, is_open
+from siftd.web.gate import HEADERS
+from siftd.web.guard import is_open
 from siftd.web.jobs import Jobs
 from siftd.web.limits import BODY_BYTES_MAX, Limits
 from siftd.web.live import Feeds
