@@ -393,6 +393,66 @@ CREATE TABLE summary_supersedes (
     PRIMARY KEY (newer_id, older_id)
 );
 
+CREATE TABLE team_dirty (
+    uid TEXT PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('fact', 'summary', 'knowledge')),
+    rev INTEGER NOT NULL,
+    op TEXT NOT NULL CHECK (op IN ('put', 'forget')),
+    parked TEXT,
+    ts INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE team_forgets (
+    seq INTEGER PRIMARY KEY,
+    items INTEGER NOT NULL,
+    ts INTEGER NOT NULL
+);
+
+CREATE TABLE team_items (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    seq INTEGER NOT NULL,
+    rev INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    source TEXT NOT NULL,
+    source_ref TEXT NOT NULL,
+    author TEXT NOT NULL,
+    author_name TEXT NOT NULL,
+    device TEXT NOT NULL,
+    visibility TEXT NOT NULL,
+    is_own INTEGER NOT NULL,
+    metadata TEXT NOT NULL,
+    superseded_by TEXT,
+    owner_kind TEXT NOT NULL CHECK (owner_kind IN ('fact', 'summary')),
+    ts INTEGER NOT NULL
+);
+
+CREATE TABLE team_links (
+    project TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    url TEXT NOT NULL,
+    device TEXT NOT NULL,
+    person TEXT NOT NULL,
+    person_name TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    share TEXT NOT NULL,
+    ts INTEGER NOT NULL,
+    problem TEXT,
+    problem_ts INTEGER,
+    pushed_ts INTEGER,
+    pulled_ts INTEGER
+) WITHOUT ROWID;
+
+CREATE TABLE team_shared (
+    uid TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL UNIQUE,
+    source TEXT NOT NULL,
+    rev INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    is_gone INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+
 CREATE TABLE token_spend (
     day TEXT NOT NULL,
     backend TEXT NOT NULL,
@@ -512,6 +572,12 @@ CREATE INDEX summaries_waiting ON summaries (event_id) WHERE waits_for IS NOT NU
 CREATE INDEX embeddings_by_embedder ON summary_embeddings (embedder);
 
 CREATE INDEX supersedes_by_older ON summary_supersedes (older_id);
+
+CREATE INDEX items_by_seq ON team_items (seq);
+
+CREATE INDEX items_by_source ON team_items (source, source_ref);
+
+CREATE INDEX items_by_successor ON team_items (superseded_by) WHERE superseded_by IS NOT NULL;
 
 CREATE UNIQUE INDEX tombstones_by_key ON tombstones (kind, key, coalesce(until, 0), coalesce(since, 0));
 
@@ -663,6 +729,24 @@ CREATE TRIGGER facts_came_to_graph AFTER INSERT ON facts BEGIN
         WHERE NOT EXISTS (SELECT 1 FROM graph_queue WHERE item = 'm' || new.id);
 END;
 
+CREATE TRIGGER facts_came_to_team AFTER INSERT ON facts WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
+    INSERT INTO team_dirty SELECT coalesce(new.uid, 'm' || new.id), 'fact', max(
+            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = coalesce(new.uid, 'm' || new.id)), 0)),
+        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
+        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+END;
+
+CREATE TRIGGER facts_changed_for_team AFTER UPDATE OF uid, text, category, tags, importance, valid_from, valid_to,
+    status, superseded_by, scope, waits, said_by, topic, project, pinned ON facts
+WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
+    INSERT INTO team_dirty SELECT coalesce(new.uid, 'm' || new.id), 'fact', max(
+            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = coalesce(new.uid, 'm' || new.id)), 0)),
+        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
+        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+END;
+
 CREATE TRIGGER facts_changed_in_graph AFTER UPDATE OF id, text ON facts
     WHEN old.id <> new.id OR old.text <> new.text BEGIN
     DELETE FROM entity_aliases WHERE item = 'm' || old.id;
@@ -701,6 +785,14 @@ END;
 
 CREATE TRIGGER facts_left_pods AFTER DELETE ON facts BEGIN
     DELETE FROM pod_members WHERE fact_id = old.id;
+END;
+
+CREATE TRIGGER facts_left_team AFTER DELETE ON facts WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
+    INSERT INTO team_dirty SELECT coalesce(old.uid, 'm' || old.id), 'fact', max(
+            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = coalesce(old.uid, 'm' || old.id)), 0)),
+        'forget', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
+        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'forget', parked = NULL;
 END;
 
 CREATE TRIGGER facts_rewritten AFTER UPDATE OF id, text ON facts
@@ -762,6 +854,14 @@ CREATE TRIGGER mentions_updated AFTER UPDATE OF entity_id, count ON mentions BEG
     UPDATE entities SET mention_count = mention_count + new.count WHERE id = new.entity_id;
 END;
 
+CREATE TRIGGER stories_muted_for_team AFTER INSERT ON muted_events WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
+    UPDATE summaries SET text = text WHERE event_id = new.event_id AND scope <> 'event';
+END;
+
+CREATE TRIGGER stories_unmuted_for_team AFTER DELETE ON muted_events WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
+    UPDATE summaries SET text = text WHERE event_id = old.event_id AND scope <> 'event';
+END;
+
 CREATE TRIGGER note_files_deleted AFTER DELETE ON note_files BEGIN
     DELETE FROM notes WHERE file_id = old.id;
 END;
@@ -814,6 +914,33 @@ CREATE TRIGGER relations_deleted AFTER DELETE ON relations BEGIN
     DELETE FROM relation_evidence WHERE relation_id = old.id;
 END;
 
+CREATE TRIGGER stories_came_to_team AFTER INSERT ON summaries
+WHEN new.scope <> 'event' AND EXISTS (SELECT 1 FROM team_links) BEGIN
+    INSERT INTO team_dirty SELECT new.scope || ':' || new.event_id, 'summary', max(
+            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = new.scope || ':' || new.event_id), 0)),
+        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
+        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+END;
+
+CREATE TRIGGER stories_changed_for_team AFTER UPDATE OF text, said_by, ts ON summaries
+WHEN new.scope <> 'event' AND EXISTS (SELECT 1 FROM team_links) BEGIN
+    INSERT INTO team_dirty SELECT new.scope || ':' || new.event_id, 'summary', max(
+            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = new.scope || ':' || new.event_id), 0)),
+        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
+        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+END;
+
+CREATE TRIGGER stories_left_team AFTER DELETE ON summaries
+WHEN old.scope <> 'event' AND EXISTS (SELECT 1 FROM team_links) BEGIN
+    INSERT INTO team_dirty SELECT old.scope || ':' || old.event_id, 'summary', max(
+            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = old.scope || ':' || old.event_id), 0)),
+        'forget', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
+        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'forget', parked = NULL;
+END;
+
 CREATE TRIGGER summaries_deleted AFTER DELETE ON summaries BEGIN
     INSERT INTO summaries_fts (summaries_fts, rowid, text, words) VALUES ('delete', old.id, old.text, old.words);
     INSERT INTO summaries_trigrams (summaries_trigrams, rowid, text) VALUES ('delete', old.id, old.text);
@@ -852,6 +979,14 @@ END;
 CREATE TRIGGER embeddings_updated AFTER UPDATE ON summary_embeddings BEGIN
     INSERT INTO vector_changes (summary_id) VALUES (old.summary_id);
     INSERT INTO vector_changes (summary_id) SELECT new.summary_id WHERE new.summary_id <> old.summary_id;
+END;
+
+CREATE TRIGGER stories_hidden_for_team AFTER INSERT ON summary_supersedes WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
+    UPDATE summaries SET text = text WHERE id = new.older_id AND scope <> 'event';
+END;
+
+CREATE TRIGGER stories_shown_for_team AFTER DELETE ON summary_supersedes WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
+    UPDATE summaries SET text = text WHERE id = old.older_id AND scope <> 'event';
 END;
 
 CREATE TRIGGER supersedes_deleted AFTER DELETE ON summary_supersedes

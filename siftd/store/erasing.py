@@ -101,6 +101,8 @@ TEXT_TABLES = {
     "summaries_trigrams": "with `summaries`, and merged",
     "facts_fts": "with `facts`, and merged",
     "facts_trigrams": "with `facts`, and merged",
+    "team_links": "stays while the team is joined, and is told",
+    "team_items": "of a replica alone, which goes whole",
 }
 """Tables that hold somebody's words, or what is made of them, and how these go. A new one is to be put here, and to be
 reached by `erase_rows`; `siftd.store.scrubbing` reads every column of text by itself."""
@@ -129,6 +131,9 @@ TEXTLESS_TABLES = {
     "graph_queue": "ids",
     "graph_documents": "keyed hashes",
     "graph_ends": "ids, times, and names of ours",
+    "team_dirty": "ids and times, and words of the protocol",
+    "team_shared": "ids, hashes, and names of ours",
+    "team_forgets": "places in the feed, and counts",
 }
 """The other tables, and what they hold."""
 

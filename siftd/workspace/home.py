@@ -83,8 +83,8 @@ def check_links(paths: WorkspacePaths) -> None:
     files = (paths.socket, paths.lock, paths.start, paths.hold, paths.slow, paths.dropped, home.hook_failures)
     stored = (paths.secret, paths.secret_copy, paths.wal, paths.daemon_log, paths.quarantine, paths.knowledge)
     marks = (paths.rebuild, paths.new_secret)
-    database = (paths.database, f"{paths.database}-wal", f"{paths.database}-shm")
-    for path in (*folders, *files, *stored, *marks, *database):
+    databases = [f"{each}{end}" for each in (paths.database, paths.team_replica) for end in ("", "-wal", "-shm")]
+    for path in (*folders, *files, *stored, *marks, *databases, paths.team_token):
         if Path(path).is_symlink():
             raise HomeUnusable(f"{path} is a link, and siftd follows none", hint="move it away")
 

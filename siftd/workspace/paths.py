@@ -13,7 +13,7 @@
       <ns>/run/web.json .token .lock        where `mem web` listens; what programs show it; held for its life
       <ns>/run/web-login.html               brings a browser its one-time code, for a minute
       <ns>/workspaces/<key>/                db.sqlite wal.ndjson spool/ secret brief knowledge.json
-                                            snapshots/; `_global` too
+                                            snapshots/; `_global` too; of a team: team.db team.token
       <ns>/logs/<key>.ndjson                the daemon's structured log
       <ns>/logs/web.log                     what `mem web` could not do
       <ns>/logs/hooks.ndjson .seen          what hooks could not do, and what of it a person has seen
@@ -228,6 +228,16 @@ class WorkspacePaths:
     @property
     def snapshots(self) -> str:
         return f"{self.folder}/snapshots"
+
+    @property
+    def team_replica(self) -> str:
+        """The items of the team that the workspace has joined (`siftd.store.team_replica`)."""
+        return f"{self.folder}/team.db"
+
+    @property
+    def team_token(self) -> str:
+        """What shows the team's server who asks; it is nowhere else."""
+        return f"{self.folder}/team.token"
 
     @property
     def crash_guard(self) -> str:

@@ -134,6 +134,7 @@ WITHOUT_TEXT = {
     "at-work": "ids (`siftd.crash_guard`)",
     "suspects.json": "ids",
     "rebuild": "a mark",
+    "team.token": "a random key",
 }
 """What else lies in a workspace's folder, and why nothing is taken out of it."""
 
