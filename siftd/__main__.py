@@ -11,6 +11,7 @@ siftd admit                         (an order and a message on standard input; f
 siftd mcp [--tools full] [--print-config]
 siftd web [--port N]                (what `mem web` starts; in the foreground)
 siftd notes …                       (as `mem notes`; for timers and the daemon)
+siftd team …                        (a team's server and its database; for an operator)
 siftd doctor --folder DIR           (as `mem doctor --json`; for the page)
 """
 
@@ -50,6 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
     web.add_argument("--detached", action="store_true", help="let go of standard output once it listens")
     notes = commands.add_parser("notes", help="what `mem notes` does, for timers", add_help=False)
     notes.add_argument("arguments", nargs=argparse.REMAINDER)
+    team = commands.add_parser("team", help="a team's memory on PostgreSQL, for its operator", add_help=False)
+    team.add_argument("arguments", nargs=argparse.REMAINDER)
     doctor = commands.add_parser("doctor", help="print what `mem doctor --json` does (for the page)")
     doctor.add_argument("--folder", required=True, help="a folder of the workspace")
     chosen = parser.parse_args(arguments)
@@ -92,6 +95,10 @@ def main(arguments: list[str] | None = None) -> int:
         from siftd.cli.background import run as run_notes
 
         return run_notes(chosen.arguments)
+    if chosen.command == "team":
+        from siftd.team_server.command import run as run_team
+
+        return run_team(chosen.arguments)
     if chosen.command == "doctor":
         from siftd.cli import run as run_mem
 

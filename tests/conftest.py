@@ -10,6 +10,8 @@ from hypothesis import settings
 settings.register_profile("siftd", deadline=None)  # no test asserts a time: a busy machine is not what it is about
 settings.load_profile("siftd")
 
+pytest_plugins = ["postgres"]  # its fixtures start a server when the first test wants one
+
 
 FIRST = {
     "test_linear.py",

@@ -1,0 +1,87 @@
+"""What an operator does to projects and people, over the database's own connection rather than with a token."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+from siftd.errors import NothingFound, StoreError
+from siftd.team.protocol import Role
+
+INVITE_HOURS = 24
+
+Connection = psycopg.Connection[Any]
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """An invitation. The code is told once: only its digest is kept."""
+
+    code: str
+    project: uuid.UUID
+    person: uuid.UUID
+
+
+@contextmanager
+def as_owner(dsn: str) -> Iterator[Connection]:
+    """Open a transaction as the owner of the store. Raises StoreError."""
+    try:
+        with psycopg.connect(dsn) as connection:
+            connection.execute("SET LOCAL ROLE siftd_owner")
+            connection.execute("SET LOCAL search_path = siftd, pg_temp")
+            yield connection
+    except psycopg.errors.InvalidParameterValue as error:
+        raise StoreError("the database has no store of a team", hint="siftd team migrate") from error
+    except psycopg.Error as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise StoreError(f"the team's store could not do it ({first})", hint="siftd team migrate") from error
+
+
+def ensure_project(connection: Connection, name: str, embedder: str) -> uuid.UUID:
+    """Return the project of a name, made where there is none."""
+    connection.execute(
+        "INSERT INTO projects (name, embedder) VALUES (%s, %s) ON CONFLICT (name) DO NOTHING", (name, embedder)
+    )
+    return find_project(connection, name)
+
+
+def find_project(connection: Connection, name: str) -> uuid.UUID:
+    """Return a project's id by its name or id. Raises NothingFound."""
+    row = connection.execute("SELECT id FROM projects WHERE name = %s OR id::text = %s", (name, name)).fetchone()
+    if row is None:
+        raise NothingFound("there is no such project", hint="siftd team members lists them; siftd team init makes one")
+    return uuid.UUID(str(row[0]))
+
+
+def invite(
+    connection: Connection, project: uuid.UUID, person: str, role: Role, hours: int = INVITE_HOURS
+) -> Invitation:
+    """Invite a person, by name, to a project; who is one already gets another device, with this role from then on."""
+    connection.execute("INSERT INTO persons (name) VALUES (%s) ON CONFLICT (name) DO NOTHING", (person,))
+    row = connection.execute("SELECT id FROM persons WHERE name = %s", (person,)).fetchone()
+    assert row is not None
+    code = secrets.token_urlsafe(32)
+    connection.execute(
+        "INSERT INTO invitations (digest, project_id, person, role, expires_at)"
+        " VALUES (%s, %s, %s, %s, now() + make_interval(hours => %s))",
+        (digest(code), project, row[0], role, hours),
+    )
+    note(connection, project, f"invited {person} as {role}")
+    return Invitation(code, project, uuid.UUID(str(row[0])))
+
+
+def note(connection: Connection, project: uuid.UUID, what: str) -> None:
+    """Write down what the operator did."""
+    connection.execute("INSERT INTO audit (project_id, what) VALUES (%s, %s)", (project, what))
+
+
+def digest(secret: str) -> bytes:
+    """Return what is kept of a token or of an invitation."""
+    return hashlib.sha256(secret.encode()).digest()
