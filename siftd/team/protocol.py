@@ -139,10 +139,13 @@ class Gone(Message, frozen=True, kw_only=True, tag_field="op", tag="forget"):
 
 
 class Changes(Message, frozen=True, kw_only=True):
-    """A page of the feed: puts and tombstones in one order. More is there while the last seq is below `head`."""
+    """A page of the feed: puts and tombstones in one order. More is there while `cursor` is below `head`."""
 
     epoch: uuid.UUID
     head: int
+    cursor: int
+    """How far the page goes: kept, and asked for as `after`. It is beyond the last change where what follows that one
+    is not for this reader."""
     changes: list[Changed | Gone] = []
 
 
