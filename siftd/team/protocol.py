@@ -6,6 +6,7 @@
     GET  /api/v1/projects/ID/changes?after=SEQ&limit=N&wait=SECONDS&applied=SEQ       Changes
     GET  /api/v1/projects/ID/members                         Members
     POST /api/v1/projects/ID/leave          Leave            Left
+    POST /api/v1/projects/ID/device         Renew            Joined
 
 A refusal is `{"error": {"code", "message", "hint"}}` with a status that says what to do: 400 the message is wrong,
 401 the token is none, expired or revoked, 403 no member or not allowed, 404 no such project, 409 behind (ask the
@@ -175,6 +176,14 @@ class Members(Message, frozen=True, kw_only=True):
     devices: list[Device]
     used: dict[str, int] = {}
     """Items that were ever told, by source."""
+
+
+class Renew(Message, frozen=True, kw_only=True):
+    """A device whose home was copied becomes another one of the same person, by the token of the first, which goes on:
+    the copy, or what it was copied from, still uses it."""
+
+    device: Name
+    store: uuid.UUID
 
 
 class Leave(Message, frozen=True, kw_only=True):
