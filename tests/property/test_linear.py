@@ -8,9 +8,11 @@ characters of hostile text, and may take six times as long.
 from __future__ import annotations
 
 import gc
+import io
 import json
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -88,6 +90,12 @@ from siftd.summarise.prompt import prompt_for, prompt_for_all
 from siftd.summarise.salience import trivial_because
 from siftd.symbols import symbols_of
 from siftd.symbols.imports import imports_of
+from siftd.team.sources.job_log import shortened, tools, window
+from siftd.team.sources.line import Line
+from siftd.team.sources.pieces import items_of
+from siftd.team.sources.plain import plain as plain_source
+from siftd.team.sources.reading import SUPPORTED as SOURCE_FORMS
+from siftd.team.sources.reading import read as read_source
 from siftd.wire.frames import FrameBuffer, encode_frame
 
 GRAPH_OWNER = Named("project", "demo")
@@ -412,7 +420,25 @@ def snapshot_of(text: str) -> str:
         return page(build(folder, Seen()))
 
 
+def exported(text: str) -> None:
+    """Read a text as each export, and as an array whose elements hold it."""
+    for data in (utf8(text), as_json([{"html_url": text, "body": text, "labels": [text]}])):
+        for source, form in SOURCE_FORMS:
+            with suppress(SiftdError):
+                list(read_source(io.BytesIO(data), source, form, "x", 1))
+
+
+def source_items(text: str) -> None:
+    line = Line(source="comment", ref="a", updated=1, text=text, title=text, labels=[text], by=text, url=text)
+    items_of(line, uuid.UUID(int=1), REDACTOR.text, index_words, 0)
+
+
 FUNCTIONS: dict[str, Callable[[str], Any]] = {
+    # Sources of a team
+    "team.sources.job_log": lambda text: (shortened(window(text)), tools(text)),
+    "team.sources.pieces": source_items,
+    "team.sources.plain": plain_source,
+    "team.sources.reading": exported,
     # Clients
     "claude_code.decode_envelope": envelope,
     "claude_code.transcript": transcript,

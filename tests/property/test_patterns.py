@@ -165,6 +165,7 @@ BOUNDED = {
     "siftd.graph.phrases._VERSION": ONE_TOKEN,
     "siftd.symbols.definitions._compiled": "possessive, anchored at the beginning of a line",
     "siftd.symbols.stamp._TRANSPARENT": LINE,
+    "siftd.team.sources.plain": "gives nothing back, or is of one class that the sign it ends with is not of",
     "siftd.web.openapi._NAMED": OURS,
 }
 """A pattern by its module and name, or a module all of whose input is bounded; and why."""
