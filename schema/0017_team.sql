@@ -49,6 +49,13 @@ CREATE TABLE team_forgets (
     ts    INTEGER NOT NULL
 );
 
+-- Items of which an agent is given nothing unasked any more, at a person's word, in the workspace's own store: by
+-- the id that an item has everywhere, since a replica that is pulled anew numbers anew. In the log as `mute`.
+CREATE TABLE muted_items (
+    id TEXT PRIMARY KEY,
+    ts INTEGER NOT NULL
+) WITHOUT ROWID;
+
 -- Of a replica: which item a row is. `t12` is number 12, whichever table the row is in.
 CREATE TABLE team_items (
     number        INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -253,6 +253,11 @@ CREATE TABLE muted_events (
     ts INTEGER NOT NULL
 );
 
+CREATE TABLE muted_items (
+    id TEXT PRIMARY KEY,
+    ts INTEGER NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE note_files (
     id INTEGER PRIMARY KEY,
     project TEXT NOT NULL,

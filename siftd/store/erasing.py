@@ -110,6 +110,7 @@ TEXTLESS_TABLES = {
     "summary_supersedes": "ids",
     "kept_apart": "ids",
     "muted_events": "ids and times; with their event",
+    "muted_items": "ids and times",
     "provenance_edges": "ids",
     "fact_links": "ids, and a relation's name of ours",
     "fact_reads": "counts",

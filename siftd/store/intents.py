@@ -6,7 +6,8 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
     retry   {"event": 12 | null}              skipped events become raw again: one, or all
     resummarise {"since": ms, "until": ms}    summaries of that time are told anew
     opt-out, opt-in                           `siftd.store.opt_outs`
-    mute    {"event": 12, "muted": true}       nothing of it is given unasked (`siftd.store.muted`)
+    mute    {"event": 12, "muted": true}       nothing of it is given unasked (`siftd.store.muted`); "item": "…", of a
+                                              team's
     undo    {"pairs": [[12, 9]]}              these events' summaries are told apart for good
     spend   {"day": "2026-03-02", "backend", "tokens"}  what a remote backend was paid; adds, so once for each record
     scoring {"w_fts": 0.4, "half_life": null} how this project's searches are weighed (`siftd.store.scoring`); "label":

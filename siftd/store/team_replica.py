@@ -2,7 +2,7 @@
 
     an item of source    becomes
     summary              a `summaries` row (scope turn or session) on an `events` row that is empty, and its session
-    every other          a `facts` row; its source is its first tag, and it is never pinned and waits for nobody
+    every other          a `facts` row, labelled and tagged with its source; never pinned, and it waits for nobody
 
 The rows' id is the item's number in `team_items`, from one sequence for both: `t12` is item 12. An item that the own
 store has (`is_own`), one that was archived and a story that another superseded have a number and no row. The author's
@@ -46,7 +46,8 @@ RETURNING number
 """
 _FACT = """
 INSERT INTO facts (id, ts, updated_ts, category, text, tags, importance, confidence, valid_from, valid_to, session_id,
-    source, uid, words, said_by, status, topic) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'team', ?, ?, ?, ?, ?)
+    project, source, uid, words, said_by, status, topic)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'team', ?, ?, ?, ?, ?)
 """
 _EVENT = """
 INSERT INTO events (id, ts, session_id, tool, input_hash, payload_json, status, outcome, said_by, kind)
@@ -273,6 +274,7 @@ def _place_fact(connection: sqlite3.Connection, number: int, put: Put, words: st
         put.valid_from,
         put.valid_to,
         _name(said.get("session")),
+        put.source,
         str(put.id),
         " ".join([words, *tags]).strip(),
         _said_by(put),

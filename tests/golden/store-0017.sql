@@ -395,6 +395,10 @@ CREATE TABLE team_forgets (
     items INTEGER NOT NULL,
     ts    INTEGER NOT NULL
 );
+CREATE TABLE muted_items (
+    id TEXT PRIMARY KEY,
+    ts INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE team_items (
     number        INTEGER PRIMARY KEY AUTOINCREMENT,
     id            TEXT NOT NULL UNIQUE,
@@ -832,7 +836,7 @@ INSERT INTO migrations VALUES (13,'0013_muted','ad065cff16eccd783333fe2059ad571c
 INSERT INTO migrations VALUES (14,'0014_graph_walks','bfa5c39a5d101a21ce807a8ea95feae78418069d0db8113498cf6486150b9b84',1);
 INSERT INTO migrations VALUES (15,'0015_graph_unread','33c283046d1a6275dd862e98d8cc3baddb888a5b9ad04aea8733b3549de07706',1);
 INSERT INTO migrations VALUES (16,'0016_graph_ends','f239d43f803979f7c17314b8ade7946f8d4c36506e665e8e4945ff7b09995cfd',1);
-INSERT INTO migrations VALUES (17,'0017_team','c1faeeee089e44a8df670b477152aaa333b06314d9a8f7cd6bd9ff0a81551fee',1);
+INSERT INTO migrations VALUES (17,'0017_team','f639748d0268a4830e8a4b21c6efdb9f079943b991ab22429c0454176b439483',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL,'output','tool',NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL,'output','tool',NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL,'output','tool',NULL);
