@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
+Source = Literal["memory", "fact", "summary", "note", "knowledge", "issue", "comment", "job", "decision", "policy"]
+"""As `siftd.team.items` has them, which whoever searches need not load."""
 Moment = Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]
 """Milliseconds since the epoch, as far as a database's integers reach."""
 
@@ -29,6 +31,11 @@ class Filters(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """What a memory was labelled with; nothing else has a label."""
     project: bool = False
     """Of this project alone: no memory that is kept for every one."""
+    source: Source | None = None
+    """What a piece is for a team: a memory that was kept on purpose, a fact that was learnt, a summary, a note; and
+    what only a team has."""
+    team: bool | None = None
+    """Of the team alone, or of this workspace alone; both where nothing is said."""
     superseded: bool = False
     as_of: Moment | None = None
     """As things stood then: nothing later, and what only something later hides is shown."""

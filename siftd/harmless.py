@@ -29,7 +29,7 @@ _FOLDED = str.maketrans(
 _OPENING = re.compile(r"<(?![ =0-9])")
 """What may open a tag; what compares stays as it is, for whoever copies code."""
 _FENCE = re.compile(r"([<‹\uff1c\ufe64])([\s/\\]{0,8})(siftd|system)[-\u2010-\u2015](memory|reminder)", re.IGNORECASE)
-_CITED = re.compile(r"#(?=[esmg][0-9]|n:)", re.IGNORECASE)
+_CITED = re.compile(r"#(?=[esmgt][0-9]|n:)", re.IGNORECASE)
 
 
 def harmless(text: str, limit: int = ITEM_CHARS_MAX) -> str:

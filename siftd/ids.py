@@ -1,11 +1,14 @@
 """The ids by which things are cited: `e12` an event, `s7` a summary, `m3` a memory of this project, `g3` one for every
-project, `d4` a document that was read in. They are read with or without `#`, in any case, and written without.
+project, `t12` an item of the team's, `d4` a document that was read in. They are read with or without `#`, in any case,
+and written without.
 
     x3                           an entity of the graph
     d4:12                        a line of a document, as it was when it was read in last
     n:decisions.md:14            an entry of the notes: the file, and the line in it that the entry begins in or holds
     n:archive/2026-11.md:3
     n:api/decisions.md:14        of the project `api`, where several projects of one workspace have notes
+
+An item of the team's has the number that this workspace's replica gave it: on another device it is another one.
 
 A note has no number of its own: its id tells a place, and whoever edits the file moves what stands there.
 
@@ -18,12 +21,15 @@ import re
 
 from siftd.errors import RequestInvalid
 
-EVENT, SUMMARY, MEMORY, GLOBAL_MEMORY = KINDS = ("e", "s", "m", "g")
+EVENT, SUMMARY, MEMORY, GLOBAL_MEMORY, TEAM = KINDS = ("e", "s", "m", "g", "t")
 DOCUMENT = "d"
 ENTITY = "x"
 NOTE = "n"
-HINT = "ids look like e12 (an event), s7 (a summary), m3 or g3 (a memory), d4:12 (a document), n:todo.md:9 (a note)"
-_ID = re.compile(r"#?([esmg]?)([0-9]{1,18})", re.IGNORECASE)
+HINT = (
+    "ids look like e12 (an event), s7 (a summary), m3 or g3 (a memory), t12 (the team's), d4:12 (a document),"
+    " n:todo.md:9 (a note)"
+)
+_ID = re.compile(r"#?([esmgt]?)([0-9]{1,18})", re.IGNORECASE)
 _DOCUMENT = re.compile(r"#?d([0-9]{1,18})(?::([0-9]{1,9}))?", re.IGNORECASE)
 _ENTITY = re.compile(r"#?x([0-9]{1,18})", re.IGNORECASE)
 _PROJECT = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
@@ -31,7 +37,7 @@ _NOTE_FILE = r"(?:(?:state|decisions|mistakes|todo)\.md|archive/[0-9]{4}-[0-9]{2
 _PROJECT_NAME = re.compile(_PROJECT)
 _NOTE = re.compile(rf"#?n:(?:({_PROJECT})/)?({_NOTE_FILE}):([0-9]{{1,7}})", re.IGNORECASE)
 _IN_TEXT = re.compile(
-    rf"(?<![\w#/-])#?([esmg][0-9]{{1,18}}|d[0-9]{{1,18}}:[0-9]{{1,9}}|n:(?:{_PROJECT}/)?{_NOTE_FILE}:[0-9]{{1,7}})(?![\w-])"
+    rf"(?<![\w#/-])#?([esmgt][0-9]{{1,18}}|d[0-9]{{1,18}}:[0-9]{{1,9}}|n:(?:{_PROJECT}/)?{_NOTE_FILE}:[0-9]{{1,7}})(?![\w-])"
 )
 """Of a document with its line: `d3` alone is the name of other things."""
 
@@ -114,6 +120,10 @@ def can_name_notes(name: str) -> bool:
 def parse_number(text: str, kind: str) -> int:
     """Return the number of an id that must be of this kind, or a bare one. Raises RequestInvalid."""
     found, number = parse(text, kind)
+    if found == TEAM != kind:
+        cited = cite(found, number)
+        hint = f"`mem show {cited}` has it; `mem mute {cited}` has it given unasked no more"
+        raise RequestInvalid("this is an item of the team's, which who told it keeps", hint=hint)
     if found != kind:
         raise RequestInvalid("this is an id of another kind", hint=f"give one like {kind}12")
     return number

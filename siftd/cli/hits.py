@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from siftd.wire.requests import DocumentHit, EventLine, Goal, Hit, NoteHit
+    from siftd.wire.requests import DocumentHit, EventLine, Goal, Hit, NoteHit, TeamMark
 
 LINES_MAX = 4
 """Of one hit, unless all of it is wanted."""
@@ -41,17 +41,20 @@ _DAY = 86_400
 def say_hits(hits: Sequence[Hit], query: str, *, is_full: bool, names_clients: bool = False) -> None:
     """Print hits under the sessions that they are of, in the order of the first hit of each; of a session whose agent's
     program it was, where several have written."""
-    sessions: dict[tuple[str, str | None], list[Hit]] = {}
+    sessions: dict[tuple[str, str, str | None], list[Hit]] = {}
     for hit in hits:
         session = None if hit["kind"] == "memory" else hit["sessionId"]
-        sessions.setdefault((hit.get("workspace", ""), session), []).append(hit)
+        by = author_of(hit["team"]) if "team" in hit else ""
+        sessions.setdefault((hit.get("workspace", ""), by, session), []).append(hit)
     words = _words(query)
     width = max(40, min(columns(), 120))
-    for number, ((workspace, session), theirs) in enumerate(sessions.items()):
+    for number, ((workspace, by, session), theirs) in enumerate(sessions.items()):
         if number:
             say()
         head = f"{clean(workspace)}  " if workspace else ""
-        head += "kept on purpose" if session is None else f"{clean(session)[:8]}  {_ago(theirs[0]['ts'])}"
+        head += f"{by}  " if by else ""
+        label = "of the team" if by else "kept on purpose"
+        head += label if session is None else f"{clean(session)[:8]}  {_ago(theirs[0]['ts'])}"
         if names_clients and (client := theirs[0]["client"]):
             head += f" · {clean(client)}"
         if branch := theirs[0]["branch"]:
@@ -62,6 +65,11 @@ def say_hits(hits: Sequence[Hit], query: str, *, is_full: bool, names_clients: b
     if hits:
         where = f"--workspace {shlex.quote(hits[0]['workspace'])} " if "workspace" in hits[0] else ""
         say(paint(f"\n`mem {where}show {hits[0]['id']}` shows all of one", "dim"))
+
+
+def author_of(mark: TeamMark) -> str:
+    """Return who told an item of the team's."""
+    return "you, on another device" if mark["isMine"] else clean(mark["author"]) or "somebody"
 
 
 def say_notes(notes: Sequence[NoteHit], query: str, *, is_full: bool) -> None:
@@ -172,6 +180,8 @@ def _say_hit(hit: Hit, words: frozenset[str], width: int, *, is_full: bool) -> N
 
 def _label(hit: Hit) -> str:
     """Return in one short word what a hit is."""
+    if "team" in hit and hit["team"]["source"] not in ("memory", "fact", "summary"):
+        return hit["team"]["source"]
     if hit["kind"] == "memory":
         return str(hit["type"])
     if hit.get("scope") == "session":

@@ -28,7 +28,7 @@ from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import SiftdError
 from siftd.notes.section import NotesSection
-from siftd.store import event_index, injection_ledger, meta
+from siftd.store import event_index, injection_ledger, meta, team_reading
 from siftd.store.access import Database
 from siftd.store.injection_ledger import Injection
 from siftd.wire.frames import split_hook
@@ -36,6 +36,7 @@ from siftd.wire.requests import Brief, Recall, decode_header
 
 if TYPE_CHECKING:
     from siftd.search.context_block import Given
+    from siftd.search.team_recall import Scored
 
 log = structlog.get_logger()
 
@@ -100,7 +101,8 @@ class ContextInjector:
             if moment == "prompt" and isinstance(captured, RedactedEvent):
                 payload = msgspec.json.decode(captured.payload_json)
                 asked = Recall(prompt=str(payload.get("prompt", "")), session_id=captured.session_id)
-                shown = frozenset(piece.id for each in given for piece in each.pieces)
+                pieces = [piece for each in given for piece in each.pieces]
+                shown = frozenset(piece.why.get("item", piece.id) for piece in pieces)
                 given.append(await self._recall(asked, is_injected=True, branch=payload.get("_branch"), shown=shown))
             elif moment == "failure" and isinstance(captured, RedactedEvent):
                 given.append(await self._failed_before(captured))
@@ -154,9 +156,18 @@ class ContextInjector:
 
             def read(connection: Database) -> list[Injection]:
                 answered = injection_ledger.session_state(connection, captured.session_id).given  # just too late
-                new = [each for each in shown if each not in answered]
-                find = partial(injection_ledger.find_event_of, connection)
-                return [Injection(each, find(each), {"section": "kept"}) for each in new]
+                replica = self._store.team.connection()
+                given = []
+                for each in shown:
+                    why = {"section": "kept"}
+                    if each[0] == ids.TEAM:
+                        item = None if replica is None else team_reading.find_id(replica, int(each[1:]))
+                        if item is None:
+                            continue  # the replica was made anew since
+                        why["item"] = item
+                    if why.get("item", each) not in answered:
+                        given.append(Injection(each, injection_ledger.find_event_of(connection, each), why))
+                return given
 
             printed = await self._store.read(read)
             await self._note(captured.session_id, client_named(captured.client).name_of("start"), printed)
@@ -209,6 +220,7 @@ class ContextInjector:
             if state is not None:
                 state = replace(state, given=state.given | shown)
             engine = self._searching.engine(connection)
+            of_team = self._of_team(connection, request.prompt, frozenset() if state is None else state.given)
             return recall(
                 engine,
                 connection,
@@ -217,9 +229,19 @@ class ContextInjector:
                 session_id=session,
                 state=state,
                 branch=branch or self._branch(),
+                **of_team,
             )
 
         return (await self._store.read(read)).sealed(self._storage.intake.block_id)
+
+    def _of_team(self, connection: Database, prompt: str, given: frozenset[str]) -> dict[str, list[Scored]]:
+        """Return what the team's replica has that bears on a prompt; nothing where there is none."""
+        team = self._searching.team(connection)
+        if team is None:
+            return {}
+        from siftd.search.team_recall import recall_team
+
+        return recall_team(team, connection, prompt, given)._asdict()
 
     async def _failed_before(self, event: RedactedEvent) -> Given:
         """Return how a command that failed just now was got through before."""
@@ -249,6 +271,11 @@ class ContextInjector:
         def read(connection: Database) -> Given:
             state = injection_ledger.session_state(connection, session) if is_injected and session else FRESH
             now_ms, shared = self._storage.clock.now_ms(), self._store.everywhere.connection()
+            replica, of_team = self._store.team.connection(), []
+            if replica is not None:
+                from siftd.search.team_recall import vital_of_team
+
+                of_team = vital_of_team(replica, connection, now_ms)
             return brief(
                 connection,
                 now_ms,
@@ -260,6 +287,7 @@ class ContextInjector:
                 branch=self._branch(folder) or self._branch(),
                 notes=self._notes.lines([each for each in (folder, self._storage.workspace.root) if each]),
                 names_clients=len(self._store.clients.names(connection)) > 1,
+                of_team=of_team,
             )
 
         return (await self._store.read(read)).sealed(self._storage.intake.block_id)

@@ -7,23 +7,26 @@ from typing import TYPE_CHECKING
 
 from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
+from siftd.errors import RequestInvalid
 from siftd.filters import Filters
 from siftd.ranking_config import Scoring
 from siftd.search.documents import KIND, DocumentSearch
 from siftd.search.notes import find as find_notes
-from siftd.store import event_views
+from siftd.store import event_views, team_reading
 from siftd.store.access import Database
 from siftd.store.scoring import read_scoring
 from siftd.wire.requests import DocumentHit, NoteHit, Search, SearchesState
 from siftd.workspace.project_config import ProjectFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
     from siftd.search.engine import Answer, SearchEngine
+    from siftd.search.team import TeamSearch
+    from siftd.search.vectors import VectorIndex
 
 
 class SearchAccess:
@@ -34,6 +37,7 @@ class SearchAccess:
         self._store = store
         self._file = ProjectFile(storage.workspace.root)
         self._engine: SearchEngine | None = None
+        self._team: TeamSearch | None = None
         self._documents: DocumentSearch | None = None
         self._asked: tuple[object, NDArray[np.float32]] | None = None
         self._reads_ahead = False
@@ -53,35 +57,61 @@ class SearchAccess:
         notes: with one, none are found."""
 
         def search(connection: Database) -> tuple[Answer, list[NoteHit], list[DocumentHit]]:
-            documents = self.documents(connection).find(request.query, request.filters, request.k)
-            if request.filters.kind == KIND:
+            filters = request.filters
+            is_of_own = not filters.team and filters.source is None
+            documents = self.documents(connection).find(request.query, filters, request.k) if is_of_own else []
+            if filters.kind == KIND:
                 from siftd.search.engine import Answer
 
                 return Answer([], None), [], documents
-            answer = self.engine(connection).search(
-                request.query,
-                request.k,
-                request.filters,
-                weights=request.weights,
-                group=request.group,
-                asking=event_views.find_asking(connection, request.asking),
-            )
+            answer = self._find(connection, request)
             if not self._reads_ahead:
                 self._reads_ahead = True
                 self._store.repeat(self._read_ahead)
-            notes = [] if request.filters != Filters() else find_notes(connection, request.query)
-            return answer, notes, documents
+            finds_notes = filters in (Filters(), Filters(team=False), Filters(source="note"))
+            return answer, find_notes(connection, request.query) if finds_notes else [], documents
 
         return await self._store.read(search)
+
+    def _find(self, connection: Database, request: Search) -> Answer:
+        """Return what is found in the workspace's own store and in the team's replica, if there is one."""
+        filters = request.filters
+        team = None if filters.team is False else self.team(connection)
+        if team is None and filters.source is None:
+            if filters.team:
+                raise RequestInvalid("this workspace is of no team", hint="`mem team join` makes it one's")
+            return self._find_own(connection, request, filters)
+        from siftd.search import team as team_search
+        from siftd.search.engine import Answer
+
+        own = None if filters.team else team_search.of_own(filters)
+        answer = Answer([], None) if own is None else self._find_own(connection, request, own)
+        if team is None:
+            return answer
+        theirs = team.search(request.query, request.k, filters, weights=request.weights, group=request.group)
+        return team_search.merged(answer, theirs, request.k, is_by_time=not request.query.strip())
+
+    def _find_own(self, connection: Database, request: Search, filters: Filters) -> Answer:
+        return self.engine(connection).search(
+            request.query,
+            request.k,
+            filters,
+            weights=request.weights,
+            group=request.group,
+            asking=event_views.find_asking(connection, request.asking),
+        )
 
     def _read_ahead(self, connection: Database) -> bool:
         self._reads_ahead = False  # whatever becomes of this piece; nobody looks meanwhile but this thread
         self._reads_ahead = self.engine(connection).read_ahead()
+        if not self._reads_ahead and self._team is not None:
+            self._reads_ahead = self._team.read_ahead()
         return self._reads_ahead
 
     def forget(self) -> None:
         """Let the next search read anew what searches keep of rows: a person may have changed it."""
         self._engine = None
+        self._team = None
         self._documents = None
 
     def _embed_question(self, text: str, weights: Mapping[str, float] | None) -> NDArray[np.float32]:
@@ -102,21 +132,52 @@ class SearchAccess:
 
     def engine(self, connection: Database) -> SearchEngine:
         """Return the engine of the reading thread."""
-        engine = self._engine
-        if engine is None:
-            from siftd.search.engine import SearchEngine
-            from siftd.search.weights import of_settings
+        if self._engine is None:
+            everywhere = self._store.everywhere.connection
+            self._engine = self._new_engine(connection, connection, self._store.index, everywhere)
+        return self._engine
 
-            engine = self._engine = SearchEngine(
-                connection,
-                self._store.index,
-                self._embed_question,
-                self._storage.clock.now_ms,
-                of_settings(self._storage.settings),
-                self._store.everywhere.connection,
-                lambda label: {**(layers := self.scoring_layers(connection, label))["file"], **layers["project"]},
-            )
-        return engine
+    def team(self, connection: Database) -> TeamSearch | None:
+        """Return what finds in the team's replica; None where there is none. For the reading thread.
+
+        `connection` is the workspace's own, by which it is known who asks and how this project weighs.
+        """
+        replica = self._store.team.connection()
+        if replica is None:
+            self._team = None
+        elif self._team is None or self._team.replica is not replica:  # it was pulled anew
+            from siftd.search.team import TeamSearch
+
+            index: list[VectorIndex] = []
+
+            def find_index() -> VectorIndex:
+                if not index:
+                    index.append(self._store.new_index())
+                return index[0]
+
+            engine = self._new_engine(replica, connection, find_index, lambda: None)
+            self._team = TeamSearch(replica, engine, lambda: team_reading.find_person(connection))
+        return self._team
+
+    def _new_engine(
+        self,
+        searched: Database,
+        own: Database,
+        index: Callable[[], VectorIndex],
+        everywhere: Callable[[], Database | None],
+    ) -> SearchEngine:
+        from siftd.search.engine import SearchEngine
+        from siftd.search.weights import of_settings
+
+        return SearchEngine(
+            searched,
+            index,
+            self._embed_question,
+            self._storage.clock.now_ms,
+            of_settings(self._storage.settings),
+            everywhere,
+            lambda label: {**(layers := self.scoring_layers(own, label))["file"], **layers["project"]},
+        )
 
     def scoring_layers(self, connection: Database, label: str | None = None) -> dict[str, dict[str, float]]:
         """Return this project's numbers by where they come from, what decides first. For the reading thread.

@@ -54,6 +54,7 @@ from siftd.daemon.sampling import Samplers
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
+from siftd.daemon.team_access import TeamAccess
 from siftd.daemon.transfer import Transfer
 from siftd.errors import LogError, SiftdError
 from siftd.facts.verdicts import judge
@@ -82,8 +83,11 @@ class Services:
         self.storage = storage
         self.embedder = storage.embedder
         shared = None if self.paths.key == GLOBAL else self.paths.home.for_workspace(GLOBAL).database
-        self.store = StoreAccess(self.paths.database, self.committer, self.embedder, shared=shared)
+        self.store = StoreAccess(
+            self.paths.database, self.committer, self.embedder, shared=shared, team=self.paths.team_replica
+        )
         self.searching = SearchAccess(storage, self.store)
+        self.team = TeamAccess(self.store)
         self._person = self.settings.facts_person or login_name()
         self.pods = PodAccess(self.store, self.paths.key, self._person, self.clock)
         self.live = Live(self.clock)

@@ -17,6 +17,7 @@ from siftd.store import facts
 from siftd.store.access import Database, DatabaseError
 from siftd.store.clients import KnownClients
 from siftd.store.connection import open_reader, translate
+from siftd.store.migrate import check_complete
 from siftd.store.type_repair import mend_types
 
 if TYPE_CHECKING:
@@ -28,8 +29,17 @@ T = TypeVar("T")
 class StoreAccess:
     """The store for everything but capture: reads in the reading thread, writes through the committer."""
 
-    def __init__(self, database: str, committer: Committer, embedder: Embedder, *, shared: str | None = None) -> None:
-        """`shared` is the database of the memories for every project, which need not be there."""
+    def __init__(
+        self,
+        database: str,
+        committer: Committer,
+        embedder: Embedder,
+        *,
+        shared: str | None = None,
+        team: str,
+    ) -> None:
+        """`shared` is the database of the memories for every project, `team` the replica of what a team shares: neither
+        need be there."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="reader")
         start_thread(self._thread)
         self._connection = open_reader(database)
@@ -37,7 +47,8 @@ class StoreAccess:
         self._embedder = embedder
         self._index: VectorIndex | None = None
         self._is_closed = False
-        self.everywhere = SharedReader(shared)
+        self.everywhere = SharedReader(shared, facts.shows_waiting)
+        self.team = SharedReader(team, _is_complete)
         self.clients = KnownClients()
 
     @property
@@ -50,12 +61,16 @@ class StoreAccess:
         Raises EmbedderUnavailable while a model has not answered yet: the length of its vectors is not known.
         """
         if self._index is None:
-            from siftd.search.vectors import VectorIndex
-
-            if self._embedder.known_dim is None:
-                raise EmbedderUnavailable(f"{self._embedder.name} has not answered yet", hint="`mem info` tells why")
-            self._index = VectorIndex(self._embedder.name, self._embedder.known_dim)
+            self._index = self.new_index()
         return self._index
+
+    def new_index(self) -> VectorIndex:
+        """Return an empty index of the current embedder, for another store. Raises EmbedderUnavailable."""
+        from siftd.search.vectors import VectorIndex
+
+        if self._embedder.known_dim is None:
+            raise EmbedderUnavailable(f"{self._embedder.name} has not answered yet", hint="`mem info` tells why")
+        return VectorIndex(self._embedder.name, self._embedder.known_dim)
 
     async def read(self, work: Callable[[Database], T]) -> T:
         """Run `work` in the reading thread. Raises StoreError when the database refuses, StoreClosed after the end.
@@ -96,6 +111,7 @@ class StoreAccess:
         self._thread.shutdown(wait=True)
         self._connection.close()
         self.everywhere.close()
+        self.team.close()
 
     def _guarded(self, work: Callable[[Database], T]) -> T:
         try:
@@ -104,11 +120,22 @@ class StoreAccess:
             raise translate(error) from error
 
 
-class SharedReader:
-    """A read-only connection to another daemon's database, opened when that is there. For the reading thread."""
+def _is_complete(connection: Database) -> bool:
+    """Whether a store is of this siftd's schema. Raises DatabaseError."""
+    try:
+        check_complete(connection)
+    except StoreError:
+        return False
+    return True
 
-    def __init__(self, database: str | None) -> None:
+
+class SharedReader:
+    """A read-only connection to another store, opened when that is there. For the reading thread."""
+
+    def __init__(self, database: str | None, is_fit: Callable[[Database], bool]) -> None:
+        """`is_fit` says whether whoever keeps that store has brought it up to date: until then it is not read."""
         self._database = database
+        self._is_fit = is_fit
         self._connection: Database | None = None
         self._file: FileIdentity | None = None
 
@@ -124,8 +151,7 @@ class SharedReader:
             self.close()
             with suppress(StoreError, DatabaseError):
                 self._connection = open_reader(self._database)
-                # Until its own daemon has brought it up to date nothing tells what a person let stand.
-                if not facts.shows_waiting(self._connection):
+                if not self._is_fit(self._connection):
                     self.close()
                     return None
             self._file = file

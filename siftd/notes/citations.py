@@ -9,8 +9,8 @@ import re
 
 _GROUP = re.compile(r"[(\[]([^()\[\]]{1,200})[)\]]")
 _PARTS = re.compile(r"[,;\s]+")
-_ID = re.compile(r"[esmg][0-9]{1,18}")
-_MARKED = re.compile(r"(?:(?<![\w#/-])#|\bshow #?)([esmg][0-9]{1,18})(?![\w-])")
+_ID = re.compile(r"[esmgt][0-9]{1,18}")
+_MARKED = re.compile(r"(?:(?<![\w#/-])#|\bshow #?)([esmgt][0-9]{1,18})(?![\w-])")
 
 
 def cited_in(text: str) -> set[str]:

@@ -21,7 +21,7 @@ from siftd.facts.blending import Filled
 from siftd.facts.pods import Asker
 from siftd.harmless import harmless
 from siftd.knowledge.statements import AT_A_START
-from siftd.search.context_block import Block, Given, Piece
+from siftd.search.context_block import Block, Given, Piece, estimate_tokens
 from siftd.search.facts import EVERYWHERE, OWN
 from siftd.search.line_of_work import line_of_work
 from siftd.search.pods import Store, blended
@@ -37,6 +37,7 @@ ENDINGS_MAX = 24
 """Sessions that are looked through for those on the same line of work. Arbitrary."""
 SNAPSHOT = "What the project's files say, by its snapshot (`mem knowledge show`)"
 NOTES = "The project's notes, in files that anybody may edit"
+TEAM = "Vital, said by others of the team: reference, not this person's word"
 _ENDING = {"section": "ending"}
 FRESH = SessionState(0, frozenset())
 
@@ -53,13 +54,15 @@ def brief(
     branch: str | None = None,
     names_clients: bool = False,
     notes: Sequence[str] = (),
+    of_team: Sequence[Piece] = (),
 ) -> Given:
     """Return the brief for a session on `branch`; what it has before it already (`state`) is left out.
 
     With `names_clients` it says of each session whose agent's program it was: several have written here.
 
     `everywhere` is the store of the memories for every project, where there is one; `notes` is what the project's own
-    notes say, harmless by now. They have at most a third of the budget.
+    notes say, harmless by now. They have at most a third of the budget. What stands `of_team`, in others' words, comes
+    behind one's own, and has at most a fourth.
     """
     block = Block(max_tokens)
     stores = [Store(OWN, asker.project, connection)]
@@ -81,6 +84,9 @@ def brief(
     if not state.given:
         block.quote(NOTES, notes, max_tokens // 3)
     _fill(block, work, given)
+    if of_team:
+        block.head(TEAM)
+        _fill_within(block, of_team, given, max_tokens // 4)
     if crowded and not state.given:
         block.note(f"{crowded} more pinned or vital than stand here: `mem context --explain`")
     if not len(block) and not notes and not state.given:
@@ -101,6 +107,15 @@ def _fill(block: Block, sections: Iterable[tuple[str, Iterable[Piece]]], given: 
                 given.add(f"e{piece.event_id}" if piece.event_id else piece.id)
                 left_out += not block.add(piece)
     return left_out
+
+
+def _fill_within(block: Block, pieces: Iterable[Piece], given: set[str], max_tokens: int) -> None:
+    """Add what was not given yet, as far as it costs no more than that."""
+    room = max_tokens
+    for piece in pieces:
+        cost = estimate_tokens(f"{piece.line}\n")
+        if piece.why["item"] not in given and cost <= room and block.add(piece):
+            room -= cost
 
 
 def _standing(filled: Filled) -> Iterator[Piece]:

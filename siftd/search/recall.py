@@ -12,6 +12,8 @@ found by all its words; what is said of it is what may be said unasked (`siftd.s
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from siftd.filters import Filters
@@ -30,6 +32,8 @@ from siftd.wire.requests.finding import Hit
 
 CANDIDATES = 48
 PIECES_MAX = 3
+TEAM_PIECES_MAX = 2
+"""Of what others of a team told, behind one's own; with them a block has at most one piece more than without."""
 PROMPT_CHARS_MAX = 8_000
 _LINK = re.compile(r"\bhttps?://\S{1,2000}")
 """An address is made of words that its whole site shares."""
@@ -40,7 +44,7 @@ how much of the prompt. Rare ones may be fewer; of a name of code one is enough.
 GIVEN_CHARS_MAX = 140
 """Of a conclusion: the sentences that answer. With what was asked and done then, and all that was said, a block took
 half as much again and was of no more use."""
-_WEIGHTS = {"prompt": 0.0}
+WEIGHTS = {"prompt": 0.0}
 """Who says "I want" to an agent does not ask what they typed before."""
 MIN_SHARE = 0.5
 """What an item answers of the prompt's weight at least, when its vector says nothing."""
@@ -69,46 +73,65 @@ def recall(
     session_id: str | None = None,
     state: SessionState | None = None,
     branch: str | None = None,
+    mine: Sequence[tuple[float, Piece]] = (),
+    theirs: Sequence[tuple[float, Piece]] = (),
 ) -> Given:
     """Return what is relevant to `prompt` in at most `max_tokens`.
 
     What `session_id` itself did is left out, unless it was before its context was compacted (`state`), and so is what
     it has been given since. What was on another branch than `branch` says so.
+
+    Of a team (`siftd.search.team_recall`) what is `mine`, told on another device, stands where its score has it; of
+    `theirs` comes what has room behind that. Each is a score and a piece, best first.
     """
-    if prompt.lstrip().startswith("/") or max_tokens <= 0:
-        return NOTHING  # a command says what to do, not what it is about
-    prompt = _LINK.sub(" ", prompt[:PROMPT_CHARS_MAX])
+    prompt = topic_of(prompt)
+    if not prompt or max_tokens <= 0:
+        return NOTHING
     relevance = Relevance.of(connection, Question.of(prompt))
     if relevance.is_empty:
         return NOTHING
     block = Block(max_tokens)
     already = state.given if state else frozenset()
     fresh_since = state.compacted_ts if state else 0
+    left = deque(mine)
     has_conclusion = False  # one is enough: of 4 second ones in two chains one was of use
-    for hit in engine.search(prompt, CANDIDATES, Filters(), weights=_WEIGHTS).hits:
+    for hit in engine.search(prompt, CANDIDATES, Filters(), weights=WEIGHTS).hits:
         is_fresh = session_id is not None and hit["sessionId"] == session_id and hit["ts"] >= fresh_since
         is_given = bool(already & {hit["id"], f"e{hit['eventId']}"})
         if is_fresh or is_given or not _concludes(hit):
             continue
-        if not _is_relevant(relevance, hit) and not _is_wished_for(connection, relevance, hit, prompt):
+        if not is_relevant(relevance, hit) and not _is_wished_for(connection, relevance, hit, prompt):
             continue
         if hit["kind"] != "memory" and is_muted(connection, hit["eventId"]):
             continue
         said = words_of(connection, hit)
-        if hit["kind"] != "memory" and (has_conclusion or not _says_it(relevance, said)):
+        if hit["kind"] != "memory" and (has_conclusion or not says_it(relevance, said)):
             continue
+        while left and left[0][0] >= hit["score"] and len(block) < PIECES_MAX:
+            block.add(left.popleft()[1])
+        if len(block) >= PIECES_MAX:
+            break
         has_conclusion = has_conclusion or hit["kind"] != "memory"
-        why = {"score": hit["score"], "share": round(relevance.share(hit["text"]), 3), **_found_by(hit)}
+        why = {"score": hit["score"], "share": round(relevance.share(hit["text"]), 3), **found_by(hit)}
         label = hit["type"] if hit["kind"] == "memory" else ""
         given = said.text if hit["kind"] == "memory" else _given(relevance, said)
         text = f"{given}{on_branch(hit['branch'], branch)}"
         block.add(Piece(hit["id"], hit["ts"], text, hit["eventId"], label, why))
         if len(block) >= PIECES_MAX:
             break
+    for _, piece in list(left)[: PIECES_MAX - len(block)]:
+        block.add(piece)
+    for _, piece in theirs[: min(TEAM_PIECES_MAX, PIECES_MAX + 1 - len(block))]:
+        block.add(piece)
     return block.close()
 
 
-def _says_it(relevance: Relevance, said: Words) -> bool:
+def topic_of(prompt: str) -> str:
+    """Return of a prompt what it is about: nothing of a command, which says what to do."""
+    return "" if prompt.lstrip().startswith("/") else _LINK.sub(" ", prompt[:PROMPT_CHARS_MAX])
+
+
+def says_it(relevance: Relevance, said: Words) -> bool:
     """Whether what may be said of a hit concludes something that bears on the prompt: an id and a fact send an agent to
     look for what it may not need."""
     concluded = relevance.informative(said.conclusion)
@@ -133,7 +156,8 @@ def _concludes(hit: Hit) -> bool:
     return concludes(hit["eventKind"] or "", hit["action"]) or hit["scope"] == "session"
 
 
-def _is_relevant(relevance: Relevance, hit: Hit) -> bool:
+def is_relevant(relevance: Relevance, hit: Hit) -> bool:
+    """Whether a hit answers enough of the prompt."""
     return any(_answers(relevance, hit, text) for text in (hit["text"], hit["passage"]) if text)
 
 
@@ -158,7 +182,7 @@ def _by_vector(hit: Hit) -> float:
     return score
 
 
-def _found_by(hit: Hit) -> dict[str, Any]:
+def found_by(hit: Hit) -> dict[str, Any]:
     """Return by which retrievers, and how high, the hit was found."""
     return {
         retriever: found["rank"]

@@ -72,6 +72,7 @@ class FactScope:
             ("m.session_id GLOB ? || '*'", filters.session and glob_escaped(filters.session)),
             ("m.updated_ts >= ?", filters.since),
             ("m.updated_ts <= ?", filters.until),
+            ("(m.origin = 'kept') = ?", {"memory": 1, "fact": 0}.get(filters.source or "")),
         ]
         for condition, value in wanted:
             if value is not None:

@@ -13,11 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from siftd.store import team_reading
 from siftd.store.answers import as_rows
 from siftd.wire.requests import finding
 
 _STATE = "SELECT coalesce(compacted_ts, 0) FROM sessions WHERE session_id = ?"
-_GIVEN = "SELECT piece, 'e' || event_id FROM injections WHERE session_id = ? AND ts >= ?"
+_GIVEN = """
+SELECT CASE WHEN piece GLOB 't*' THEN json_extract(why, '$.item') ELSE piece END, 'e' || event_id FROM injections
+WHERE session_id = ? AND ts >= ?
+"""
 _INSERT = """
 INSERT INTO injections (ts, session_id, hook, piece, event_id, fact_id, after_id, why)
 VALUES (?, ?, ?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM events), ?)
@@ -28,7 +32,8 @@ SELECT i.id, i.ts, i.session_id, i.hook, i.piece, i.event_id, i.fact_id AS memor
                          WHERE s.id = CAST(substr(i.piece, 2) AS INTEGER) AND s.event_id = i.event_id),
                 (SELECT s.text FROM summaries s WHERE s.event_id = i.event_id ORDER BY s.id DESC LIMIT 1)) AS text
 FROM injections i LEFT JOIN facts m ON m.id = i.fact_id
-WHERE (?1 IS NULL OR i.piece = ?1) AND (?2 IS NULL OR i.session_id GLOB ?2 || '*')
+WHERE (?1 IS NULL OR i.piece = ?1 OR (i.piece GLOB 't*' AND json_extract(i.why, '$.item') = ?1))
+AND (?2 IS NULL OR i.session_id GLOB ?2 || '*')
 AND (?4 IS NULL OR i.id < ?4) ORDER BY i.id DESC LIMIT ?3
 """
 _TOUCHING = """
@@ -54,7 +59,8 @@ class SessionState:
 
     compacted_ts: int
     given: frozenset[str]
-    """The ids of what it was given, those of the events behind summaries too: a summary may be written anew."""
+    """The ids of what it was given, those of the events behind summaries too: a summary may be written anew. Of a
+    team's items the ids that they have everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +104,35 @@ def list_injections(
     *,
     before: int | None = None,
     everywhere: sqlite3.Connection | None = None,
+    team: sqlite3.Connection | None = None,
 ) -> list[finding.Injection]:
     """Return what was given, newest first, or before one of them, with its text now and the event that touched it.
 
-    `everywhere` is the store of the memories for every project, which are cited as g3.
+    `everywhere` is the store of the memories for every project, which are cited as g3, `team` the replica of what a
+    team shares, cited as t12: by the number that an item has by now, whatever it had when it was given.
     """
+    if piece is not None and piece[0] == "t":
+        piece = None if team is None else team_reading.find_id(team, int(piece[1:]))
+        if piece is None:
+            return []
     rows = as_rows(connection.execute(_LIST, (piece, session, limit, before)), finding.Injection)
     for row in rows:
         if row["piece"][0] == "g" and everywhere is not None:
             found = everywhere.execute("SELECT text FROM facts WHERE id = ?", (row["piece"][1:],)).fetchone()
             row["text"] = found[0] if found else None
         row["why"] = json.loads(cast("str", row["why"]))
+        if row["piece"][0] == "t":
+            _update(row, team)
         row["touchedBy"] = touched_by(connection, row)
     return rows
+
+
+def _update(row: finding.Injection, team: sqlite3.Connection | None) -> None:
+    """Put to what was given of a team's its number and its text by now."""
+    item = row["why"].get("item", "")
+    number = None if team is None else team_reading.numbers_of(team, [item]).get(item)
+    if team is not None and number is not None:
+        row["piece"], row["text"] = f"t{number}", team_reading.find_text(team, number)
 
 
 def count_since(connection: sqlite3.Connection, since: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from siftd.web.types import ProblemAnswer
 
 _COMPONENTS = "#/components/schemas/{name}"
 _NAMED = re.compile(r"{(\w+)}")
-_CITED = {"type": "string", "pattern": "^#?[esmgESMG]?[0-9]{1,18}$"}
+_CITED = {"type": "string", "pattern": "^#?[esmgtESMGT]?[0-9]{1,18}$"}
 _PATH: dict[str, dict[str, Any]] = {
     "project": {"type": "string", "description": "as GET /api/projects lists it"},
     "id": _CITED | {"description": "as it is cited: e12 an event, s7 a summary, m3 a memory, g3 one for every project"},

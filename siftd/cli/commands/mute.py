@@ -10,7 +10,7 @@ from siftd.wire.asking import Mute
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="as cited: e12, s7")
+    parser.add_argument("id", metavar="ID", help="as cited: e12, s7, t12")
     parser.add_argument("--undo", action="store_true", help="let it be given again")
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 
 from siftd.cli.commands.info import read_state
 from siftd.cli.context import Context
 from siftd.cli.diagnose.states import find_abnormal
-from siftd.cli.hits import parts_of, place_of, say_documents, say_hits, say_notes
+from siftd.cli.hits import author_of, parts_of, place_of, say_documents, say_hits, say_notes
 from siftd.cli.numbers import positive
 from siftd.cli.output import clean, count, format_time, is_terminal, note, one_line, paint, say, say_json
 from siftd.errors import RequestInvalid
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from siftd.wire.requests import DocumentHit, Found, Hit, NoteHit
 
 KINDS = ("summary", "event", "memory", "tool", "prompt", "stop", "text", "failure", "document")
+SOURCES = (
+    "memory", "fact", "summary", "note", "knowledge", "issue", "comment", "job", "decision", "policy",
+)  # fmt: skip
 _RETRIEVERS = {
     "words": "its words",
     "raw": "the event's words",
@@ -45,6 +48,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--kind", choices=KINDS, help="only such hits")
     parser.add_argument(
         "--type", help="only memories of this type: decision, ...; with --kind document: markdown, code"
+    )
+    parser.add_argument("--source", choices=SOURCES, help="only what is this for a team: memory, fact, issue, ...")
+    parser.add_argument(
+        "--team",
+        action=BooleanOptionalAction,
+        default=None,
+        help="only what the team shares; --no-team: nothing of it (default: both)",
     )
     parser.add_argument("--superseded", action="store_true", help="also what a newer summary hides")
     parser.add_argument("--by-session", action="store_true", help="one hit for each session, the best session first")
@@ -102,7 +112,7 @@ def run(context: Context, options: Namespace) -> int:
 
 
 def _filters(options: Namespace) -> dict[str, Any]:
-    names = ("tool", "session", "client", "file", "symbol", "kind", "type", "since", "until", "as_of")
+    names = ("tool", "session", "client", "file", "symbol", "kind", "type", "since", "until", "as_of", "source", "team")
     filters = {name: value for name in names if (value := getattr(options, name)) is not None}
     if times := [name for name in ("since", "until", "as_of") if name in filters]:
         import time
@@ -117,6 +127,7 @@ def _filters(options: Namespace) -> dict[str, Any]:
 def _say_hit(hit: Hit, is_explained: bool, *, names_client: bool) -> None:
     place = f"  {clean(hit['workspace'])}" if "workspace" in hit else ""
     by = f" · {clean(hit['client'])}" if names_client and hit["client"] else ""
+    by += f" · {author_of(hit['team'])}" if "team" in hit else ""
     head = f"{hit['id']:<6}{by} {format_time(hit['ts'])}{place}  {clean(_what(hit))}"
     answer, asked = parts_of(hit)
     text = one_line(f"{answer} ({asked})" if asked else answer, used=len(head) + 2)
@@ -142,7 +153,9 @@ def _say_document(found: DocumentHit, is_explained: bool) -> None:
 
 
 def _what(hit: Hit) -> str:
-    """Return the tool of an event, the type of a memory, and whose words they are."""
+    """Return the tool of an event, the type of a memory, what an item is for the team, and whose words they are."""
+    if "team" in hit and hit["team"]["source"] not in ("memory", "fact"):
+        return f"{hit['team']['source']} ({hit['saidBy']})"
     return f"{hit['type'] if hit['kind'] == 'memory' else hit['tool']} ({hit['saidBy']})"
 
 

@@ -1,4 +1,4 @@
-"""`mem show`: the whole of one event, summary, memory, note or document."""
+"""`mem show`: the whole of one event, summary, memory, note, document or item of the team's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from siftd.wire.requests import Memory, ShownDocument, ShownEvent, ShownNote, Summary, SupersedingPair
+    from siftd.wire.requests import (
+        Memory,
+        ShownDocument,
+        ShownEvent,
+        ShownNote,
+        ShownTeamItem,
+        Summary,
+        SupersedingPair,
+    )
 
 _DIFF = {"- ": "red", "+ ": "green"}
 
@@ -22,7 +30,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "id",
         metavar="ID",
-        help="e12 (or 12) an event, s7 a summary, m3 or g3 a memory, n:todo.md:9 a note, d4 or d4:12 a document",
+        help="e12 (or 12) an event, s7 a summary, m3 or g3 a memory, t12 the team's, n:todo.md:9 a note, d4 or d4:12"
+        " a document",
     )
 
 
@@ -36,6 +45,8 @@ def run(context: Context, options: Namespace) -> int:
         _say_note(item)
     elif item["kind"] == "document":
         _say_document(item)
+    elif item["kind"] == "team":
+        _say_team_item(item)
     elif item["kind"] == "memory":
         _say_memory(item, "g" if options.id.strip().startswith(("g", "#g")) else "m")
     else:
@@ -121,6 +132,29 @@ def _say_memory(memory: Memory, letter: str) -> None:
         }
     )
     say(clean(memory["text"]))
+
+
+def _say_team_item(item: ShownTeamItem) -> None:
+    """Print what somebody else's device told, with whose it is."""
+    mark = item["team"]
+    what = item["type"] if mark["source"] in ("memory", "fact") else mark["source"]
+    say(paint(f"{item['id']}  {format_time(item['ts'])}  {clean(what or mark['source'])}", "bold"))
+    by = "you, on another device" if mark["isMine"] else f"{clean(mark['author'])}, of the team"
+    _say_fields(
+        {
+            "told by": by,
+            "said by": mark["saidBy"],
+            "title": mark["title"],
+            "there": mark["url"],
+            "seen by": "you alone" if mark["visibility"] == "private" else "",
+            **_muted(item["mutedSince"]),
+            "from": "" if item["validFrom"] is None else format_time(item["validFrom"]),
+            "until": "" if item["validTo"] is None else format_time(item["validTo"]),
+            "status": "" if item["status"] == "active" else item["status"],
+            "replaced by": item["supersededBy"],
+        }
+    )
+    say(clean(item["text"]))
 
 
 def _say_note(note: ShownNote) -> None:

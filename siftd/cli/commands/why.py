@@ -18,6 +18,7 @@ _SECTIONS = {
     "standing": "pinned, so it stands at the start of every session",
     "ending": "the last session ended with it",
     "failure": "it failed last and had not succeeded since",
+    "team": "a member of the team holds it vital, so it stands at the start of every session",
     "kept": "it was in the kept brief, printed while no daemon ran",
 }
 
@@ -39,7 +40,7 @@ _SESSION_CHARS = 8
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="as cited: s7, m3, e12")
+    parser.add_argument("id", metavar="ID", help="as cited: s7, m3, e12, t12")
 
 
 def run(context: Context, options: Namespace) -> int:
@@ -99,6 +100,6 @@ def _reason(why: dict[str, Any]) -> str:
         return _SECTIONS[why["section"]]
     share = why.get("share")
     ranks = ", ".join(
-        f"{retriever} no. {rank}" for retriever, rank in why.items() if retriever not in ("score", "share")
+        f"{retriever} no. {rank}" for retriever, rank in why.items() if retriever not in ("score", "share", "item")
     )
     return f"it answers {share:.0%} of the prompt (found by {ranks})" if share is not None else json.dumps(why)

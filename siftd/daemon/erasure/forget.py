@@ -213,6 +213,11 @@ def _query_of_ids(cited: list[str], connection: Database, now_ms: int) -> Forget
         kind, number = ids.parse(text)
         if kind == ids.GLOBAL_MEMORY:
             raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem forget` asks it")
+        if kind == ids.TEAM:
+            raise RequestInvalid(
+                "an item of the team's is forgotten by who told it, or by an admin of the team",
+                hint=f"`mem mute {ids.cite(kind, number)}` has it given unasked no more here",
+            )
         if kind == ids.MEMORY:
             facts.add(number)
         elif kind == ids.EVENT:

@@ -83,7 +83,7 @@ class FactPages:
     @answers(requests.Correct)
     async def correct(self, request: requests.Correct) -> requests.CorrectAnswer:
         """Keep what holds in the place of a fact."""
-        old_id = ids.parse(request.id, ids.MEMORY)[1]
+        old_id = ids.parse_number(request.id, ids.MEMORY)
         old = await self._get(old_id)
         newest = await self._store.read(lambda c: fact_changes.find_newest(c, old_id))
         if newest != old_id:
@@ -112,7 +112,7 @@ class FactPages:
     @answers(requests.Verify)
     async def verify(self, request: requests.Verify) -> requests.VerifyAnswer:
         """Note that somebody says whether a fact holds."""
-        fact_id = ids.parse(request.id, ids.MEMORY)[1]
+        fact_id = ids.parse_number(request.id, ids.MEMORY)
         fact = await self._get(fact_id)
         is_confirmed = request.verdict == "confirmed"
         overrules = fact["status"] != "active" if is_confirmed else fact["saidBy"] == "person" or fact["pinned"]
@@ -124,7 +124,7 @@ class FactPages:
     @answers(requests.FactStory)
     async def story(self, request: requests.FactStory) -> requests.FactStoryAnswer:
         """Return what says a fact, what was said of it since, and what came of it."""
-        fact_id = ids.parse(request.id, ids.MEMORY)[1]
+        fact_id = ids.parse_number(request.id, ids.MEMORY)
         fact = await self._get(fact_id)
         sources = await self._store.read(lambda c: fact_pages.list_sources(c, fact_id, SOURCES_MAX))
         given, used, confirmed, last_ts = await self._store.read(lambda c: fact_pages.find_uses(c, fact_id))

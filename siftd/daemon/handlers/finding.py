@@ -14,6 +14,7 @@ from siftd.daemon.handlers.sessions import find_session
 from siftd.daemon.notes_index import NotesIndex
 from siftd.daemon.searching import SearchAccess
 from siftd.daemon.store_access import StoreAccess
+from siftd.daemon.team_access import TeamAccess
 from siftd.errors import NothingFound, RequestInvalid
 from siftd.search.goals import in_short
 from siftd.search.unsummarised import summarise_now
@@ -57,7 +58,7 @@ def _finder(cited: str) -> Callable[[Database], requests.Shown | None]:
     if (document := ids.parse_document(cited)) is not None:
         return lambda c: shown(c, document)
     letter, number = ids.parse(cited)
-    if letter == "g":
+    if letter == ids.GLOBAL_MEMORY:
         raise RequestInvalid("memories for every project have a daemon of their own", hint="`mem show` asks it")
     return lambda c: _FIND[letter](c, number)
 
@@ -72,11 +73,13 @@ class Finding:
         searching: SearchAccess,
         committer: Committer,
         notes: NotesIndex,
+        team: TeamAccess,
     ) -> None:
         self._store = store
         self._searching = searching
         self._committer = committer
         self._notes = notes
+        self._team = team
 
     @answers(requests.Search)
     async def search(self, request: requests.Search) -> requests.SearchAnswer:
@@ -99,6 +102,8 @@ class Finding:
     async def show(self, request: requests.Show) -> requests.ShowAnswer:
         if (note := ids.parse_note(request.id)) is not None:
             return {"item": await self._notes.show(note)}
+        if ids.is_id(request.id) and ids.parse(request.id)[0] == ids.TEAM:
+            return {"item": await self._team.show(request.id)}
         find = _finder(request.id)
         was_behind = self._committer.is_behind  # it may have caught up by the time that nothing is found
         item = await self._store.read(find)
@@ -130,6 +135,10 @@ class Finding:
                 answer = {**answer, **short}
             return answer
         kind, number = ids.parse(request.around)
+        if kind == ids.TEAM:
+            raise RequestInvalid(
+                "what led to an item of the team's is on its author's device", hint=f"`mem show {request.around}`"
+            )
         if kind in ("m", "g"):
             raise RequestInvalid("a memory has no place in a session", hint="give an event (e12) or a summary (s7)")
         if kind == "s":
@@ -161,10 +170,16 @@ class Finding:
         piece = None if request.id is None else ids.normal(request.id)
         limit = max(1, min(request.limit, 500))
         (before,) = cursors.decode(request.cursor, int)
-        shared = self._store.everywhere
+        shared, team = self._store.everywhere, self._store.team
         found = await self._store.read(
             lambda c: injection_ledger.list_injections(
-                c, piece, request.session, limit + 1, before=before, everywhere=shared.connection()
+                c,
+                piece,
+                request.session,
+                limit + 1,
+                before=before,
+                everywhere=shared.connection(),
+                team=team.connection(),
             )
         )
         shown, rest = cursors.page(found, limit, lambda each: (each["id"],))

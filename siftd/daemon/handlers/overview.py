@@ -8,6 +8,7 @@ from siftd import ids
 from siftd.clock import Clock
 from siftd.daemon.handlers.answering import answers
 from siftd.daemon.store_access import StoreAccess
+from siftd.daemon.team_access import TeamAccess
 from siftd.errors import NothingFound, RequestInvalid
 from siftd.search.unsummarised import summarise_now
 from siftd.store import provenance, statistics
@@ -22,10 +23,11 @@ DEPTH_MAX = 8
 class Overview:
     """Answers from the store, and changes nothing."""
 
-    def __init__(self, *, store: StoreAccess, paths: WorkspacePaths, clock: Clock) -> None:
+    def __init__(self, *, store: StoreAccess, paths: WorkspacePaths, clock: Clock, team: TeamAccess) -> None:
         self._store = store
         self._paths = paths
         self._clock = clock
+        self._team = team
 
     @answers(requests.Stats)
     async def stats(self, request: requests.Stats) -> requests.StatsAnswer:
@@ -44,6 +46,17 @@ class Overview:
         kind, number = ids.parse(request.id)
         if kind == ids.GLOBAL_MEMORY:
             raise RequestInvalid("memories for every project have a daemon of their own", hint="ask for _global")
+        if kind == ids.TEAM:
+            item = await self._team.show(request.id)
+            is_story = item["scope"] is not None
+            node: requests.GraphNode = {
+                "id": item["id"],
+                "kind": "summary" if is_story else "memory",
+                "ts": item["ts"],
+                "text": item["text"],
+                "saidBy": item["saidBy"],
+            }
+            return {"nodes": [node], "edges": [], "isWhole": False}  # the rest is on its author's device
         depth = max(0, min(request.depth, DEPTH_MAX))
 
         def read(connection: Database) -> requests.EdgesAnswer | None:

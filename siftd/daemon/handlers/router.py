@@ -45,11 +45,12 @@ class Handlers:
                 searching=services.searching,
                 committer=services.committer,
                 notes=services.notes,
+                team=services.team,
             ),
             GraphRequests(
                 store=services.store, committer=services.committer, intents=services.intents, clock=services.clock
             ),
-            Overview(store=services.store, paths=services.paths, clock=services.clock),
+            Overview(store=services.store, paths=services.paths, clock=services.clock, team=services.team),
             Summarising(
                 store=services.store,
                 consolidator=services.consolidator,
@@ -57,6 +58,7 @@ class Handlers:
                 crash_guard=services.storage.crash_guard,
                 intents=services.intents,
                 clock=services.clock,
+                team=services.team,
             ),
             Pausing(store=services.store, committer=services.committer, intents=services.intents, clock=services.clock),
             FactRequests(

@@ -12,6 +12,7 @@ from siftd.daemon.connection import Answer
 from siftd.daemon.handlers.answering import answers, answers_at_length
 from siftd.daemon.intents import Intents
 from siftd.daemon.store_access import StoreAccess
+from siftd.daemon.team_access import TeamAccess
 from siftd.errors import NothingFound, RequestInvalid
 from siftd.store import chunks, event_views, injection_ledger, muted, resummary_queue, summaries, vectors
 from siftd.store.access import Database
@@ -31,6 +32,7 @@ class Summarising:
         crash_guard: CrashGuard,
         intents: Intents,
         clock: Clock,
+        team: TeamAccess,
     ) -> None:
         self._store = store
         self._consolidator = consolidator
@@ -38,6 +40,7 @@ class Summarising:
         self._crash_guard = crash_guard
         self._intents = intents
         self._clock = clock
+        self._team = team
 
     @answers_at_length(requests.Drain)
     async def drain(self, request: requests.Drain, answer: Answer) -> requests.DrainAnswer:
@@ -108,6 +111,11 @@ class Summarising:
 
     @answers(requests.Mute)
     async def mute(self, request: requests.Mute) -> requests.MuteAnswer:
+        if ids.is_id(request.id) and ids.parse(request.id)[0] == ids.TEAM:
+            item = await self._team.id_of(request.id)
+            await self._intents.keep("mute", {"item": item, "muted": request.muted})
+            since = await self._store.read(lambda c: muted.find_item_muted_since(c, item))
+            return {"event": ids.normal(request.id), "mutedSince": since}
         event_id = await self._store.read(lambda c: _event_of(c, request.id))
         await self._intents.keep("mute", {"event": event_id, "muted": request.muted})
         since = await self._store.read(lambda c: muted.find_muted_since(c, event_id))

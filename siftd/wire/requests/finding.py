@@ -17,6 +17,24 @@ class Asked(TypedDict):
     text: str | None
 
 
+class TeamMark(TypedDict):
+    """Whose an item of the team's is, and what: the server's and its author's word, of no more weight than that."""
+
+    item: str
+    """Its id everywhere; `t12` is its number here."""
+    author: str
+    isMine: bool
+    """Whether who asks wrote it, on another device."""
+    saidBy: str
+    """Whose words its author's device says they are: a "person" is its author then."""
+    source: str
+    """memory, fact, summary, note, knowledge, issue, comment, job, decision or policy."""
+    visibility: str
+    title: str | None
+    url: str | None
+    """As its author gave it: shown, never opened."""
+
+
 class Hit(TypedDict):
     """One thing that was found; what a memory has no part in is null."""
 
@@ -45,6 +63,8 @@ class Hit(TypedDict):
     """What found it, each with `rank` and `score`, and what its score is made of, as numbers."""
     workspace: NotRequired[str]
     """Where every workspace was asked: the folder that it is of."""
+    team: NotRequired[TeamMark]
+    """Of an item of the team's (t12) alone: no event and no session of this workspace's is behind it."""
 
 
 class NoteHit(TypedDict):
@@ -201,7 +221,31 @@ class ShownNote(TypedDict):
     after: list[str]
 
 
-Shown = ShownEvent | ShownSummary | ShownMemory | ShownNote | ShownDocument
+class ShownTeamItem(TypedDict):
+    """An item of the team's, as this workspace's replica has it: somebody else's word."""
+
+    kind: Literal["team"]
+    id: str
+    text: str
+    ts: int
+    saidBy: str
+    type: str | None
+    """Of what is kept as a memory is."""
+    scope: str | None
+    """Of a story: "turn" or "session"."""
+    sessionId: str | None
+    """Its author's."""
+    sourceRef: str
+    validFrom: int | None
+    validTo: int | None
+    status: str
+    supersededBy: str | None
+    team: TeamMark
+    mutedSince: int | None
+    """It is given unasked no more since then."""
+
+
+Shown = ShownEvent | ShownSummary | ShownMemory | ShownNote | ShownDocument | ShownTeamItem
 
 
 class ShowAnswer(TypedDict):
@@ -211,7 +255,7 @@ class ShowAnswer(TypedDict):
 
 
 class Show(Request[ShowAnswer], frozen=True, kw_only=True):
-    """The whole of one thing by its id (e12, s7, m3, d4, n:todo.md:9); of d4:12 the piece that the line is in."""
+    """The whole of one thing by its id (e12, s7, m3, t12, d4, n:todo.md:9); of d4:12 the piece that the line is in."""
 
     may_be_global = True
 

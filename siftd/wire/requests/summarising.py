@@ -47,7 +47,8 @@ class UndoAnswer(TypedDict):
 
 
 class MuteAnswer(TypedDict):
-    """The event that it is of, and since when nothing of that is given unasked; null: it may be."""
+    """The event that it is of, or the team's item (t12), and since when nothing of that is given unasked; null: it may
+    be."""
 
     event: str
     mutedSince: int | None
@@ -117,7 +118,8 @@ class Undo(Request[UndoAnswer], frozen=True, kw_only=True):
 
 
 class Mute(Request[MuteAnswer], frozen=True, kw_only=True):
-    """Give nothing of an event unasked any more (`id`: its own, or a summary's), or again; a search finds it."""
+    """Give nothing of an event unasked any more (`id`: its own, a summary's, or t12 of the team's), or again; a search
+    finds it."""
 
     changes_brief = True
     waits_for_log = True
