@@ -13,6 +13,7 @@ from siftd.errors import SiftdError
 
 VERBS = {
     "migrate": ("migrate_command", "bring the database to this siftd's schema"),
+    "sources": ("sources_command", "say which of issues, comments and jobs a project takes"),
     "init": ("init_command", "migrate, make a project, and invite its first admin"),
 }
 """The verb, its module, what it is for."""
