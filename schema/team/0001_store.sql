@@ -24,11 +24,12 @@ CREATE TABLE projects (
     id       uuid PRIMARY KEY DEFAULT gen_random_uuid(),
     name     text NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 200),
     embedder text NOT NULL CHECK (length(embedder) BETWEEN 1 AND 200),
+    dimensions integer,                            -- of its vectors: others are not kept, they would break comparing
     head     bigint NOT NULL DEFAULT 0,
-    words_at timestamptz,                          -- when `terms` was made
-    words_head bigint NOT NULL DEFAULT 0,          -- and of which place of the feed
-    words_rows bigint NOT NULL DEFAULT 0,          -- over how many rows
-    words_length real NOT NULL DEFAULT 0           -- of which mean length in words
+    terms_at timestamptz,                          -- when `terms` was made,
+    terms_head bigint NOT NULL DEFAULT 0,          -- of which place of the feed,
+    terms_rows bigint NOT NULL DEFAULT 0,          -- over how many rows,
+    terms_length real NOT NULL DEFAULT 1           -- of how many words in the mean
 );
 
 CREATE TABLE members (
@@ -45,7 +46,7 @@ CREATE TABLE sources (
     project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
     source     text NOT NULL,
     is_on      boolean NOT NULL DEFAULT false,
-    told       bigint NOT NULL DEFAULT 0,
+    received   bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, source)
 );
 
@@ -109,7 +110,7 @@ CREATE TABLE memories (
     valid_to        timestamptz,
     superseded_by   uuid,
     archived_at     timestamptz,
-    told_at         timestamptz NOT NULL DEFAULT now(),
+    stored_at         timestamptz NOT NULL DEFAULT now(),
     text_search     tsvector NOT NULL GENERATED ALWAYS AS
                     (to_tsvector('pg_catalog.english', text) || to_tsvector('pg_catalog.simple', words)) STORED,
     embedding_model text CHECK (length(embedding_model) BETWEEN 1 AND 200),

@@ -164,9 +164,9 @@ def _had_vectors(connection: Connection) -> bool | None:
     if _one(connection, "SELECT to_regclass('siftd.meta')") is None:
         return None
     connection.execute("SET LOCAL ROLE siftd_owner")
-    told = _one(connection, "SELECT value FROM siftd.meta WHERE key = 'vectors'")
+    found = _one(connection, "SELECT value FROM siftd.meta WHERE key = 'vectors'")
     connection.execute("RESET ROLE")
-    return None if told is None else told == "yes"
+    return None if found is None else found == "yes"
 
 
 def _ensure_vectors(connection: Connection) -> str:
@@ -260,7 +260,7 @@ def render(text: str, vector_schema: str | None) -> str:
 
     Lines between `-- vectors:` (or `-- no vectors:`) and `-- end` are of one kind alone.
     """
-    kept, skips = [], False
+    lines, skips = [], False
     left_out = "-- no vectors:" if vector_schema else "-- vectors:"
     for line in text.splitlines():
         if line.strip() == left_out:
@@ -268,9 +268,9 @@ def render(text: str, vector_schema: str | None) -> str:
         elif line.strip() == "-- end":
             skips = False
         elif not skips:
-            kept.append(line)
+            lines.append(line)
     schema = f'"{vector_schema}"' if vector_schema else ""
-    return "\n".join(kept).replace("@vector@", f"{schema}.halfvec" if schema else "text").replace("@ext@", schema)
+    return "\n".join(lines).replace("@vector@", f"{schema}.halfvec" if schema else "text").replace("@ext@", schema)
 
 
 def _remember(connection: Connection, key: str, value: str) -> None:

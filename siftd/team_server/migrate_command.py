@@ -17,11 +17,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Migrate, and say what was done."""
-    tell(migrate(dsn.find_dsn(arguments), vectors=not arguments.no_vectors))
+    print_done(migrate(dsn.find_dsn(arguments), vectors=not arguments.no_vectors))
     return 0
 
 
-def tell(done: Migrated) -> None:
+def print_done(done: Migrated) -> None:
     """Print what a migration did."""
     print(f"applied: {', '.join(done.applied)}" if done.applied else "nothing to apply")
     print("vectors: pgvector" if done.vectors else "vectors: none (search is by words alone)")

@@ -98,6 +98,9 @@ def test_sql_stands_in_the_store_alone() -> None:
         str(module.relative_to(REPOSITORY))
         for module in _modules_with(SQL)
         if not module.is_relative_to(REPOSITORY / "siftd" / "store") and not module.is_relative_to(rules)
+        if not module.is_relative_to(
+            REPOSITORY / "siftd" / "team_server"
+        )  # PostgreSQL's: calls of schema/team/functions
         if any(SQL.match(text) for text in _texts(module))
     }
     assert found == foreign
@@ -113,6 +116,15 @@ def test_nobody_outside_of_the_store_knows_what_the_database_is() -> None:
         if "sqlite3" in _imported(module)
     }
     assert found == reads_databases_of_others
+
+
+def test_the_teams_server_alone_knows_postgresql() -> None:
+    assert {
+        str(module.relative_to(REPOSITORY))
+        for module in _modules_with(re.compile("psycopg"))
+        if not module.is_relative_to(REPOSITORY / "siftd" / "team_server")
+        if any(name.split(".")[0].startswith("psycopg") for name in _imported(module))
+    } == set()
 
 
 def _imported(module: Path) -> set[str]:

@@ -1,0 +1,76 @@
+"""Connections to PostgreSQL: as the server's role, which may execute functions and nothing else.
+
+No prepared statements and no settings of a session, so that PgBouncer may stand between in transaction mode. A call is
+one statement and one transaction; what is not committed when a connection breaks has not happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString
+
+import msgspec
+import psycopg
+from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
+from psycopg_pool import AsyncConnectionPool
+
+from siftd.team_server.refusals import refusal
+from siftd.team_server.vectors import register_vectors
+
+Row = dict[str, Any]
+WAIT_SECONDS = 5.0
+"""For a free connection: then whoever asked is told to come again, rather than pile up."""
+
+
+class Pool:
+    """A pool of connections to one server, or to the first of several that takes writes."""
+
+    def __init__(self, dsn: str, *, connections: int = 8) -> None:
+        self._pool: AsyncConnectionPool[psycopg.AsyncConnection[Row]] = AsyncConnectionPool(
+            dsn,
+            min_size=1,
+            max_size=connections,
+            timeout=WAIT_SECONDS,
+            max_waiting=connections * 16,
+            max_lifetime=1800,
+            open=False,
+            kwargs={"row_factory": dict_row, "prepare_threshold": None, "connect_timeout": 5, "autocommit": True},
+            configure=_configure,
+            check=AsyncConnectionPool.check_connection,
+        )
+
+    async def open(self) -> None:
+        """Begin to connect; nobody waits for it here, so that a server starts while PostgreSQL is away."""
+        await self._pool.open(wait=False)
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def rows(self, query: LiteralString, values: Sequence[Any] = ()) -> list[Row]:
+        """Run one statement and return its rows. Raises Refused."""
+        async with self._connected() as connection:
+            # Values are always handed over, none too: that is the protocol in which one text is one statement.
+            cursor = await connection.execute(query, values, binary=False)
+            return await cursor.fetchall() if cursor.description else []
+
+    async def row(self, query: LiteralString, values: Sequence[Any] = ()) -> Row:
+        """Run one statement and return its first row. Raises Refused."""
+        return (await self.rows(query, values))[0]
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[psycopg.AsyncConnection[Row]]:
+        try:
+            async with self._pool.connection() as connection:
+                yield connection
+        except Exception as error:
+            refused = refusal(error)
+            if refused is None:
+                raise
+            raise refused from error
+
+
+async def _configure(connection: psycopg.AsyncConnection[Row]) -> None:
+    set_json_loads(msgspec.json.decode, connection)
+    await register_vectors(connection)
