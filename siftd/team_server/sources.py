@@ -21,5 +21,5 @@ def switch(connection: Connection, project: uuid.UUID, source: Source, *, is_on:
 
 def list_sources(connection: Connection, project: uuid.UUID) -> dict[str, tuple[bool, int]]:
     """Return by source whether it is on, and how many items it has ever brought."""
-    rows = connection.execute("SELECT source, is_on, told FROM sources WHERE project_id = %s", (project,))
+    rows = connection.execute("SELECT source, is_on, received FROM sources WHERE project_id = %s", (project,))
     return {str(source): (bool(is_on), int(items)) for source, is_on, items in rows}
