@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from siftd.team_server import dsn
-from siftd.team_server.migrate import migrate
-from siftd.team_server.migrate_command import print_done
+from siftd.team_server.migrate_command import prepare
 from siftd.team_server.operator import INVITE_HOURS, as_owner, ensure_project, invite
 
 EMBEDDER = "blend-384"
@@ -24,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Migrate, make the project, print the invitation."""
     where = dsn.find_dsn(arguments)
-    print_done(migrate(where, vectors=not arguments.no_vectors))
+    prepare(where, vectors=not arguments.no_vectors)
     with as_owner(where) as connection:
         project = ensure_project(connection, arguments.project, arguments.embedder)
         invitation = invite(connection, project, arguments.admin, "admin")

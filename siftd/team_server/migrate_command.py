@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from siftd.team_server import dsn
+from siftd.team_server.app_password import APP, VARIABLE, set_app_password
 from siftd.team_server.migrate import Migrated, migrate
 
 
@@ -17,8 +18,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Migrate, and say what was done."""
-    print_done(migrate(dsn.find_dsn(arguments), vectors=not arguments.no_vectors))
+    prepare(dsn.find_dsn(arguments), vectors=not arguments.no_vectors)
     return 0
+
+
+def prepare(where: str, *, vectors: bool) -> None:
+    """Migrate, give the server's role its password where one is said, and print what was done."""
+    print_done(migrate(where, vectors=vectors))
+    if set_app_password(where):
+        print(f"password of {APP}: as ${VARIABLE} says")
 
 
 def print_done(done: Migrated) -> None:
