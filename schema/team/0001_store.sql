@@ -24,6 +24,8 @@ CREATE TABLE projects (
     id       uuid PRIMARY KEY DEFAULT gen_random_uuid(),
     name     text NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 200),
     embedder text NOT NULL CHECK (length(embedder) BETWEEN 1 AND 200),
+    previous_embedder text,                        -- while vectors are made anew
+    indexed_model text,                            -- for which an index of vectors is used: it was built, and measured
     dimensions integer,                            -- of its vectors: others are not kept, they would break comparing
     head     bigint NOT NULL DEFAULT 0,
     terms_at timestamptz,                          -- when `terms` was made,
@@ -129,7 +131,7 @@ END $$;
 CREATE UNIQUE INDEX memories_seq ON memories (project_id, seq);
 CREATE INDEX memories_source ON memories (project_id, source, source_ref);
 CREATE INDEX memories_text ON memories USING gin (text_search);
-CREATE INDEX memories_unembedded ON memories (project_id, seq) WHERE vector IS NULL;
+CREATE INDEX memories_model ON memories (project_id, embedding_model);
 
 -- What was forgotten, and is refused for good. `is_final`: an item was there, or an admin said so; else it binds the
 -- person alone who said it, so that nobody can keep out what another has yet to tell.

@@ -12,12 +12,39 @@ import uuid
 from collections.abc import Sequence
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from siftd.team.items import Put, Source
-from siftd.team.protocol import ITEMS_MAX, Changes, Ignored, Join, Joined, Leave, Left, Members, Push, Pushed, Renew
-from siftd.team_server import feed, pushing
+from siftd.team.protocol import (
+    ITEMS_MAX,
+    Changes,
+    Ignored,
+    Join,
+    Joined,
+    Leave,
+    Left,
+    Members,
+    Person,
+    Push,
+    Pushed,
+    Renew,
+)  # fmt: skip
+from siftd.team.searching import (
+    Audit,
+    Audited,
+    Listed,
+    ReindexBatch,
+    SearchAsked,
+    SearchFound,
+    Stored,
+    Unembedded,
+    Verdict,
+)  # fmt: skip
+from siftd.team_server import feed, finding, pushing
 from siftd.team_server.pool import Pool
-from siftd.team_server.refusals import BadArgument, Behind, ReadOnly, TooMuch
+from siftd.team_server.refusals import BadArgument, Behind, NotThere, ReadOnly, TooMuch
+from siftd.team_server.vectors import from_numbers
 
 
 class Greeting(msgspec.Struct, frozen=True):
@@ -34,6 +61,24 @@ class Forgotten(msgspec.Struct, frozen=True):
     head: int
     forgotten: list[uuid.UUID]
     not_yours: list[uuid.UUID]
+
+
+class Embedded(msgspec.Struct, frozen=True):
+    """A vector that was made of an item's text; `hash` is the item's, `vector` a row of numbers."""
+
+    id: uuid.UUID
+    hash: str
+    vector: NDArray[np.float32]
+
+
+class _Pushed(msgspec.Struct, frozen=True):
+    """As `Pushed`; `terms_stale`: so much has changed that the words are to be counted anew."""
+
+    head: int
+    put: int
+    forgotten: int
+    ignored: list[Ignored]
+    terms_stale: bool
 
 
 def token_digest(token: str) -> bytes:
@@ -98,11 +143,13 @@ class TeamStore:
             rows = await self._primary.rows(feed.CHANGES, (digest, project, 0, 1, 0))
             every = [Ignored(id=each.id, why="reader") for each in pushed.items]
             return Pushed(head=rows[-1]["head"], put=0, forgotten=0, ignored=every)
-        return msgspec.structs.replace(done, ignored=ignored + done.ignored)
+        if done.terms_stale:
+            await self._primary.rows("SELECT siftd.refresh_terms(%s::bytea, %s::uuid)", (digest, project))
+        return Pushed(head=done.head, put=done.put, forgotten=done.forgotten, ignored=ignored + done.ignored)
 
     async def _push(
         self, digest: bytes, project: uuid.UUID, epoch: uuid.UUID, puts: Sequence[Put], gone: Sequence[uuid.UUID]
-    ) -> Pushed:
+    ) -> _Pushed:
         columns = pushing.columns(puts, with_vectors=await self.has_vectors())
         has_any = any(each is not None for each in columns[-1])
         query = pushing.PUSH_VECTORS if has_any else pushing.PUSH_BARE
@@ -112,11 +159,12 @@ class TeamStore:
             if error.code != "malformed":
                 raise
             return await self._push_halves(digest, project, epoch, puts, gone)
-        return msgspec.convert(row, Pushed)
+        ignored = msgspec.convert(row["ignored"], list[Ignored])
+        return _Pushed(row["head"], row["put"], row["forgotten"], ignored, row["terms_stale"])
 
     async def _push_halves(
         self, digest: bytes, project: uuid.UUID, epoch: uuid.UUID, puts: Sequence[Put], gone: Sequence[uuid.UUID]
-    ) -> Pushed:
+    ) -> _Pushed:
         """Find the item that PostgreSQL cannot keep for a reason that was not foreseen: the others go on."""
         if len(puts) <= 1:
             done = await self._push(digest, project, epoch, [], gone)
@@ -125,11 +173,8 @@ class TeamStore:
         middle = len(puts) // 2
         first = await self._push(digest, project, epoch, puts[:middle], gone)
         second = await self._push(digest, project, epoch, puts[middle:], [])
-        return Pushed(
-            head=second.head,
-            put=first.put + second.put,
-            forgotten=first.forgotten,
-            ignored=first.ignored + second.ignored,
+        return _Pushed(
+            second.head, first.put + second.put, first.forgotten, first.ignored + second.ignored, second.terms_stale
         )
 
     async def changes(
@@ -187,6 +232,97 @@ class TeamStore:
             (digest, project, None if ids is None else list(ids), source, session),
         )
         return Forgotten(row["head"], row["forgotten"], row["not_yours"])
+
+    async def search(self, digest: bytes, project: uuid.UUID, asked: SearchAsked) -> SearchFound:
+        """Find items: by words, by vectors, or both by their ranks; what is missing for it is named in `degraded`."""
+        models, vectors = finding.question_vectors(asked.vectors if await self.has_vectors() else [])
+        strategy, degraded = finding.strategy_of(asked, vectors)
+        query = finding.SEARCH_VECTORS if vectors else finding.SEARCH_BARE
+        values = finding.values(asked, strategy, models, vectors)
+        rows = await self._reads.rows(query, (digest, project, *values))
+        ids = [row["id"] for row in rows[1:]]
+        items = await self._reads.rows(finding.ITEMS, (digest, project, ids)) if ids else []
+        return finding.found(asked, strategy, degraded, rows, items)
+
+    async def get(self, digest: bytes, project: uuid.UUID, item: uuid.UUID) -> Stored:
+        """Return an item. Raises NotThere."""
+        rows = await self._reads.rows(finding.ITEMS, (digest, project, [item]))
+        if not rows:
+            raise NotThere(404, "not_found", "there is no such item")
+        return finding.stored(rows[0])
+
+    async def list_items(
+        self,
+        digest: bytes,
+        project: uuid.UUID,
+        source: Source | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> Listed:
+        """Return the latest items, below a place of the feed."""
+        query = "SELECT siftd.latest(%s::bytea, %s::uuid, %s::text, %s::bigint, %s::integer) AS ids"
+        row = await self._reads.row(query, (digest, project, source, before, limit))
+        rows = await self._reads.rows(finding.ITEMS, (digest, project, row["ids"])) if row["ids"] else []
+        items = [finding.stored(each) for each in rows]
+        return Listed(items=items, before=items[-1].seq if len(row["ids"]) >= limit and items else None)
+
+    async def feedback(
+        self, digest: bytes, project: uuid.UUID, item: uuid.UUID, verdict: Verdict, evidence: str = ""
+    ) -> None:
+        """Keep a member's word on an item. Raises NotThere."""
+        query = "SELECT siftd.give_feedback(%s::bytea, %s::uuid, %s::uuid, %s::text, %s::text)"
+        await self._primary.rows(query, (digest, project, item, verdict, evidence.replace("\0", " ")))
+
+    async def audit(self, digest: bytes, project: uuid.UUID, before: int | None = None, limit: int = 100) -> Audit:
+        """Return what was done, the latest first; for admins."""
+        query = "SELECT * FROM siftd.read_audit(%s::bytea, %s::uuid, %s::bigint, %s::integer)"
+        entries = [
+            Audited(
+                number=row["number"],
+                at=row["at"],
+                what=row["what"],
+                id=row["id"],
+                person=Person(id=row["person"], name=row["person_name"]) if row["person_name"] else None,
+            )
+            for row in await self._reads.rows(query, (digest, project, before, limit))
+        ]
+        return Audit(entries=entries, before=entries[-1].number if len(entries) >= limit else None)
+
+    async def embedders(self, digest: bytes, project: uuid.UUID) -> list[str]:
+        """Return the model of a project's vectors, and while they are made anew the one before too."""
+        row = await self._reads.row("SELECT siftd.embedders(%s::bytea, %s::uuid) AS names", (digest, project))
+        names: list[str] = row["names"]
+        return names
+
+    async def embedder(self, digest: bytes, project: uuid.UUID) -> str:
+        """Return the model that makes a project's vectors."""
+        return (await self.embedders(digest, project))[0]
+
+    async def set_embedder(self, digest: bytes, project: uuid.UUID, name: str) -> None:
+        """Have another model make the vectors from now on; the rows of the one before are searched meanwhile."""
+        await self._primary.rows("SELECT siftd.set_embedder(%s::bytea, %s::uuid, %s::text)", (digest, project, name))
+
+    async def reindex_next(self, digest: bytes, project: uuid.UUID, model: str, n: int) -> ReindexBatch:
+        """Return items that lack a vector of the model, the latest first, of those that the caller sees."""
+        if not await self.has_vectors():
+            return ReindexBatch([], 0)
+        query = "SELECT * FROM siftd.reindex_next(%s::bytea, %s::uuid, %s::text, %s::integer)"
+        rows = await self._primary.rows(query, (digest, project, model, n))
+        items = [Unembedded(row["id"], row["hash"], row["text"], row["source"], row["visibility"]) for row in rows[1:]]
+        return ReindexBatch(items, rows[0]["missing"])
+
+    async def reindex_put(self, digest: bytes, project: uuid.UUID, model: str, made: Sequence[Embedded]) -> int:
+        """Keep vectors of items whose text is still the same; return how many that were."""
+        if not made or not await self.has_vectors():
+            return 0
+        query = "SELECT siftd.reindex_put(%s::bytea, %s::uuid, %s::text, %s::uuid[], %s::bytea[], %b) AS went"
+        columns = (
+            [each.id for each in made],
+            [bytes.fromhex(each.hash) for each in made],
+            [from_numbers(each.vector) for each in made],
+        )
+        row = await self._primary.row(query, (digest, project, model, *columns))
+        return int(row["went"])
 
     async def has_vectors(self) -> bool:
         """Whether the store keeps vectors."""

@@ -31,7 +31,8 @@ CREATE FUNCTION push(
     token bytea, p uuid, known_epoch uuid, gone uuid[], ids uuid[], revs bigint[], hashes bytea[], kinds text[],
     refs text[], texts text[], word_lists text[], metadatas jsonb[], visibilities text[], stamps bigint[],
     froms bigint[], tos bigint[], successors uuid[], archived bigint[], models text[], vectors @vector@[],
-    OUT head bigint, OUT put bigint, OUT forgotten bigint, OUT ignored jsonb)
+    OUT head bigint, OUT put bigint, OUT forgotten bigint, OUT ignored jsonb,
+    OUT terms_stale boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = siftd, pg_temp AS $$
 DECLARE who uuid; from_device uuid; as_role text; pr projects; start bigint; each uuid; buried record; left_out jsonb;
 BEGIN
@@ -128,6 +129,7 @@ BEGIN
         UPDATE projects x SET head = push.head WHERE x.id = p;
         PERFORM announce(p, head);
     END IF;
+    terms_stale := head - pr.terms_head > greatest(200, pr.terms_rows / 10) AND pr.terms_rows <= 50000;
     UPDATE devices SET seen_at = now() WHERE id = from_device;
 END $$;
 GRANT EXECUTE ON FUNCTION push(bytea, uuid, uuid, uuid[], uuid[], bigint[], bytea[], text[], text[], text[], text[],
