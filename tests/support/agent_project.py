@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from couriers import wait_for_couriers
+
 MEM = Path(sys.executable).with_name("mem")
 CLOSED_PORT = "http://127.0.0.1:9"
 LOOPBACK_ONLY = {"HTTP_PROXY": CLOSED_PORT, "HTTPS_PROXY": CLOSED_PORT, "NO_PROXY": "127.0.0.1,localhost"}
@@ -80,8 +82,8 @@ class AgentProject:
     def run(
         self, command: Sequence[str], variables: Mapping[str, str] | None = None, *, seconds: float = RUN_SECONDS
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program in the project, to its end."""
-        return subprocess.run(
+        """Run a program in the project, to its end, and that of the couriers that its hooks left."""
+        done = subprocess.run(
             command,
             cwd=self.project,
             env=self.environment() | dict(variables or {}),
@@ -91,6 +93,8 @@ class AgentProject:
             timeout=seconds,
             check=False,
         )
+        wait_for_couriers(self.home)
+        return done
 
     def work(self, command: Sequence[str], variables: Mapping[str, str]) -> str:
         """Run the agent's program, which has to end well, and return what it printed."""

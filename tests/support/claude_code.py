@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from couriers import wait_for_couriers
 from scripted_api import Script, ScriptedApi
 
 PINNED = "@anthropic-ai/claude-code@2.1.329"
@@ -106,6 +107,7 @@ def run_claude(
             timeout=RUN_SECONDS,
             check=False,
         )
+        wait_for_couriers(home)
     written = [path for path in list_transcripts(home) if path.stat().st_size != before.get(path)]
     return ClaudeRun(done.returncode, done.stdout, done.stderr, written, api.requests)
 

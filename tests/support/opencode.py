@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from couriers import wait_for_couriers
 from npm_programs import require_program
 from scripted_llm import ScriptedLlm, Turn
 
@@ -66,5 +67,6 @@ def run_opencode(
             timeout=RUN_SECONDS,
             check=False,
         )
+        wait_for_couriers(Path(env["HOME"]))
     assert done.returncode == 0, done.stderr
     return llm
