@@ -2,7 +2,8 @@
 
 A detached child (own session, every descriptor closed) tries for 2 s to deliver, starting the daemon at most once
 under a start lock with a kept back-off; then it hands what is left by pipe to `siftd spool`, which
-redacts it before it touches a disk. It never lives beyond 5 s, and at most 8 deliver per workspace: the first one
+redacts it before it touches a disk. On a machine that has time for it this takes 5 s at most; where a process is
+starved it may last, but never lives beyond 30 s. At most 8 deliver per workspace: the first one
 listens on a relay socket and takes the frames of hooks that come meanwhile, whatever it waits for itself, so that a
 burst of tool calls costs one courier. A hook waits at most 0.2 s for it; a ninth child only brings its frame there,
 for at most 2 s. What could not be kept is counted in `<key>.dropped`, 14 bytes each: ms since the epoch and a newline.
@@ -20,11 +21,14 @@ from _socket import AF_UNIX, SOCK_STREAM, socket
 NAME = "courier"
 MARK = b"# siftd-memory c1898e8df9a0f4c43493b3bd11c94a14\n"
 """What the first line of both files that are run has to be; else they are somebody else's, and given nothing."""
-LIFE_SECONDS = 5.0
+LIFE_SECONDS = (
+    30.0  # where builds leave a process a tenth of a processor, to start one and to redact takes many seconds
+)
 TRY_SECONDS = 2.0
-RELAY_SECONDS = 3.0  # then what was taken over still finds its way into the spool
-SPOOL_SECONDS = 4.5  # then there is still time to count what the spool did not keep
-ANSWER_SECONDS = 4.8  # until then a daemon that is busy with a large message may still say that it kept it
+WATCH_SECONDS = 4.5  # a daemon that has not failed until then
+RELAY_SECONDS = 20.0  # then what was taken over still finds its way into the spool
+SPOOL_SECONDS = 28.0  # then there is still time to count what the spool did not keep
+ANSWER_SECONDS = 29.0  # until then a daemon that is busy with a large message may still say that it kept it
 RELAY_ANSWER_SECONDS = 0.2
 RELAY_ANSWER_HUNG_SECONDS = 0.03  # a hook that has waited 0.25 s for the daemon; else it forks, which costs no more
 STARTS = b'"hook_event_name":"SessionStart"', b'"hook_event_name":"sessionStart"', b'"hookName":"TaskStart"'
@@ -444,7 +448,7 @@ class Courier:
 
     def watch_start(self) -> None:
         """Stay with a daemon that has not answered yet, while there is time: if it fails, its reason is to be kept."""
-        while self.daemon is not None and not self.has_failed() and not self.is_past(SPOOL_SECONDS):
+        while self.daemon is not None and not self.has_failed() and not self.is_past(WATCH_SECONDS):
             time.sleep(POLL_SECONDS)
 
     # What is left

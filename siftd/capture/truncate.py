@@ -17,7 +17,7 @@ from siftd.redact.private import cut_private
 
 RAW_TEXT_MAX = 512 * 1024
 """Twice what is kept of a payload by default. A text of nothing but secrets takes 4 µs a byte to be redacted, and a
-hook's courier ends after five seconds: what is not redacted by then is lost."""
+hook's courier ends after 30 s: what is not redacted by then is lost."""
 DROPPED_AT_CUT = 64 * 1024
 _SHORTEST_CUT = 256
 """No string is cut below this many characters: names and paths stay whole."""

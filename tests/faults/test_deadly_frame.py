@@ -49,7 +49,7 @@ def frame(place: Place, number: int, session: str) -> bytes:
 def test_a_frame_that_kills_the_spool_costs_no_other(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A courier with time: on a slow machine the real one counts as dropped what its 5 s are too short for."""
+    """A courier with time: on a slow machine the real one counts as dropped what its life is too short for."""
     monkeypatch.syspath_prepend(str(HOOK.parent))
     courier = importlib.import_module("courier")
     ensure_workspace(place.paths)

@@ -64,12 +64,20 @@ class Desk:
 
     def mem(self, *arguments: str) -> Any:
         """Run `mem ... --json` in the project and return what it prints."""
-        command = [str(MEM), *arguments, "--json"]
-        done = subprocess.run(
-            command, cwd=self.project, env=self.environment(), capture_output=True, text=True, timeout=60, check=False
-        )
+        done = self._run_mem(*arguments)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
+
+    def examined(self) -> list[dict[str, Any]]:
+        """Return what `mem doctor` finds; on a busy machine it may find that a hook had to wait, and fails."""
+        checks: list[dict[str, Any]] = json.loads(self._run_mem("doctor").stdout)["checks"]
+        return checks
+
+    def _run_mem(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [str(MEM), *arguments, "--json"]
+        return subprocess.run(
+            command, cwd=self.project, env=self.environment(), capture_output=True, text=True, timeout=60, check=False
+        )
 
     def work(self, prompt: str, script: Script) -> ClaudeRun:
         run = run_claude(prompt, script=script, home=self.home, project=self.project, env=self.environment())

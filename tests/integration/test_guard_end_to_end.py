@@ -150,7 +150,7 @@ def test_switched_off_the_client_reads_no_memory_and_names_no_folder(desk: Desk,
         asked = json.dumps(work(desk).requests[0], ensure_ascii=False)
         assert EARLIER.strip() not in asked
         assert str(memory) not in asked
-        (found,) = [each for each in desk.mem("doctor")["checks"] if each["link"] == "memory"]
+        (found,) = [each for each in desk.examined() if each["link"] == "memory"]
         assert "is off" in found["message"]
 
 

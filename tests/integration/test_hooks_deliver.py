@@ -136,6 +136,25 @@ def test_after_a_held_stop_hooks_spool_until_a_session_starts(place: Place) -> N
     assert place.ask("info")["captures"]["spooled"] == 20
 
 
+def test_a_spool_that_a_busy_machine_holds_up_for_long_keeps_the_frame(place: Place) -> None:
+    """Six programs at once on two processors: to start a process and to redact took longer than the 5 s there were."""
+    place.start()
+    place.stop(hold=True)
+    assert place.hook(tool_call(0)).is_silent
+
+    def find_spool() -> int:
+        return next((pid for pid, line in place.processes().items() if " spool --folder" in line), 0)
+
+    spool = wait_until("the courier turns to the spool", find_spool)
+    os.kill(spool, signal.SIGSTOP)
+    since = time.monotonic()
+    wait_until("a courier of before would have ended", lambda: time.monotonic() - since > 5)
+    os.kill(spool, signal.SIGCONT)
+    place.wait_for_couriers()
+    assert place.dropped() == 0
+    assert len(place.spool_files()) == 1
+
+
 def test_a_hung_daemon_costs_one_wait_and_no_event(place: Place) -> None:
     daemon = place.start()
     assert place.hook(tool_call(0)).is_silent

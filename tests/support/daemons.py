@@ -45,7 +45,7 @@ sys.exit(main(sys.argv[2:]))
 """Runs the daemon with other values of named constants, so that no test waits for 30 s."""
 
 
-def wait_until(what: str, condition: Callable[[], T], seconds: float = 30.0) -> T:
+def wait_until(what: str, condition: Callable[[], T], seconds: float = 60.0) -> T:
     """Return the first true value of `condition`; `what` says what never came true.
 
     The deadline is for what never comes: a busy machine is not what a test is about.
