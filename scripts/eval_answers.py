@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_stand import REPOSITORY, Bench
-from eval_retrieval import DEFAULT, _daemon, _home
+from eval_retrieval import DEFAULT, daemon_on, home_of
 from retrieval_sets import load
 
 from siftd.mcp.link import Link
@@ -47,7 +47,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="siftd-eval-") as scratch:
             dataset = load((chosen.folder / name).resolve(), Path(scratch))
             for number, scope in enumerate(dataset.documents):
-                with _daemon(_home(Path(scratch), number), DEFAULT, {}) as (bench, ask):
+                with daemon_on(home_of(Path(scratch), number), DEFAULT, {}) as (bench, ask):
                     dataset.fill(scope, ask)
                     for each in questions:
                         if (each["set"], each["scope"]) == (name, number):

@@ -86,10 +86,10 @@ def evaluate(
 ) -> Iterator[Row]:
     """Yield a row for each question and variant, of daemons that run with `settings`."""
     prompts: dict[str, list[str]] = {}
-    homes = {scope: _home(scratch, number) for number, scope in enumerate(dataset.documents)}
+    homes = {scope: home_of(scratch, number) for number, scope in enumerate(dataset.documents)}
     for number, embedder in enumerate(embedders):
         for scope, folder in homes.items():
-            with _daemon(folder, embedder, settings) as (bench, question):
+            with daemon_on(folder, embedder, settings) as (bench, question):
                 if number == 0:
                     dataset.fill(scope, question)
                     yield from _baselines(dataset, scope, Baselines(bench.database, dataset.unit))
@@ -99,10 +99,10 @@ def evaluate(
                     if not question({"kind": "search", "query": "warm", "k": 1})["degraded"]:
                         break
                 for name, weights, group in _variants(dataset, embedder, ablate=ablate, is_first=number == 0):
-                    yield from _asked(dataset, scope, name, _searching(dataset, scope, question, weights, group))
+                    yield from asked(dataset, scope, name, searching(dataset, scope, question, weights, group))
     if dataset.unit == "session" and len(homes) > 1:
         for scope, folder in homes.items():
-            with _daemon(folder, embedders[0], settings) as (bench, question):
+            with daemon_on(folder, embedders[0], settings) as (bench, question):
                 yield from _recalled(dataset, scope, prompts, question, _session_of(bench.database))
 
 
@@ -128,7 +128,7 @@ def _variants(
             yield f"fused, ten hits ungrouped with {added}, {embedder}", weights, None
 
 
-def _searching(dataset: DataSet, scope: str, question: Ask, weights: dict[str, float], group: str | None) -> Search:
+def searching(dataset: DataSet, scope: str, question: Ask, weights: dict[str, float], group: str | None) -> Search:
     k = HITS if group is not None or dataset.unit == "document" else 10
 
     def search(text: str) -> tuple[Ranking, float]:
@@ -161,10 +161,10 @@ def _baselines(dataset: DataSet, scope: str, plain: Baselines) -> Iterator[Row]:
                 return [[each] for each in found], took
             return _distinct([dataset.names.get((scope, each))] for each in found), took
 
-        yield from _asked(dataset, scope, name, timed)
+        yield from asked(dataset, scope, name, timed)
 
 
-def _asked(dataset: DataSet, scope: str, variant: str, search: Search) -> Iterator[Row]:
+def asked(dataset: DataSet, scope: str, variant: str, search: Search) -> Iterator[Row]:
     for query in dataset.queries:
         if query.scope == scope:
             ranking, took = search(query.text)
@@ -224,14 +224,14 @@ def _prompts(database: Path) -> list[str]:
     return found
 
 
-def _home(scratch: Path, number: int) -> Path:
+def home_of(scratch: Path, number: int) -> Path:
     folder = scratch / f"scope-{number}"
     folder.mkdir()
     return folder
 
 
 @contextmanager
-def _daemon(folder: Path, embedder: str, settings: Mapping[str, Any]) -> Iterator[tuple[Bench, Ask]]:
+def daemon_on(folder: Path, embedder: str, settings: Mapping[str, Any]) -> Iterator[tuple[Bench, Ask]]:
     """Run a daemon on a home below `folder`, made at the first time."""
     own = {"memory.consolidator.tickMs": 86_400_000, "memory.embedder": embedder}
     bench = Bench(folder, ["-m", "siftd", "run"], **own, **settings)

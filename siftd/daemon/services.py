@@ -87,7 +87,7 @@ class Services:
             self.paths.database, self.committer, self.embedder, shared=shared, team=self.paths.team_replica
         )
         self.searching = SearchAccess(storage, self.store)
-        self.team = TeamAccess(self.store)
+        self.team_items = TeamAccess(self.store)
         self._person = self.settings.facts_person or login_name()
         self.pods = PodAccess(self.store, self.paths.key, self._person, self.clock)
         self.live = Live(self.clock)

@@ -328,6 +328,7 @@ class FullTools:
             k=limit,
             filters=Filters(
                 kind="memory",
+                team=False,
                 label=self._label(project),
                 **{name: value for name, value in filters.items() if value},
             ),

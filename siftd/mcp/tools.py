@@ -13,7 +13,7 @@ from siftd.mcp.link import AT, Link
 from siftd.mcp.shown import ABOUT, fenced
 from siftd.timestamps import parse_moment
 from siftd.wire.asking import Brief, Filters, Info, Remember, Search, Show, Supersede, Timeline
-from siftd.wire.requests import DocumentHit, EventLine, Found, NoteHit, Shown
+from siftd.wire.requests import DocumentHit, EventLine, Found, NoteHit, Shown, TeamMark
 from siftd.wire.requests import Hit as FoundHit
 
 HIT_CHARS_MAX = 400
@@ -30,6 +30,7 @@ SHOWN_CHARS_MAX = 12_000
 Type = Literal["fact", "preference", "decision", "procedure", "context", "episode", "instruction"]
 Kind = Literal["", "summary", "event", "memory", "tool", "prompt", "stop", "text", "failure", "document"]
 Limit = Annotated[int, Field(ge=1, le=50)]
+Team = Annotated[Literal["", "only", "no"], Field(description="what others share")]
 
 
 class Hit(TypedDict):
@@ -84,6 +85,7 @@ class Tools:
         since: Annotated[str, Field(description="7d or 2026-03-01")] = "",
         until: str = "",
         all_projects: Annotated[bool, Field(description="not only this one, if the person allows it")] = False,
+        team: Team = "",
     ) -> Hits:
         """Find what was done, decided, said or failed in this project before, by meaning and by exact words. Use it
         before investigating, deciding or repeating work. Narrow by file or symbol; with a filter an empty query gives
@@ -95,6 +97,8 @@ class Tools:
             "until": parse_moment(until, now_ms) if until else None,
         }  # fmt: skip
         filters = {name: value for name, value in given.items() if value}
+        if team:
+            filters["team"] = team == "only"
         request = Search(
             query=query, k=min(4 * limit, ASKED_MAX), filters=Filters(**filters), asking=self._link.session
         )
@@ -148,8 +152,8 @@ class Tools:
         id: str,  # noqa: A002 - the name that an agent guesses
         offset: Annotated[int, Field(ge=0)] = 0,
     ) -> str:
-        """The whole of one id as text (e12 an event whole, s7 a summary with its event, m3 a memory with its links,
-        n:todo.md:9 a note, d4:12 a document). Long ones come in parts."""
+        """The whole of one id as text (e12 an event whole, s7 a summary with its event, m3 a memory with its links, t12
+        the team's, n:todo.md:9 a note, d4:12 a document). Long ones come in parts."""
         whole = _as_text(self._link.ask_about(id, lambda cited: Show(id=cited))["item"])
         part = whole[offset : offset + SHOWN_CHARS_MAX]
         left = len(whole) - offset - len(part)
@@ -219,6 +223,8 @@ def _found(hit: FoundHit, *, names_client: bool) -> Hit:
     what = (hit["tool"] or hit.get("type") or "") + _by(hit, names_client=names_client)
     what += f" on branch {hit['branch']}" if hit["branch"] else ""
     what += f" in {hit['workspace']}" if AT in hit["id"] else ""
+    if "team" in hit:
+        what = of_team(hit["team"], hit.get("type") or "story")
     text = hit["passage"] or hit["text"]
     if hit["asked"] is not None and hit["asked"]["text"]:
         text = f"{text} (asked: {hit['asked']['text']})"
@@ -259,6 +265,10 @@ def _as_text(item: Shown) -> str:
             event = item["event"]
             line = f"s{item['id']} of e{item['eventId']} (words of: {item['saidBy']}): {item['text']}"
             return line if event is None else f"{line}\n\n{event['tool']}:\n{as_text(event['payload'])}"
+        case "team":
+            head = f"{item['id']} {_moment(item['ts'])} {of_team(item['team'], item['type'] or 'story')}"
+            title = f" «{item['team']['title']}»" if item["team"]["title"] else ""
+            return f"{head}{title} (words of: {item['saidBy']})\n\n{item['text']}"
         case "document":
             place = item["path"] or item["url"] or item["title"]
             heading = f" > {item['heading']}" if item["heading"] else ""
@@ -268,6 +278,12 @@ def _as_text(item: Shown) -> str:
             head = f"{item['id']} a note in {item['path']}: {item['heading']} (a file, nobody's word)"
             return "\n".join([head, "", *item["before"], "", item["text"], "", *item["after"]])
     return json.dumps(item, ensure_ascii=False, separators=(",", ":"))
+
+
+def of_team(mark: TeamMark, kind: str) -> str:
+    """Return what an item of the team's is, and who told it."""
+    what = kind if mark["source"] in ("memory", "fact", "summary") else mark["source"]
+    return f"{what} by {'the person, elsewhere' if mark['isMine'] else mark['author']} (team)"
 
 
 def _moment(ts: int) -> str:

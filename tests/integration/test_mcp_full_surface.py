@@ -25,12 +25,12 @@ pytest.importorskip("mcp")
 
 
 class Server:
-    """`siftd mcp --tools full` on its pipes, spoken to in JSON-RPC."""
+    """`siftd mcp` on its pipes, spoken to in JSON-RPC."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, tools: str = "full") -> None:
         self.place = place
         self.process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "siftd", "mcp", "--tools", "full"],
+            [sys.executable, "-I", "-m", "siftd", "mcp", "--tools", tools],
             env=place.env, cwd=place.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         self._number = 0

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any, TypeVar
 
+from daemons import Place
 from opened_memory import NOW, Memory
 
+from siftd.config import Settings
 from siftd.consolidate.embedding import EmbeddingQueue
-from siftd.embed.embedder import Embedder
+from siftd.embed.embedder import Embedder, make_embedder
 from siftd.store import team_replica
 from siftd.store.access import Database
 from siftd.store.team_replica import Placed
@@ -23,9 +27,10 @@ ME = Person(id=uuid.UUID("20000000-0000-4000-8000-000000000001"), name="Mira")
 ANA = Person(id=uuid.UUID("20000000-0000-4000-8000-000000000002"), name="Ana")
 HERE = uuid.UUID("30000000-0000-4000-8000-000000000001")
 ELSEWHERE = uuid.UUID("30000000-0000-4000-8000-000000000002")
+# Nobody listens on that port, and a daemon that asks its team gets a refusal at once.
 _JOIN = """
 INSERT INTO team_links (project, name, url, device, person, person_name, epoch, share, ts)
-VALUES (?, 'otters', 'https://team.example', ?, ?, ?, 'e', '[]', ?)
+VALUES (?, 'otters', 'http://127.0.0.1:9', ?, ?, ?, 'e', '[]', ?)
 """
 
 
@@ -70,11 +75,14 @@ class Replica:
             self._seq += 1
             changed = Changed(seq=self._seq, item=item, author=author, device=HERE if is_own else ELSEWHERE)
             placed.append(Placed(changed, "", is_own))
-        team_replica.apply(self.connection, placed, (), seq=self._seq, is_head=True)
+        self._apply(placed, ())
 
     def forget(self, *items: Put) -> None:
         self._seq += 1
-        team_replica.apply(self.connection, (), [str(each.id) for each in items], seq=self._seq, is_head=True)
+        self._apply((), [str(each.id) for each in items])
+
+    def _apply(self, placed: Sequence[Placed], gone: Sequence[str]) -> None:
+        team_replica.apply(self.connection, placed, gone, seq=self._seq, is_head=True)
 
     async def embed(self, embedder: Embedder) -> None:
         """Make the vectors, as the workspace does for its own."""
@@ -102,6 +110,19 @@ async def join(memory: Memory, person: Person = ME) -> Replica:
     """Have a workspace be of the team, with nothing pulled yet."""
     await memory.by_hand(_JOIN, str(PROJECT), str(HERE), str(person.id), person.name, NOW)
     return Replica(memory.services.paths.team_replica)
+
+
+def join_place(place: Place, person: Person = ME) -> Replica:
+    """Have the workspace of a daemon be of the team; its store is there already, and its daemon does not run."""
+    with closing(sqlite3.connect(place.paths.database, timeout=20)) as own, own:
+        own.execute(_JOIN, (str(PROJECT), str(HERE), str(person.id), person.name, NOW))
+    return Replica(place.paths.team_replica)
+
+
+def publish_there(replica: Replica, *items: Put, **how: Any) -> None:
+    """Have items come by the feed, and get vectors of the default embedder."""
+    replica.publish(*items, **how)
+    asyncio.run(replica.embed(make_embedder(Settings().memory_embedder)))
 
 
 async def publish(memory: Memory, replica: Replica, *items: Put, **how: Any) -> None:

@@ -49,7 +49,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--type", help="only memories of this type: decision, ...; with --kind document: markdown, code"
     )
-    parser.add_argument("--source", choices=SOURCES, help="only what is this for a team: memory, fact, issue, ...")
+    parser.add_argument(
+        "--source",
+        choices=SOURCES,
+        metavar="NAME",
+        help="of this sort: memory, fact, summary, note; of a team's issue, comment, job, ...",
+    )
     parser.add_argument(
         "--team",
         action=BooleanOptionalAction,

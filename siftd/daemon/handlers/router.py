@@ -45,12 +45,12 @@ class Handlers:
                 searching=services.searching,
                 committer=services.committer,
                 notes=services.notes,
-                team=services.team,
+                team=services.team_items,
             ),
             GraphRequests(
                 store=services.store, committer=services.committer, intents=services.intents, clock=services.clock
             ),
-            Overview(store=services.store, paths=services.paths, clock=services.clock, team=services.team),
+            Overview(store=services.store, paths=services.paths, clock=services.clock, team=services.team_items),
             Summarising(
                 store=services.store,
                 consolidator=services.consolidator,
@@ -58,7 +58,7 @@ class Handlers:
                 crash_guard=services.storage.crash_guard,
                 intents=services.intents,
                 clock=services.clock,
-                team=services.team,
+                team=services.team_items,
             ),
             Pausing(store=services.store, committer=services.committer, intents=services.intents, clock=services.clock),
             FactRequests(
