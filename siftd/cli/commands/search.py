@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from siftd.wire.requests import DocumentHit, Found, Hit, NoteHit
 
 KINDS = ("summary", "event", "memory", "tool", "prompt", "stop", "text", "failure", "document")
-SOURCES = (
-    "memory", "fact", "summary", "note", "knowledge", "issue", "comment", "job", "decision", "policy",
-)  # fmt: skip
 _RETRIEVERS = {
     "words": "its words",
     "raw": "the event's words",
@@ -49,12 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--type", help="only memories of this type: decision, ...; with --kind document: markdown, code"
     )
-    parser.add_argument(
-        "--source",
-        choices=SOURCES,
-        metavar="NAME",
-        help="of this sort: memory, fact, summary, note; of a team's issue, comment, job, ...",
-    )
+    parser.add_argument("--source", metavar="NAME", help="of this sort: memory, fact, note; of a team's issue, ...")
     parser.add_argument(
         "--team",
         action=BooleanOptionalAction,
