@@ -74,8 +74,11 @@ class Hash384:
         return embed_question(text, weights)
 
 
-def make_embedder(spec: str, base_url: str = "") -> Embedder:
-    """Return the embedder that `memory.embedder` names. Raises ConfigInvalid for an unknown or a remote one."""
+def make_embedder(spec: str, base_url: str = "", *, may_be_remote: bool = False, key: str = "") -> Embedder:
+    """Return the embedder that `memory.embedder` names. Raises ConfigInvalid for an unknown or a remote one.
+
+    A team's server alone may have a remote one, which its operator named, and show it a key.
+    """
     for built_in in (Blend384, Hash384):
         if spec == built_in.name:
             return built_in()
@@ -88,18 +91,18 @@ def make_embedder(spec: str, base_url: str = "") -> Embedder:
         )
     if kind == "fastembed":
         return _in_process(model)
-    if base_url and not is_loopback(base_url):
+    if base_url and not may_be_remote and not is_loopback(base_url):
         raise ConfigInvalid("memory.embedderUrl is not on this machine", hint="vectors are made locally only")
     from siftd.embed.served import ServedEmbedder
 
     if kind == "ollama":
         from siftd.embed.ollama import DEFAULT_URL, OLLAMA
 
-        return ServedEmbedder(kind, model, base_url or DEFAULT_URL, OLLAMA)
+        return ServedEmbedder(kind, model, base_url or DEFAULT_URL, OLLAMA, key)
     from siftd.embed.openai import DEFAULT_URL as OPENAI_URL
     from siftd.embed.openai import OPENAI
 
-    return ServedEmbedder(kind, model, base_url or OPENAI_URL, OPENAI)
+    return ServedEmbedder(kind, model, base_url or OPENAI_URL, OPENAI, key)
 
 
 def _in_process(model: str) -> Embedder:

@@ -1,4 +1,4 @@
-"""Vectors from a model server on this machine: one POST with a batch of texts, one row for each back.
+"""Vectors from a model server on this machine, or of a team: one POST with a batch of texts, one row for each back.
 
 A question waits some seconds, a batch longer, none for ever; search goes on without vectors meanwhile.
 """
@@ -39,11 +39,12 @@ class Dialect:
 class ServedEmbedder:
     """One model's space. Its dimension is known once it has answered."""
 
-    def __init__(self, kind: str, model: str, base_url: str, dialect: Dialect) -> None:
+    def __init__(self, kind: str, model: str, base_url: str, dialect: Dialect, key: str = "") -> None:
         self.name = f"{kind}:{model}"
         self._model = model
         self._dialect = dialect
         self._url = f"{base_url.rstrip('/')}{dialect.path}"
+        self._headers = {"authorization": f"Bearer {key}"} if key else {}
         self._dim: int | None = None
         self._client: httpx.Client | None = None
         self._silent_since: float | None = None
@@ -85,7 +86,7 @@ class ServedEmbedder:
         import httpx
 
         if self._client is None:
-            self._client = httpx.Client(trust_env=False)
+            self._client = httpx.Client(trust_env=False, headers=self._headers)
         seconds = min(MOST_SECONDS, FIRST_SECONDS + SECONDS_A_TEXT * len(texts))
         try:
             answer = self._client.post(self._url, json={"model": self._model, "input": texts}, timeout=seconds)

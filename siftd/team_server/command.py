@@ -14,6 +14,8 @@ from siftd.errors import SiftdError
 VERBS = {
     "migrate": ("migrate_command", "bring the database to this siftd's schema"),
     "sources": ("sources_command", "say which of issues, comments and jobs a project takes"),
+    "serve": ("serve_command", "answer laptops and programs, before PostgreSQL"),
+    "health": ("health_command", "ask whether the server of this machine answers"),
     "init": ("init_command", "migrate, make a project, and invite its first admin"),
 }
 """The verb, its module, what it is for."""

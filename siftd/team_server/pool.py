@@ -20,6 +20,8 @@ from siftd.team_server.refusals import refusal
 from siftd.team_server.vectors import register_vectors
 
 Row = dict[str, Any]
+RECONNECT_SECONDS = 3.0
+"""Then the next who asks tries again: the pauses of a longer try grow to minutes, and PostgreSQL is back by then."""
 WAIT_SECONDS = 5.0
 """For a free connection: then whoever asked is told to come again, rather than pile up."""
 
@@ -35,6 +37,7 @@ class Pool:
             timeout=WAIT_SECONDS,
             max_waiting=connections * 16,
             max_lifetime=1800,
+            reconnect_timeout=RECONNECT_SECONDS,
             open=False,
             kwargs={"row_factory": dict_row, "prepare_threshold": None, "connect_timeout": 5, "autocommit": True},
             configure=_configure,

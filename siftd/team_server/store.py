@@ -324,6 +324,10 @@ class TeamStore:
         row = await self._primary.row(query, (digest, project, model, *columns))
         return int(row["went"])
 
+    async def notify(self, channel: str, payload: str) -> None:
+        """Tell whoever listens on a channel."""
+        await self._primary.rows("SELECT pg_notify(%s, %s)", (channel, payload))
+
     async def has_vectors(self) -> bool:
         """Whether the store keeps vectors."""
         if self._vectors is None:

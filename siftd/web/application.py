@@ -38,7 +38,7 @@ def make_application(state: State, shell: Shell, limits: Limits, port: int) -> A
             yield
 
     routes = list_routes(state, shell, mcp)
-    inner = Starlette(routes=routes, exception_handlers={HTTPException: _refused}, lifespan=lifespan)
+    inner = Starlette(routes=routes, exception_handlers={HTTPException: refused}, lifespan=lifespan)
     inner.router.redirect_slashes = False
     return Guard(inner, port, state.credentials, limits)
 
@@ -61,7 +61,7 @@ async def _description(_: Request) -> Response:
     return Response(encode(describe(ROUTES)), media_type="application/json")
 
 
-async def _refused(_: Request, error: Exception) -> Response:
+async def refused(_: Request, error: Exception) -> Response:
     """Say as our own what Starlette refuses: a path, a method, a form that is none."""
     assert isinstance(error, HTTPException)
     code, message = _CODES.get(error.status_code, ("bad_request", "this cannot be read"))

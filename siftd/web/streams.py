@@ -53,7 +53,7 @@ class EventStream:
             headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             await _body(send, b": siftd\n\n")
-            await _first_of(self._send_on(listener, send), _gone(receive), listener.when_cut())
+            await first_of(self._send_on(listener, send), _gone(receive), listener.when_cut())
             with suppress(TimeoutError):
                 await asyncio.wait_for(send({"type": "http.response.body", "body": b""}), LAST_SECONDS)
         finally:
@@ -84,21 +84,22 @@ async def websocket(state: State, socket: WebSocket) -> None:
         return
     try:
         await socket.accept(PROTOCOL if PROTOCOL in socket.scope.get("subprotocols", []) else None)
-        await _first_of(_send_all(socket, listener), _left(socket), listener.when_cut())
+        await first_of(send_all(socket, listener), left(socket), listener.when_cut())
         if listener.is_cut:
             await socket.close(TRY_AGAIN)
     finally:
         state.feeds.leave(key, listener)
 
 
-async def _send_all(socket: WebSocket, listener: Listener) -> None:
+async def send_all(socket: WebSocket, listener: Listener) -> None:
+    """Send what there is to say to programs, until the listener is cut."""
     while said := await listener.next():
         for each in said:
             if each.kind in OF_PROGRAMS or each.kind == "reset":
                 await socket.send_text(_as_message(each))
 
 
-async def _left(socket: WebSocket) -> None:
+async def left(socket: WebSocket) -> None:
     """Wait until the other end is gone. What it says is nothing to us."""
     try:
         while True:
@@ -116,7 +117,7 @@ async def _gone(receive: Receive) -> None:
             return
 
 
-async def _first_of(*works: Awaitable[None]) -> None:
+async def first_of(*works: Awaitable[None]) -> None:
     """Do several things until one has ended; a reader that is gone meanwhile is no error."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
