@@ -2,12 +2,18 @@
 
 No prepared statements and no settings of a session, so that PgBouncer may stand between in transaction mode. A call is
 one statement and one transaction; what is not committed when a connection breaks has not happened.
+
+A PostgreSQL that hangs answers nothing and breaks nothing, and none of its own limits strikes: what has no answer in
+time has its connection taken down here, which is then like any that broke.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, LiteralString
 
 import msgspec
@@ -24,6 +30,8 @@ RECONNECT_SECONDS = 3.0
 """Then the next who asks tries again: the pauses of a longer try grow to minutes, and PostgreSQL is back by then."""
 WAIT_SECONDS = 5.0
 """For a free connection: then whoever asked is told to come again, rather than pile up."""
+ANSWER_SECONDS = 15.0
+"""For a statement, which PostgreSQL itself ends before: `statement_timeout` and `lock_timeout` of the role."""
 
 
 class Pool:
@@ -41,7 +49,7 @@ class Pool:
             open=False,
             kwargs={"row_factory": dict_row, "prepare_threshold": None, "connect_timeout": 5, "autocommit": True},
             configure=_configure,
-            check=AsyncConnectionPool.check_connection,
+            check=_check,
         )
 
     async def open(self) -> None:
@@ -66,7 +74,8 @@ class Pool:
     async def _connected(self) -> AsyncIterator[psycopg.AsyncConnection[Row]]:
         try:
             async with self._pool.connection() as connection:
-                yield connection
+                with _deadline(connection):
+                    yield connection
         except Exception as error:
             refused = refusal(error)
             if refused is None:
@@ -76,4 +85,25 @@ class Pool:
 
 async def _configure(connection: psycopg.AsyncConnection[Row]) -> None:
     set_json_loads(msgspec.json.decode, connection)
-    await register_vectors(connection)
+    with _deadline(connection):
+        await register_vectors(connection)
+
+
+async def _check(connection: psycopg.AsyncConnection[Row]) -> None:
+    with _deadline(connection):
+        await connection.execute("")
+
+
+@contextmanager
+def _deadline(connection: psycopg.AsyncConnection[Row]) -> Iterator[None]:
+    """Take the connection down where the block lasts too long. To cancel it would wait for PostgreSQL, which hangs."""
+    timer = asyncio.get_running_loop().call_later(ANSWER_SECONDS, _take_down, connection)
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _take_down(connection: psycopg.AsyncConnection[Row]) -> None:
+    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as same:
+        same.shutdown(socket.SHUT_RDWR)

