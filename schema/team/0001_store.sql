@@ -133,6 +133,10 @@ CREATE INDEX memories_source ON memories (project_id, source, source_ref);
 CREATE INDEX memories_text ON memories USING gin (text_search);
 CREATE INDEX memories_model ON memories (project_id, embedding_model);
 
+-- No statistics of what is said: PostgreSQL would keep samples of it where forgetting does not reach.
+ALTER TABLE memories ALTER text SET STATISTICS 0, ALTER words SET STATISTICS 0, ALTER metadata SET STATISTICS 0,
+    ALTER text_search SET STATISTICS 0, ALTER source_ref SET STATISTICS 0;
+
 -- What was forgotten, and is refused for good. `is_final`: an item was there, or an admin said so; else it binds the
 -- person alone who said it, so that nobody can keep out what another has yet to tell.
 CREATE TABLE tombstones (
@@ -165,6 +169,8 @@ CREATE TABLE terms (
     PRIMARY KEY (project_id, term)
 );
 
+ALTER TABLE terms ALTER term SET STATISTICS 0;
+
 CREATE TABLE feedback (
     project_id uuid NOT NULL,
     id         uuid NOT NULL,
@@ -174,6 +180,7 @@ CREATE TABLE feedback (
     at         timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (project_id, id, person)
 );
+ALTER TABLE feedback ALTER evidence SET STATISTICS 0;
 
 CREATE TABLE audit (
     project_id uuid NOT NULL,

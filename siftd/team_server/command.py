@@ -17,6 +17,14 @@ VERBS = {
     "serve": ("serve_command", "answer laptops and programs, before PostgreSQL"),
     "health": ("health_command", "ask whether the server of this machine answers"),
     "init": ("init_command", "migrate, make a project, and invite its first admin"),
+    "invite": ("invite_command", "let a person, or another device of theirs, join a project"),
+    "members": ("members_command", "list projects, or a project's members and devices"),
+    "revoke": ("revoke_command", "end a device's token, or take a person out"),
+    "maintain": ("maintain_command", "count words anew, and index the vectors of large projects; once a night"),
+    "vacuum": ("vacuum_command", "take the bytes of what was forgotten out of the database's files"),
+    "export": ("export_command", "write a project as lines of JSON"),
+    "import": ("import_command", "read a project that was exported"),
+    "restored": ("restored_command", "say that a backup was put back"),
 }
 """The verb, its module, what it is for."""
 _NEEDS = "a team's server needs psycopg: pip install 'siftd-memory[team]'"
@@ -28,7 +36,9 @@ def run(arguments: list[str]) -> int:
     parsers = parser.add_subparsers(dest="verb", metavar="VERB")
     chosen = next((each for each in arguments if each in VERBS), None)
     for verb, (module, purpose) in VERBS.items():
-        sub = parsers.add_parser(verb, help=purpose, description=purpose[0].upper() + purpose[1:] + ".")
+        sub = parsers.add_parser(
+            verb, help=purpose, description=purpose[0].upper() + purpose[1:] + ".", allow_abbrev=False
+        )
         if verb == chosen:
             try:
                 loaded = importlib.import_module(f"siftd.team_server.{module}")

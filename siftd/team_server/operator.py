@@ -85,3 +85,41 @@ def note(connection: Connection, project: uuid.UUID, what: str) -> None:
 def digest(secret: str) -> bytes:
     """Return what is kept of a token or of an invitation."""
     return hashlib.sha256(secret.encode()).digest()
+
+
+def revoke_device(connection: Connection, project: uuid.UUID, device: str) -> None:
+    """End a device's token. Raises NothingFound."""
+    row = connection.execute(
+        "UPDATE devices SET left_at = coalesce(left_at, now()) WHERE project_id = %s AND id::text = %s RETURNING id",
+        (project, device),
+    ).fetchone()
+    if row is None:
+        raise NothingFound("there is no such device in the project", hint="siftd team members PROJECT lists them")
+    connection.execute("UPDATE tokens SET revoked_at = coalesce(revoked_at, now()) WHERE device = %s", (row[0],))
+    connection.execute(
+        "INSERT INTO audit (project_id, what, id) VALUES (%s, 'revoked a device', %s)", (project, row[0])
+    )
+
+
+def dismiss(connection: Connection, project: uuid.UUID, person: str, *, forget_shared: bool) -> int:
+    """Take a person out of a project, and return how many of their items went. Raises NothingFound."""
+    row = connection.execute(
+        "SELECT m.person FROM members m JOIN persons n ON n.id = m.person WHERE m.project_id = %s AND n.name = %s",
+        (project, person),
+    ).fetchone()
+    if row is None:
+        raise NothingFound("there is no such member", hint="siftd team members PROJECT lists them")
+    went = connection.execute("SELECT dismiss(%s, %s, %s)", (project, row[0], forget_shared)).fetchone()
+    note(connection, project, f"took out {person}")
+    return 0 if went is None else int(went[0])
+
+
+def disable(connection: Connection, person: str) -> None:
+    """End every token of a person, and let none of theirs begin."""
+    connection.execute("UPDATE persons SET disabled_at = coalesce(disabled_at, now()) WHERE name = %s", (person,))
+
+
+def new_epoch(connection: Connection) -> None:
+    """Begin another epoch: devices pull everything again, and push again what is theirs."""
+    connection.execute("UPDATE meta SET value = gen_random_uuid()::text WHERE key = 'epoch'")
+    connection.execute("INSERT INTO audit (project_id, what) SELECT id, 'a backup was put back' FROM projects")
