@@ -26,15 +26,21 @@ FIRST = {
     "test_page_views.py",
 }
 """Files of half a minute and more."""
+ORDINARY_CLIENT = "test_claude_code_end_to_end.py"
+"""One real agent stands for all where half of the time is wanted back."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses by the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with files that take long, then those that drive real agents: at the end all workers have short ones left.
 
     Meanwhile `scripts/test` installs the agents' programs. A real agent mostly waits for its processes, so that another
-    worker has the processor.
+    worker has the processor. Both are `thorough`, but for one agent.
     """
     real = {item.path for item in items if item.get_closest_marker("real_client")}
+    for item in items:
+        if item.path.name in FIRST or (item.path in real and item.path.name != ORDINARY_CLIENT):
+            item.add_marker(pytest.mark.thorough)
     items.sort(key=lambda item: (item.path.name not in FIRST, item.path not in real))
 
 
