@@ -201,6 +201,17 @@ class Settings:
         "notes.autoScaffold", False, "whether the sweep makes notes, in siftd's home, for repositories it has seen"
     )
     notes_exclude: list[str] = _key("notes.exclude", [], "folders; no project under them has notes")
+    team_share: list[str] = _key(
+        "team.share",
+        ["memory", "fact", "session", "knowledge"],
+        "what `mem team join` shares; `turn` too may be",
+    )
+    team_push: bool = _key(
+        "team.push", True, "whether what is shared goes up by itself, and not at `mem team push` alone"
+    )
+    team_ca_file: str = _key(
+        "team.caFile", "", "a file of certificates that a team's server is checked by, in the place of the usual ones"
+    )
     notes_sources: dict[str, list[str]] = _key(
         "notes.sources",
         {},

@@ -29,6 +29,7 @@ SUBJECTS = {
     "chunk": "document",
     "embed-chunk": "chunk",
     "embed-name": "name",
+    "embed-team": "team item",
 }
 """The kinds of work, and what each is about. A condemned event is neither indexed nor summarised."""
 DEATHS_MAX = 2

@@ -68,9 +68,10 @@ _HASHES = ("uid", "promptHash", "contentHash")
 """What of an intent is a hash of ours, if it looks like one: a rule would look into it for what was encoded."""
 _WITHOUT_TEXT = frozenset(
     "forget retry resummarise undo mute link scrub spend scoring pod_change document_removed "
-    "entity_merge entity_unmerge".split()
+    "entity_merge entity_unmerge team_join team_leave".split()
 )
-"""Intents of keyed hashes, ids and times alone. A rule that took a hash for a secret would unmake a tombstone."""
+"""Intents of keyed hashes, ids and times alone, and of names that a team's server has. A rule that took a hash for a
+secret would unmake a tombstone."""
 _KEYS = ("uid", "frame_uid", "native_key", "input_key")
 _TEXT_FIELDS = ("session_id", "tool", "cwd", "client", "detail", "prompt_id", "agent_id", "spawned_agent_id")
 """What a kept record holds of a client's words besides its payload."""

@@ -77,6 +77,7 @@ GROUPS = {
         "export": "write everything into a file, as lines of JSON",
         "import": "merge an exported file in, or what another memory keeps",
         "workspaces": "every workspace that has a memory here; adopt a moved one",
+        "team": "share memories with a team, and see what it shares",
     },
     "Daemon": {
         "start": "start this workspace's daemon",

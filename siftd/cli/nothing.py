@@ -27,6 +27,7 @@ _ANSWERS: dict[str, dict[str, Any]] = {
     "traverse_graph": {},
     "entity_context": {},
     "show": {},
+    "team_status": {"team": None},
     "knowledge": {"snapshot": None, "path": ""},
 }
 _NAMES = ("id", "session", "around", "startEntityId")

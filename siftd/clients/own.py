@@ -41,7 +41,7 @@ _LOOKS = frozenset(
 VERBS = _LOOKS | frozenset(
     "help info status doctor remember correct verify pins update drain backfill export import retry reembed"
     " resummarise undo forget redact scrub prune rebuild backup start stop pause resume exclude logs install uninstall"
-    " clients workspaces config completion slash capture notes note web mute ingest".split()
+    " clients workspaces config completion slash capture notes note web mute ingest team".split()
 )
 """Every verb: a program of the same name that is told something else is another one."""
 _PROMPT = re.compile(r"/(?:mem|siftd:[\w-]{1,64})(?:\s|\Z)")

@@ -68,8 +68,11 @@ class EmbeddingQueue:
         embedder: Embedder,
         crash_guard: CrashGuard | None = None,
         on_embedded: Callable[[str, Sequence[int]], object] = lambda _kind, _numbers: None,
+        work: str = "embed",
     ) -> None:
-        """`on_embedded` is told by which letter they are cited and the numbers of those that have just got a vector."""
+        """`on_embedded` is told by which letter they are cited and the numbers of those that have just got a vector;
+        `work` is what the crash guard calls summaries and memories of this store."""
+        self._work = work
         self._store = store
         self._crash_guard = crash_guard or CrashGuard()
         self.embedder = embedder
@@ -106,6 +109,7 @@ class EmbeddingQueue:
         on_batch: Callable[[int], object] = lambda _: None,
     ) -> int:
         """Go down from the newest; then look once more from there, for what was added meanwhile."""
+        owners = owners._replace(work=self._work) if owners.work == "embed" else owners
         embedded, below = 0, vectors.TOP
         while goes_on():
             waiting = await self._store.read(lambda c, b=below: self._plan(owners, c, b))  # type: ignore[misc]

@@ -171,6 +171,7 @@ class Daemon:
         self._tasks.start_soon(services.consolidator.run)
         self._tasks.start_soon(services.consolidator.run_indexer)
         self._tasks.start_soon(services.injector.run)
+        self._tasks.start_soon(services.team_sync.run)
         for captured in self._captured_early:
             self._note_captured(captured)
         self._captured_early.clear()

@@ -60,6 +60,7 @@ from siftd.errors import LogError, SiftdError
 from siftd.facts.verdicts import judge
 from siftd.store import token_spend
 from siftd.store.opt_outs import Way
+from siftd.team_sync.sync import TeamSync
 from siftd.workspace.home import login_name
 from siftd.workspace.paths import GLOBAL
 
@@ -209,6 +210,17 @@ class Services:
             TickTask("maintain", self._keep_up),
             TickTask(NOTES, self.notes.refresh),
         ]
+        self.team_sync = TeamSync(
+            store=self.store,
+            paths=self.paths,
+            clock=self.clock,
+            keep=self.intents.keep,
+            embedder=self.embedder,
+            crash_guard=storage.crash_guard,
+            redact=lambda text: self.intake.redactor.text(text),
+            is_pushing=self.settings.team_push,
+            ca_file=self.settings.team_ca_file,
+        )
         self.consolidator = Consolidator(
             passes=passes,
             store=self.store,
@@ -314,4 +326,5 @@ class Services:
 
     def close(self) -> None:
         """Stop reading; the storage stays open."""
+        self.team_sync.close()
         self.store.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import siftd
+from siftd.daemon.team_state import team_line
 from siftd.log.segments import segments
 from siftd.log.spool import count_files
 from siftd.store import documents, event_views, events, meta
@@ -91,6 +92,7 @@ async def info(services: Services) -> InfoAnswer:
         "snapshots": {"files": len(list_snapshots(paths.snapshots))},
         "redactions": redactions,
         "scrub": {"pending": services.scrubber.pending},
+        "team": await team_line(services.team_sync, services.store),
         "config": {"problem": storage.loaded.problem or file_problem},
         "problems": [*storage.crash_guard.problems(), *services.consolidator.problems()],
         "recovery": {

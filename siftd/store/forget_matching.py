@@ -22,7 +22,7 @@ import msgspec
 
 from siftd.clients.older import kind_and_action
 from siftd.log.record import Record
-from siftd.store import documents, meta
+from siftd.store import documents, meta, team_links
 from siftd.store.documents import Source
 from siftd.store.fact_forgetting import find_facts_of
 from siftd.store.payload import find_object
@@ -58,6 +58,8 @@ _as_recorded = attrgetter(*_AS_STORED)
 _EVENTS = f"SELECT id, kind, {', '.join(_AS_STORED)}, payload_json FROM events"  # noqa: S608 - names of our own
 _BY_IDS = f"{_EVENTS} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"  # noqa: S608 - constants only
 _BY_SESSION = f"{_EVENTS} WHERE session_id = ? ORDER BY id"
+_STAYS = ("forget", "team_join", "team_leave")
+"""Kinds of records that no text is looked for in: tombstones, and which team is joined, which is told instead."""
 _SUMMARISING = (*_STOPS, "assistant_text", "compaction")
 """What an agent says of its work, which may be of what is forgotten."""
 _CLOSING = f"""{_EVENTS} WHERE session_id IN (SELECT value FROM json_each(?))
@@ -162,8 +164,12 @@ def match(connection: sqlite3.Connection, records: Iterable[Record], asked: Forg
 
 def list_left(connection: sqlite3.Connection, asked: ForgetQuery) -> list[str]:
     """Return what holds the text of a wish and stays, in words of ours."""
-    root = meta.get(connection, "root") or ""
-    return ["the path of this workspace"] if asked.query and folded(asked.query) in folded(root) else []
+    if not asked.query:
+        return []
+    link = team_links.find_link(connection)
+    names = "" if link is None else " ".join((link.name, link.url, link.person_name))
+    holding = {"the path of this workspace": meta.get(connection, "root") or "", "the team that is joined": names}
+    return [name for name, text in holding.items() if folded(asked.query) in folded(text)]
 
 
 def folded(text: str) -> str:
@@ -368,7 +374,7 @@ class _Matching:
             self._look_at_remembered(record)
         elif record.kind == "document":
             self._look_at_document(record)
-        elif self._json is not None and record.kind != "forget":
+        elif self._json is not None and record.kind not in _STAYS:
             text = folded(f"{record.detail} {bytes(record.payload).decode()}")
             if self._json in text or (self._text or "") in text:
                 self._found.records.add(record.seq)

@@ -30,6 +30,7 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
     scrub   {}                                today's rules over all that is stored (`siftd.store.scrubbing`)
     injection  {"event": 12 | "memory": 31, "session", "hook", "ts", "after", …}  imported: what an agent was given
     document  {"path" | "url", "title", "type", "text", …}, document_removed  {"document": 4}  `siftd.store.documents`
+    team_join {"project", "name", "url", …}, team_leave   which team is joined (`siftd.store.team_links`)
     supersede  {"newer": [12, "…"], "older": [9, "…"], …}  imported: events, and the hashes of their summaries' texts
 """
 
@@ -57,6 +58,7 @@ from siftd.store import (
     scoring,
     scrubbing,
     summaries,
+    team_links,
     token_spend,
 )
 from siftd.store.opt_outs import opt_in, opt_out
@@ -131,4 +133,6 @@ _APPLY: dict[str, Callable[[sqlite3.Connection, dict[str, Any], Record], None]] 
     "scoring": scoring.apply,
     "spend": _spend,
     "outcome": outcomes.correct,
+    "team_join": team_links.apply_join,
+    "team_leave": team_links.apply_leave,
 }

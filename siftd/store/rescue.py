@@ -39,6 +39,9 @@ _REST = (
     "kept_apart",
     "opt_outs",
     "entity_merges",
+    "team_links",
+    "team_shared",
+    "team_dirty",
 )
 """Tables that hold what was asked for besides events, sessions and facts."""
 _BEFORE_FACTS = {"facts": "memories", "fact_links": "memory_links", "fact_reads": "memory_reads"}

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from siftd.errors import StoreError
+from siftd.errors import StoreCorrupt, StoreError
 from siftd.facts.model import CATEGORIES
 from siftd.file_identity import FileIdentity, identify
 from siftd.store import meta
 from siftd.store.access import Database
-from siftd.store.connection import begin, commit, open_reader, open_writer, rollback
+from siftd.store.connection import begin, commit, open_reader, open_writer, rollback, translate
 from siftd.store.migrate import check_complete, migrate
 from siftd.team.items import NATURAL, Put
 from siftd.team.protocol import Changed
@@ -168,6 +168,8 @@ def _open(path: str, now_ms: int) -> Database:
         # What a page overwrites or deletes is gone from the file: another's wish to forget is not to be looked up here.
         connection.execute("PRAGMA secure_delete = ON")
         migrate(connection, now_ms)
+        # The server is told how far it has come; a power cut must not take it back from there.
+        connection.execute("PRAGMA synchronous = FULL")
     except BaseException:
         connection.close()
         raise
@@ -178,6 +180,42 @@ def erase(path: str) -> None:
     """Remove a replica with everything in it."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether an error says that the file is no database any more: a replica is made anew then."""
+    return isinstance(translate(error), StoreCorrupt)
+
+
+def merge_full_text(connection: sqlite3.Connection) -> None:
+    """Leave nothing of deleted rows' words in the pages of full text."""
+    for table in ("facts_fts", "facts_trigrams", "summaries_fts", "summaries_trigrams"):
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608 - constants
+
+
+def claim(connection: sqlite3.Connection, items: Iterable[str]) -> None:
+    """Note that the own store has these items too: their text goes here."""
+    with _transaction(connection):
+        for item in items:
+            row = connection.execute("SELECT number FROM team_items WHERE id = ?", (item,)).fetchone()
+            if row is not None:
+                _clear_rows(connection, row[0])
+                connection.execute("UPDATE team_items SET is_own = 1, metadata = '{}' WHERE number = ?", row)
+
+
+def list_holding(path: str, holds: Callable[[str], bool]) -> list[int]:
+    """Return the numbers of items whose text is of a kind; none where there is no replica, or none that can be read."""
+    reader = ReplicaReader(path)
+    connection = reader.connection()
+    if connection is None:
+        return []
+    try:
+        rows = connection.execute("SELECT id, text FROM facts UNION ALL SELECT id, text FROM summaries")
+        return sorted(int(number) for number, text in rows if holds(text))
+    except sqlite3.Error:
+        return []
+    finally:
+        reader.close()
 
 
 # The cursor
@@ -202,13 +240,22 @@ def restart(connection: sqlite3.Connection, epoch: str) -> None:
 
 
 def apply(
-    connection: sqlite3.Connection, placed: Sequence[Placed], gone: Collection[str], *, seq: int, is_head: bool
-) -> None:
-    """Apply a page of the feed and move the cursor to `seq`, in one transaction. Applying it again changes nothing.
+    connection: sqlite3.Connection,
+    placed: Sequence[Placed],
+    gone: Collection[str],
+    *,
+    after: Cursor,
+    seq: int,
+    is_head: bool,
+) -> bool:
+    """Apply a page of the feed that begins after the cursor and move that to `seq`, in one transaction; False where the
+    cursor has moved since: an older page would bring older texts.
 
     `is_head`: there is no more for now, so what a pull from 0 has not met is no more there.
     """
     with _transaction(connection):
+        if read_cursor(connection) != after:
+            return False
         for each in gone:
             _remove(connection, each)
         for one in placed:
@@ -222,12 +269,13 @@ def apply(
             meta.put(connection, _RESTARTED, "0")
         connection.execute("DELETE FROM graph_queue")  # no graph is made of a replica
         meta.put(connection, _SEQ, str(seq))
+    return True
 
 
 def _place(connection: sqlite3.Connection, placed: Placed) -> None:
     put, author = placed.change.item, placed.change.author
     kind = "summary" if put.source == "summary" else "fact"
-    metadata = json.dumps(put.metadata, ensure_ascii=False)
+    metadata = "{}" if placed.is_own else json.dumps(put.metadata, ensure_ascii=False)
     (number,) = connection.execute(
         _ITEM,
         (

@@ -48,7 +48,9 @@ _NUMBER = """
 UPDATE tombstones SET detail = (SELECT max(seq) FROM forgets) WHERE until IS NOT NULL AND detail IS NULL
 """
 _NAMES = ("uid", "frame", "native", "equal", "id", "memory", "record")
-_NOT_ASKED = "capture session forget retry resummarise undo opt-out opt-in spend scoring document_removed".split()
+_NOT_ASKED = (
+    "capture session forget retry resummarise undo opt-out opt-in spend scoring document_removed team_join team_leave"
+).split()
 """Kinds of records that hold no statement of a person's or an agent's."""
 
 

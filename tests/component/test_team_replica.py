@@ -52,7 +52,8 @@ def replica(path: str) -> Iterator[Database]:
 
 
 def apply(replica: Database, *items: Placed, gone: tuple[str, ...] = (), seq: int = 9, is_head: bool = True) -> None:
-    team_replica.apply(replica, items, gone, seq=seq, is_head=is_head)
+    after = team_replica.read_cursor(replica)
+    assert team_replica.apply(replica, items, gone, after=after, seq=seq, is_head=is_head)
 
 
 def test_a_memory_is_a_fact_and_a_story_a_summary_with_numbers_of_one_sequence(replica: Database) -> None:
@@ -137,6 +138,16 @@ def test_a_page_that_fails_leaves_rows_and_cursor_as_they_were(replica: Database
         apply(replica, placed(put("a", "okapis")), Placed(None, "", is_own=False))  # type: ignore[arg-type]
     assert team_replica.read_cursor(replica) == Cursor(None, 0)
     assert replica.execute("SELECT count(*) FROM team_items").fetchone() == (0,)
+
+
+def test_a_page_that_comes_behind_another_is_left(replica: Database) -> None:
+    """Two pulls at once: the older page has the older texts."""
+    before = team_replica.read_cursor(replica)
+    apply(replica, placed(put("a", "east barn", rev=2), 2), seq=2)
+    late = [placed(put("a", "west barn"))]
+    assert not team_replica.apply(replica, late, (), after=before, seq=1, is_head=False)
+    assert replica.execute("SELECT text FROM facts").fetchall() == [("east barn",)]
+    assert team_replica.read_cursor(replica).seq == 2
 
 
 def test_a_damaged_replica_and_that_of_another_project_are_made_anew(path: str, replica: Database) -> None:

@@ -82,7 +82,8 @@ class Replica:
         self._apply((), [str(each.id) for each in items])
 
     def _apply(self, placed: Sequence[Placed], gone: Sequence[str]) -> None:
-        team_replica.apply(self.connection, placed, gone, seq=self._seq, is_head=True)
+        after = team_replica.read_cursor(self.connection)
+        team_replica.apply(self.connection, placed, gone, after=after, seq=self._seq, is_head=True)
 
     async def embed(self, embedder: Embedder) -> None:
         """Make the vectors, as the workspace does for its own."""

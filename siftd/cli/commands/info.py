@@ -77,6 +77,7 @@ def _lines(state: State) -> list[tuple[str, str]]:
         ("memories", f"{counts['memories']:,}"),
         *_notes(state),
         *_documents(state),
+        *_team(state),
         ("backend", " ".join(filter(None, (backend["name"], backend["state"], backend["lastError"])))),
         ("tokens", _tokens(state.get("tokens"))),
         ("embedder", f"{embedder['name']} {embedder['state']}"),
@@ -101,6 +102,15 @@ def _documents(state: State) -> list[tuple[str, str]]:
     if not documents or not documents["count"]:
         return []
     return [("documents", f"{documents['count']:,} in {count(documents['chunks'], 'chunk')}")]
+
+
+def _team(state: State) -> list[tuple[str, str]]:
+    team = state.get("team")
+    if not team:
+        return []
+    from siftd.cli.team_page import team_words
+
+    return [("team", team_words(team))]
 
 
 def _notes(state: State) -> list[tuple[str, str]]:

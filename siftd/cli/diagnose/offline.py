@@ -7,12 +7,13 @@ from typing import Any
 
 from siftd.cli.context import Context
 from siftd.errors import StoreError
-from siftd.store import event_views, events
-from siftd.store.access import DatabaseError
+from siftd.store import event_views, events, team_links, team_outbox
+from siftd.store.access import Database, DatabaseError
 from siftd.store.connection import open_reader, translate
 from siftd.store.migrate import check_not_newer
 from siftd.store.tombstones import pending_seq
 from siftd.wire.requests.living import InfoAnswer
+from siftd.wire.requests.team import TeamLine
 from siftd.workspace.home import load_settings
 from siftd.workspace.identity import path_as_text
 
@@ -48,6 +49,27 @@ def read_files(context: Context) -> InfoAnswer:
         "forget": {"pending": stored["forgets"]},
         "problems": [store_problem] if store_problem else [],
         "config": {"problem": config_problem},
+        "team": stored.get("team"),
+    }
+
+
+def _read_team(connection: Database) -> TeamLine | None:
+    """Return the team as the database tells of it, which may be of an earlier siftd."""
+    if not team_links.is_known(connection):
+        return None
+    link = team_links.find_link(connection)
+    if link is None:
+        return None
+    waiting, parked, since = team_outbox.read_counts(connection)
+    return {
+        "name": link.name,
+        "url": link.url,
+        "problem": link.problem,
+        "awaySince": None,
+        "waiting": waiting,
+        "waitingSince": since,
+        "parked": parked,
+        "pulledTs": link.pulled_ts,
     }
 
 
@@ -81,6 +103,7 @@ def _read_database(path: str, *, has_log: bool) -> tuple[dict[str, Any], str | N
                 "parked": event_views.parked(connection),
                 "forgets": [] if pending_seq(connection) is None else ["the next daemon erases it"],
                 "appliedSeq": events.applied_seq(connection),
+                "team": _read_team(connection),
             }, None
         except DatabaseError as error:
             raise translate(error) from error

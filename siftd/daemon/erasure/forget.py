@@ -21,7 +21,7 @@ from siftd.errors import MatchChanged, NothingFound, RequestInvalid, SiftdError
 from siftd.log.recovery import iter_records
 from siftd.notes import erasing as notes_erasing
 from siftd.notes.erasing import STATEMENT_CHARS_MIN, Wanted, statement_of
-from siftd.store import event_ages, event_views, fact_forgetting, forget_citations, forget_matching
+from siftd.store import event_ages, event_views, fact_forgetting, forget_citations, forget_matching, team_replica
 from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.forget_matching import ForgetQuery, Matched
@@ -32,6 +32,9 @@ from siftd.workspace.paths import GLOBAL, WorkspacePaths
 log = structlog.get_logger()
 
 T = TypeVar("T")
+
+TEAM_SHOWN = 5
+"""Items of others that are named."""
 
 
 class Forgetter:
@@ -84,6 +87,7 @@ class Forgetter:
             log.info("forgotten", scope=asked.scope, count=len(matched), pending=len(self.pending))
         left = await asyncio.to_thread(self._read, lambda c: forget_matching.list_left(c, asked))
         left += notes_erasing.list_left(noted)
+        left += await asyncio.to_thread(self._left_with_others, asked)
         return {
             "matched": len(matched),
             "digest": digest,
@@ -101,6 +105,15 @@ class Forgetter:
         statements = frozenset(each for each in said if len(each) >= STATEMENT_CHARS_MIN)
         text = "" if is_global or not asked.query else forget_matching.folded(asked.query)
         return Wanted(cited, statements, text)
+
+    def _left_with_others(self, asked: ForgetQuery) -> list[str]:
+        """Name what others of the team told that holds the text: it is theirs to forget."""
+        if not asked.query:
+            return []
+        text = forget_matching.folded(asked.query)
+        found = team_replica.list_holding(self._paths.team_replica, lambda each: text in forget_matching.folded(each))
+        named = ", ".join(f"t{number}" for number in found[:TEAM_SHOWN]) + (", …" if len(found) > TEAM_SHOWN else "")
+        return [f"what others share with the team ({named}): whoever shared it can forget it"] if found else []
 
     async def _forget_late_notes(self, wanted: Wanted, known: AbstractSet[str]) -> None:
         """Forget what a sync of the notes has written of it while the rest was matched."""

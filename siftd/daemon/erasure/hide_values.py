@@ -108,6 +108,7 @@ class _Hidden:
     """What sessions hide, where it was found."""
 
     is_of_all = False
+    is_by_rules = False
 
     def __init__(self, paths: WorkspacePaths, admission: Admission, found: list[Holders], sought: Sought) -> None:
         self._sought = sought

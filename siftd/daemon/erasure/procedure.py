@@ -24,7 +24,7 @@ from siftd.daemon import hot_context, saved_brief
 from siftd.daemon.erasure import snapshot_file
 from siftd.daemon.logs import unname
 from siftd.notes.erasing import rewrite, unfinished
-from siftd.store import erasing, notes, snapshots
+from siftd.store import erasing, notes, snapshots, team_replica
 from siftd.store.access import Database
 from siftd.workspace.paths import GLOBAL, WorkspacePaths
 
@@ -55,6 +55,10 @@ class Removal(Protocol):
     def is_of_all(self) -> bool:
         """Whether files that nobody reads any more go whole, and names are looked for in the daemon's log: else what is
         taken out is known to be in neither."""
+
+    @property
+    def is_by_rules(self) -> bool:
+        """Whether it is whatever today's rules find: what can be fetched again goes whole, and comes back by them."""
 
     def is_done(self, connection: Database) -> None:
         """Note that nothing of it is in any file of ours."""
@@ -105,6 +109,13 @@ def _from_set_aside(paths: WorkspacePaths, _: Database, removal: Removal) -> Non
     shutil.rmtree(paths.quarantine, ignore_errors=True)
 
 
+def _from_replica(paths: WorkspacePaths, _: Database, removal: Removal) -> None:
+    """What a workspace has itself is in no row of its team's replica, and what others tell is theirs to forget: their
+    devices' tombstones take it out here."""
+    if removal.is_by_rules:
+        team_replica.erase(paths.team_replica)
+
+
 def _from_daemon_log(paths: WorkspacePaths, connection: Database, removal: Removal) -> None:
     if removal.is_of_all:
         unname(
@@ -121,6 +132,7 @@ HOLDERS = (
     Holder("hot context", (), _from_hot_context),
     Holder("snapshot of the codebase", ("knowledge.json", ".knowledge.json.*.new"), _from_snapshot),
     Holder("set aside", (*_SET_ASIDE, "spool/.*.new", "quarantine/*"), _from_set_aside),
+    Holder("team's replica", ("team.db", "team.db-wal", "team.db-shm"), _from_replica),
     Holder("daemon's log", (), _from_daemon_log),
 )
 """In the order in which it is taken out. The files of notes, which lie elsewhere (`siftd.notes.erasing`), the

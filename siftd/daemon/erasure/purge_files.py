@@ -45,6 +45,7 @@ class _Forgotten:
     """What the tombstones cover up to a record of the log."""
 
     is_of_all = True
+    is_by_rules = False
 
     def __init__(self, paths: WorkspacePaths, secret: bytes, seq: int, now_ms: int) -> None:
         self._paths = paths

@@ -113,6 +113,7 @@ class Replaced:
     """What today's rules would replace."""
 
     is_of_all = True
+    is_by_rules = True
 
     def __init__(self, paths: WorkspacePaths, admission: Admission, seq: int, scrubbed: Scrubbed) -> None:
         """`scrubbed` takes in what was changed."""

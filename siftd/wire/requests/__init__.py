@@ -28,5 +28,6 @@ from siftd.wire.requests.pods import *
 from siftd.wire.requests.request import Request as Request
 from siftd.wire.requests.request import answer_type as answer_type
 from siftd.wire.requests.summarising import *
+from siftd.wire.requests.team import *
 from siftd.wire.requests.transferring import *
 from siftd.wire.requests.watching import *

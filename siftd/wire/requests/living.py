@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 from siftd.wire.requests.request import Request
+from siftd.wire.requests.team import TeamLine
 
 
 class Place(TypedDict):
@@ -217,6 +218,7 @@ class InfoAnswer(TypedDict):
     config: Problem
     problems: list[str]
     recovery: NotRequired[Recovery]
+    team: NotRequired[TeamLine | None]
 
 
 class StopAnswer(TypedDict):
