@@ -38,6 +38,7 @@ from siftd.team_sync.errors import (
     TeamDenied,
     TeamOtherEpoch,
     TeamOtherVersion,
+    TeamReadOnly,
     TeamRefused,
     TeamTooLarge,
 )
@@ -216,7 +217,9 @@ def _refusal(status: int, retry_after: str, body: bytes) -> Exception:
     match status:
         case 401:
             return TeamDenied(f"the team's server knows this token no more{words}", hint=REJOIN)
-        case 403 | 404:
+        case 403 if said.code == "reader":
+            return TeamReadOnly(f"in this team's project you may only read{words}", hint="ask the team's admin")
+        case 403:
             return TeamDenied(f"the team's server says that this is no member{words}", hint=REJOIN, is_no_member=True)
         case 409:
             return TeamOtherEpoch(f"the team's server has another state than was known{words}")

@@ -31,6 +31,12 @@ class TeamDenied(TeamError):
         self.is_no_member = is_no_member
 
 
+class TeamReadOnly(TeamError):
+    """This person may only read in the project."""
+
+    code = "team_read_only"
+
+
 class TeamOtherEpoch(TeamError):
     """Its database is another one than was known: it was restored."""
 

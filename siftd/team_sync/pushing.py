@@ -25,7 +25,7 @@ from siftd.team.items import Forget, Put
 from siftd.team.protocol import ITEMS_MAX, Ignored, Push, Pushed
 from siftd.team_sync import own_items
 from siftd.team_sync.client import TeamClient
-from siftd.team_sync.errors import TeamRefused, TeamTooLarge
+from siftd.team_sync.errors import TeamReadOnly, TeamRefused, TeamTooLarge
 from siftd.team_sync.own_items import Namer
 from siftd.team_sync.replica import Replica
 
@@ -86,6 +86,10 @@ class Pusher:
                 pushed = await client.push(
                     link.project, Push(epoch=uuid.UUID(link.epoch), items=[each.item for each in batch if each.item])
                 )
+            except TeamReadOnly:
+                for each in batch:
+                    await self._park(each, "reader", result)
+                continue
             except (TeamTooLarge, TeamRefused) as error:
                 if len(batch) == 1:
                     reason = "too large" if isinstance(error, TeamTooLarge) else "malformed"
