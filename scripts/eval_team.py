@@ -102,7 +102,8 @@ def share(database: Path, replica: str, kinds: Iterable[str], embedder: str) -> 
     for start in range(0, len(placed), ITEMS_MAX):
         piece = placed[start : start + ITEMS_MAX]
         seq, is_head = piece[-1].change.seq, piece[-1] is placed[-1]
-        team_replica.apply(connection, piece, (), seq=seq, is_head=is_head)
+        after = team_replica.read_cursor(connection)
+        team_replica.apply(connection, piece, (), after=after, seq=seq, is_head=is_head)
     _embed(connection, embedder)
     connection.close()
 

@@ -428,6 +428,16 @@ def find_hashes(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str,
     return {str(row[0]): (int(row[1]), str(row[2])) for row in rows}
 
 
+def count_pieces(connection: sqlite3.Connection, source: str, ref: str) -> int:
+    """Return in how many pieces something of another program is (`siftd.team.sources.pieces`); 0 where it is not."""
+    row = connection.execute(
+        "SELECT count(*) FROM team_items WHERE source = ?1 AND seq > 0"
+        " AND (source_ref = ?2 OR (source_ref > ?2 || '#' AND source_ref < ?2 || '$'))",  # '$' is the sign behind '#'
+        (source, ref),
+    ).fetchone()
+    return int(row[0])
+
+
 def count_by_source(connection: sqlite3.Connection) -> dict[str, tuple[int, int]]:
     """Return by source how many items there are, and how many of them the own store has."""
     rows = connection.execute("SELECT source, count(*), sum(is_own) FROM team_items GROUP BY source ORDER BY source")

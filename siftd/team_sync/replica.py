@@ -80,6 +80,10 @@ class Replica:
         wanted = list(items)
         return await self.write(lambda c: team_replica.find_hashes(c, wanted))
 
+    async def count_pieces(self, source: str, ref: str) -> int:
+        """Return in how many pieces it has something of another program."""
+        return await self.write(lambda c: team_replica.count_pieces(c, source, ref))
+
     async def count(self) -> dict[str, tuple[int, int]]:
         """Return by source how many items it has, and how many of them the own store has; nothing while there is
         none."""

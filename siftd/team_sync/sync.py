@@ -47,7 +47,7 @@ REPLICA_BYTES_MAX = 8 * 1024 * 1024 * 1024
 DENIED_MAX = 2
 """Answers that this is no member, one after the other, before the replica goes: one may be a server's mistake."""
 
-R = TypeVar("R", PushResult, PullResult)
+T = TypeVar("T")
 KeepIntent = Callable[[str, dict[str, Any]], Awaitable[object]]
 
 
@@ -346,13 +346,27 @@ class TeamSync:
             self._wake()
         return result
 
+    async def do(self, act: Callable[[TeamClient, TeamLink], Awaitable[T]]) -> T:
+        """Pull what is there, then do something at a person's word. Raises RequestInvalid, TeamError."""
+        link = await self.require()
+
+        async def pull_and_act(client: TeamClient, link: TeamLink) -> T:
+            await self._puller.pull(client, link)
+            return await act(client, link)
+
+        return await self._act(link, pull_and_act)
+
+    async def require(self) -> TeamLink:
+        """Return the team of this workspace. Raises RequestInvalid where there is none, or it is stopped."""
+        return await self._require()
+
     async def members(self) -> Members:
         """Return who is in the project. Raises TeamError."""
         link = await self._require(is_stopped_well=True)
         async with self._client(link) as client:
             return await client.members(link.project)
 
-    async def _act(self, link: TeamLink, act: Callable[[TeamClient, TeamLink], Awaitable[R]]) -> R:
+    async def _act(self, link: TeamLink, act: Callable[[TeamClient, TeamLink], Awaitable[T]]) -> T:
         """Do at a person's word what a loop would do, whatever the circuit says."""
         try:
             async with self._client(link) as client:

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from siftd.team.items import Forget, Put
+from siftd.team.items import Forget, Put, Source
 from siftd.team.protocol import (
     Changed,
     Changes,
@@ -68,6 +68,8 @@ class TeamStandIn:
         """By the last part of a path, the bytes that are answered."""
         self.ignore: dict[str, str] = {}
         """By a text, why an item that holds it is not taken."""
+        self.sources: list[Source] = []
+        """Those that are switched on."""
         self.versions = (1, 1)
         self.asked: list[str] = []
         self.pushed: list[Push] = []
@@ -146,7 +148,7 @@ class TeamStandIn:
         )
 
     def _project(self) -> Project:
-        return Project(id=PROJECT, name="okapi", embedder="blend-384", head=self.head)
+        return Project(id=PROJECT, name="okapi", embedder="blend-384", head=self.head, sources=self.sources)
 
     def _push(self, push: Push, person: Person, device: uuid.UUID) -> Pushed:
         self.pushed.append(push)

@@ -19,6 +19,7 @@ from siftd.daemon.handlers.pausing import Pausing
 from siftd.daemon.handlers.pods import PodRequests
 from siftd.daemon.handlers.summarising import Summarising
 from siftd.daemon.handlers.team import TeamRequests
+from siftd.daemon.handlers.team_sources import TeamSources
 from siftd.daemon.handlers.transferring import Transferring
 from siftd.daemon.status import info
 from siftd.errors import RequestInvalid
@@ -111,6 +112,11 @@ class Handlers:
             KnowledgeRequests(keeper=services.knowledge, paths=services.paths),
             Transferring(transfer=services.transfer),
             TeamRequests(team=services.team_sync, store=services.store, settings=services.settings),
+            TeamSources(
+                team=services.team_sync,
+                scrub=services.intake.admission.scrub_text,
+                goes_on=lambda: not services.consolidator.is_stopping,
+            ),
         )
         self.by_kind = {kind: handler for group in groups for kind, handler in handlers_of(group).items()}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from siftd.wire.requests.request import Request
 
@@ -26,6 +26,25 @@ class ImportAnswer(TypedDict):
     leftBehind: dict[str, int]
     errors: int
     firstError: str | None
+
+
+class ImportSourceAnswer(TypedDict):
+    """What became of a file for the team (`siftd.team_sync.source_import`).
+
+    Items that the team has now, that are gone, that it had already, and that it did not take, by the reason; places of
+    the file that say nothing. `problem`: why it ended before the file did. `shown`: in a rehearsal, the first items.
+    """
+
+    team: str
+    lines: int
+    put: int
+    forgotten: int
+    unchanged: int
+    refused: dict[str, int]
+    errors: int
+    firstError: str | None
+    problem: str | None
+    shown: list[dict[str, Any]]
 
 
 class BackupAnswer(TypedDict):
@@ -70,6 +89,18 @@ class Import(Request[ImportAnswer], frozen=True, kw_only=True):
     own: bool = False
     yes: bool = False
     source: str = ""
+    dry_run: bool = False
+
+
+class ImportSource(Request[ImportSourceAnswer], frozen=True, kw_only=True):
+    """Tell the team what a file holds of one source: issue, comment or job. Streams progress; answers the counts.
+
+    `form` is who wrote the file: github, gitlab, actions; "" is our own lines. With `dry_run` nothing is sent.
+    """
+
+    path: str
+    source: str
+    form: str = ""
     dry_run: bool = False
 
 
