@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="an export; with --from the other memory's store")
     parser.add_argument(
         "--from", dest="origin", metavar="PROGRAM", choices=(*SOURCES, *FORMS),
-        help="who wrote what is read",
+        help="who wrote it",
     )  # fmt: skip
     parser.add_argument(
         "--source",
