@@ -176,7 +176,7 @@ def _put_items(
     known = [each for each in lines if each.item is not None and each.author in people]
     if not known:
         return 0
-    told = columns([each.item for each in known if each.item is not None], with_vectors=False)[:-2]
+    sent = columns([each.item for each in known if each.item is not None], with_vectors=False)[:-2]
     authors = [people[each.author] for each in known if each.author is not None]
     row = connection.execute(
         """
@@ -204,7 +204,7 @@ def _put_items(
         ), moved AS (UPDATE projects SET head = head + %s WHERE id = %s)
         SELECT count(*) FROM stored
         """,
-        (*told, authors, [each.device for each in known], project, len(known), project),
+        (*sent, authors, [each.device for each in known], project, len(known), project),
     ).fetchone()
     return 0 if row is None else int(row[0])
 
