@@ -87,6 +87,7 @@ CREATE TABLE invitations (
     role       text NOT NULL CHECK (role IN ('reader', 'writer', 'admin')),
     created_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz NOT NULL,
+    token_days integer CHECK (token_days > 0),     -- how long the token holds that it becomes; NULL: until revoked
     used_at    timestamptz
 );
 

@@ -18,6 +18,7 @@ VERBS = {
     "health": ("health_command", "ask whether the server of this machine answers"),
     "init": ("init_command", "migrate, make a project, and invite its first admin"),
     "invite": ("invite_command", "let a person, or another device of theirs, join a project"),
+    "token": ("token_command", "make a token of a program, for webhooks and the API"),
     "members": ("members_command", "list projects, or a project's members and devices"),
     "revoke": ("revoke_command", "end a device's token, or take a person out"),
     "maintain": ("maintain_command", "count words anew, and index the vectors of large projects; once a night"),

@@ -18,12 +18,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--hours", type=int, choices=range(1, 24 * 30 + 1), default=INVITE_HOURS, metavar="N",
         help=f"how long it holds (default: {INVITE_HOURS})",
     )  # fmt: skip
+    parser.add_argument(
+        "--token-days",
+        type=int,
+        metavar="N",
+        choices=range(1, 3651),
+        help="how long the device may stay (default: until revoked)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print an invitation: the only time that anybody sees it."""
     with as_owner(dsn.find_dsn(arguments)) as connection:
         project = find_project(connection, arguments.project)
-        invitation = invite(connection, project, arguments.person, arguments.role, arguments.hours)
+        invitation = invite(
+            connection, project, arguments.person, arguments.role, arguments.hours, arguments.token_days
+        )
     print(f"invitation for {arguments.person}, once, within {arguments.hours} hours: {invitation.code}")
     return 0

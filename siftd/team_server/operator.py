@@ -61,20 +61,48 @@ def find_project(connection: Connection, name: str) -> uuid.UUID:
 
 
 def invite(
-    connection: Connection, project: uuid.UUID, person: str, role: Role, hours: int = INVITE_HOURS
+    connection: Connection,
+    project: uuid.UUID,
+    person: str,
+    role: Role,
+    hours: int = INVITE_HOURS,
+    token_days: int | None = None,
 ) -> Invitation:
     """Invite a person, by name, to a project; who is one already gets another device, with this role from then on."""
-    connection.execute("INSERT INTO persons (name) VALUES (%s) ON CONFLICT (name) DO NOTHING", (person,))
-    row = connection.execute("SELECT id FROM persons WHERE name = %s", (person,)).fetchone()
-    assert row is not None
+    who = _ensure_person(connection, person)
     code = secrets.token_urlsafe(32)
     connection.execute(
-        "INSERT INTO invitations (digest, project_id, person, role, expires_at)"
-        " VALUES (%s, %s, %s, %s, now() + make_interval(hours => %s))",
-        (digest(code), project, row[0], role, hours),
+        "INSERT INTO invitations (digest, project_id, person, role, expires_at, token_days)"
+        " VALUES (%s, %s, %s, %s, now() + make_interval(hours => %s), %s)",
+        (digest(code), project, who, role, hours, token_days),
     )
     note(connection, project, f"invited {person} as {role}")
-    return Invitation(code, project, uuid.UUID(str(row[0])))
+    return Invitation(code, project, who)
+
+
+def make_token(connection: Connection, project: uuid.UUID, name: str, role: Role, days: int | None = None) -> str:
+    """Return a token of a program, in a name of its own, for one project; it is told once."""
+    who = _ensure_person(connection, name)
+    token = secrets.token_urlsafe(32)
+    connection.execute(
+        "INSERT INTO members (project_id, person, role) VALUES (%s, %s, %s)"
+        " ON CONFLICT (project_id, person) DO UPDATE SET role = excluded.role",
+        (project, who, role),
+    )
+    connection.execute(
+        "INSERT INTO tokens (digest, person, project_id, kind, expires_at)"
+        " VALUES (%s, %s, %s, 'service', now() + make_interval(days => %s))",
+        (digest(token), who, project, days),
+    )
+    note(connection, project, f"made a token of {name} as {role}")
+    return token
+
+
+def _ensure_person(connection: Connection, name: str) -> uuid.UUID:
+    connection.execute("INSERT INTO persons (name) VALUES (%s) ON CONFLICT (name) DO NOTHING", (name,))
+    row = connection.execute("SELECT id FROM persons WHERE name = %s", (name,)).fetchone()
+    assert row is not None
+    return uuid.UUID(str(row[0]))
 
 
 def note(connection: Connection, project: uuid.UUID, what: str) -> None:

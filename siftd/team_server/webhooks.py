@@ -1,7 +1,7 @@
 """Whose webhooks are taken: a private file with a line for each secret.
 
     # project                             secret                              token
-    0b6c3c52-5f0e-4d5b-9d0b-6a6f2c4f8a11  whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2La  the token of `siftd team invite --service`
+    0b6c3c52-5f0e-4d5b-9d0b-6a6f2c4f8a11  whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2La  the token of `siftd team token`
 
 The secret is what the other program signs with, two of one project while it is being changed. The token is a service's
 own, so that what webhooks tell has an author, is counted, and ends when it is revoked: the server itself may write

@@ -20,13 +20,17 @@ BEGIN
     IF NOT FOUND THEN
         PERFORM refuse('ST401', 'the person is disabled');
     END IF;
+    IF (SELECT count(*) FROM devices d WHERE d.project_id = i.project_id AND d.person = i.person AND left_at IS NULL)
+            >= 100 THEN
+        PERFORM refuse('ST413', 'more than 100 devices of one person');
+    END IF;
     UPDATE invitations SET used_at = now() WHERE digest = invitation;
     INSERT INTO members AS m (project_id, person, role) VALUES (i.project_id, i.person, i.role)
         ON CONFLICT (project_id, person) DO UPDATE SET role = excluded.role;
     INSERT INTO devices (project_id, person, store, name, seen_at)
         VALUES (i.project_id, i.person, device_store, device_name, now()) RETURNING id INTO made;
-    INSERT INTO tokens (digest, person, device, project_id, kind)
-        VALUES (token, i.person, made, i.project_id, 'device');
+    INSERT INTO tokens (digest, person, device, project_id, kind, expires_at)
+        VALUES (token, i.person, made, i.project_id, 'device', now() + make_interval(days => i.token_days));
     PERFORM note(i.project_id, i.person, 'joined with a device', made);
     RETURN jsonb_build_object('device', made, 'person', jsonb_build_object('id', n.id, 'name', n.name),
         'role', i.role, 'project', project_json(i.project_id), 'epoch', epoch());
@@ -46,7 +50,8 @@ BEGIN
     END IF;
     INSERT INTO devices (project_id, person, store, name, seen_at)
         VALUES (p, c.who, device_store, device_name, now()) RETURNING id INTO made;
-    INSERT INTO tokens (digest, person, device, project_id, kind) VALUES (new_token, c.who, made, p, 'device');
+    INSERT INTO tokens (digest, person, device, project_id, kind, expires_at)
+        SELECT new_token, c.who, made, p, 'device', k.expires_at FROM tokens k WHERE k.digest = token;
     PERFORM note(p, c.who, 'a copy became a device', made);
     RETURN jsonb_build_object('device', made, 'role', c.role, 'project', project_json(p), 'epoch', epoch(),
         'person', (SELECT jsonb_build_object('id', id, 'name', name) FROM persons WHERE id = c.who));

@@ -20,7 +20,7 @@ from siftd.team.searching import SearchAsked
 from siftd.team_server.command import run
 from siftd.team_server.dsn import VARIABLE
 from siftd.team_server.maintaining import maintain
-from siftd.team_server.refusals import OtherEpoch, TokenRefused
+from siftd.team_server.refusals import NotAllowed, OtherEpoch, TokenRefused
 from siftd.team_server.store import TeamStore
 
 
@@ -67,6 +67,37 @@ async def test_an_invitation_that_was_printed_is_taken_up(
     assert "bank" in capsys.readouterr().out
     assert run(["members", "none"]) == 1
     assert "no such project" in capsys.readouterr().err
+
+
+async def test_a_programs_token_is_for_one_project_and_ends_with_its_person(
+    ana: Seat, store: TeamStore, team_database: TeamDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = await seat(store, team_database, "Ana", project="shop")
+    assert run(["token", "bank", "tracker", "--days", "30"]) == 0
+    tracker = Seat(store, ana.project, capsys.readouterr().out.strip(), uuid.uuid4(), uuid.uuid4(), ana.epoch)
+    assert (await tracker.push(tracker.item("m1", "from the tracker"))).put == 1
+    assert await ana.texts() == ["from the tracker"]
+    with pytest.raises(NotAllowed):
+        await store.changes(tracker.digest, other.project, 0)
+    assert run(["revoke", "bank", "--person", "tracker"]) == 0
+    with pytest.raises(TokenRefused):
+        await tracker.texts()
+
+
+async def test_a_device_that_was_invited_for_a_time_is_refused_after_it(
+    ana: Seat, store: TeamStore, team_database: TeamDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["invite", "bank", "Guest", "--token-days", "1"]) == 0
+    code = capsys.readouterr().out.split()[-1]
+    joined = await store.join(Join(invite=code, device="d", store=uuid.uuid4()))
+    guest = Seat(store, ana.project, joined.token, joined.person.id, joined.device, joined.epoch)
+    assert await guest.texts() == []
+    with psycopg.connect(team_database.superuser) as connection:
+        connection.execute(
+            "UPDATE siftd.tokens SET expires_at = expires_at - interval '1 day' WHERE expires_at IS NOT NULL"
+        )
+    with pytest.raises(TokenRefused, match="expired"):
+        await guest.texts()
 
 
 async def test_a_lost_laptop_is_revoked_and_a_person_is_taken_out(
