@@ -79,7 +79,7 @@ class Note(Given, frozen=True, kw_only=True):
     text: Text
     type: Category = "fact"
     tags: Annotated[list[Short], Meta(max_length=32)] = msgspec.field(default_factory=list)
-    source: Literal["memory", "note", "decision", "policy"] = "memory"
+    source: Literal["memory", "decision", "policy"] = "memory"
     source_ref: Ref | None = None
     visibility: Visibility = "project"
     importance: Importance = 3
