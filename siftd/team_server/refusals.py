@@ -83,7 +83,7 @@ def refusal(error: BaseException) -> Refused | None:
         return _unavailable("full", "the store has no room" if code == "53100" else "the store is at its limits")
     if code == "25006":
         return _unavailable("read_only", "the store is only read at the moment")
-    if code.startswith(("22", "23", "54")):
+    if code.startswith(("22", "23", "54")) or (not code and isinstance(error, psycopg.DataError)):  # psycopg's own
         return BadArgument(400, "malformed", "PostgreSQL cannot keep such a value")
     if code in ("42501", "3F000", "42883", "42P01") or code.startswith("28"):
         return _unavailable("not_migrated", "the store is not of this siftd: siftd team migrate")
