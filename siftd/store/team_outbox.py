@@ -70,6 +70,10 @@ ORDER BY s.id, n.id
 _SHARED = """
 INSERT OR REPLACE INTO team_shared VALUES (?, ?, ?, ?, ?, ?, ?)
 """
+_LET_GO = """
+DELETE FROM team_shared WHERE uid IN (SELECT 'turn:' || value FROM json_each(?1)
+    UNION ALL SELECT 'session:' || value FROM json_each(?1) UNION ALL SELECT value FROM json_each(?2))
+"""
 _COUNTS = """
 SELECT count(*) FILTER (WHERE parked IS NULL), count(*) FILTER (WHERE parked IS NOT NULL),
     min(ts) FILTER (WHERE parked IS NULL) FROM team_dirty
@@ -194,6 +198,11 @@ def outbid(connection: sqlite3.Connection, uid: str, theirs: int) -> None:
 def clear(connection: sqlite3.Connection, uid: str, rev: int) -> None:
     """Take a marker away, unless what it stands for has changed since."""
     connection.execute("DELETE FROM team_dirty WHERE uid = ? AND rev = ?", (uid, rev))
+
+
+def let_go(connection: sqlite3.Connection, events: Iterable[int], facts: Iterable[str]) -> None:
+    """Let the team keep what goes from here for its age alone: stories of these events, these facts."""
+    connection.execute(_LET_GO, (json.dumps(list(events)), json.dumps(list(facts))))
 
 
 # Reading

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from opened_memory import Memory, opened, rebuilt
+from opened_memory import DAY, Memory, opened, rebuilt
 from team_stand_in import BEN, PROJECT, Refusal, TeamStandIn, team_server
 
 from siftd.errors import RequestInvalid, SiftdError
@@ -429,6 +429,35 @@ async def test_a_scrub_takes_the_replica_away_whole_and_it_comes_by_todays_rules
         await memory.ask("scrub", dryRun=False)
         assert not Path(memory.services.paths.team_replica).exists()
         assert (await memory.ask("team_pull"))["changed"] == 1
+
+
+async def test_what_is_too_old_for_this_machine_stays_with_the_team(tmp_path: Path, server: TeamStandIn) -> None:
+    async with opened(tmp_path, store_keepDays=1) as memory:
+        await memory.ask("team_join", url=server.url, project="okapi", invite=ANA, share=["turn"])
+        await memory.capture(1, tool="UserPromptSubmit", payload={"prompt": "Move the okapis"}, promptId="p1")
+        await memory.capture(2, promptId="p1")
+        await memory.capture(3, tool="Stop", payload={"last_assistant_message": "The okapis moved."}, promptId="p1")
+        await memory.ask("drain")
+        await memory.ask("team_push")
+        assert len(server.texts()) == 1
+        memory.clock.at += 30 * DAY
+        await memory.capture(4, ts=memory.clock.at)
+        assert (await memory.ask("prune"))["events"] == 3
+        assert (await memory.ask("team_push"))["forgotten"] == 0
+        assert len(server.texts()) == 1
+
+
+async def test_neither_an_export_nor_what_an_agent_is_handed_tells_of_the_token_or_joins(
+    tmp_path: Path, server: TeamStandIn
+) -> None:
+    async with joined(tmp_path, server) as memory:
+        await remember(memory, "Okapis eat hay.")
+        out = tmp_path / "out.jsonl"
+        await memory.ask("export", path=str(out))
+        (token,) = server.tokens
+        said = out.read_text()
+        assert token not in said
+        assert server.url not in said
 
 
 # Another life of the server, of the home, of the database

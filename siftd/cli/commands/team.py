@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 VERBS = ("status", "join", "push", "pull", "members", "leave")
 _NOUNS = {
-    "memory": ("memory", "memories that were kept on purpose"),
-    "fact": ("fact", "facts that were taken or learnt"),
+    "memory": ("memory that was kept on purpose", "memories that were kept on purpose"),
+    "fact": ("fact that was taken or learnt", "facts that were taken or learnt"),
     "session": ("story of a session", "stories of sessions"),
     "turn": ("story of a turn", "stories of turns"),
     "knowledge": ("statement about the codebase", "statements about the codebase"),

@@ -37,6 +37,7 @@ def find_abnormal(state: State) -> Iterator[Finding]:
     yield from _database(state)
     yield from _summaries(state)
     yield from _erasing(state)
+    yield from _team(state)
 
 
 def _starts(marks: Marks) -> Iterator[Finding]:
@@ -51,6 +52,21 @@ def _starts(marks: Marks) -> Iterator[Finding]:
         since = format_duration(marks["slowMs"])
         message = f"the daemon let a hook wait {since} ago; its event went by the courier"
         yield Finding("daemon", "problem", message, "see `mem logs`")
+
+
+def _team(state: State) -> Iterator[Finding]:
+    team = state.get("team")
+    if not team:
+        return
+    if team["problem"]:
+        message = f"nothing goes up to {team['name']} or comes down: {team['problem']}"
+        yield Finding("team", "problem", message, "`mem team pull` tries again")
+    elif team["awaySince"]:
+        message = f"the server of {team['name']} is away since {format_time(team['awaySince'])}"
+        yield Finding("team", "note", f"{message}; {count(team['waiting'], 'item')} waiting", "`mem team status`")
+    if team["parked"]:
+        message = f"{count(team['parked'], 'item')} that the server of {team['name']} does not take"
+        yield Finding("team", "note", message, "`mem team status` says why")
 
 
 def _paused(state: State) -> Iterator[Finding]:

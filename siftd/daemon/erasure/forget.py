@@ -21,7 +21,15 @@ from siftd.errors import MatchChanged, NothingFound, RequestInvalid, SiftdError
 from siftd.log.recovery import iter_records
 from siftd.notes import erasing as notes_erasing
 from siftd.notes.erasing import STATEMENT_CHARS_MIN, Wanted, statement_of
-from siftd.store import event_ages, event_views, fact_forgetting, forget_citations, forget_matching, team_replica
+from siftd.store import (
+    event_ages,
+    event_views,
+    fact_forgetting,
+    forget_citations,
+    forget_matching,
+    team_outbox,
+    team_replica,
+)
 from siftd.store.access import Database
 from siftd.store.connection import reading
 from siftd.store.forget_matching import ForgetQuery, Matched
@@ -186,6 +194,9 @@ class Forgetter:
             await self._settle_facts(taken.gone, taken.unquoted)
             said: dict[str, Any] = {"scope": "time", "time": True, "since": 0, "until": until, "uid": uids}
             facts = [[uid or f"id:{number}", str(number)] for number, uid in taken.gone.items()]
+            gone = [uid or f"m{number}" for number, uid in taken.gone.items()]
+            # How long this machine keeps things is no wish about what a team has of them.
+            await self._committer.run(lambda c: team_outbox.let_go(c, events, gone))
             await self._keep("forget", said | {"memory": facts, "record": sorted(taken.unquoted)})
         await self.finish()
         return count
