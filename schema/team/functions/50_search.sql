@@ -28,31 +28,43 @@ LANGUAGE sql STABLE AS $$
     WHERE length(lexeme) BETWEEN 1 AND 200
 $$;
 
-CREATE FUNCTION any_of(lexemes text[]) RETURNS tsquery
+CREATE FUNCTION joined(lexemes text[], by_operator text) RETURNS tsquery
 LANGUAGE sql IMMUTABLE AS $$
-    SELECT string_agg('''' || replace(replace(each, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery FROM unnest(lexemes) AS each
+    SELECT string_agg('''' || replace(replace(each, '\', '\\'), '''', '''''') || '''', by_operator)::tsquery
+    FROM unnest(lexemes) AS each
 $$;
 
--- The rarest words first, until their rows are 3,000; at least two. A word that `terms` lacks is rare or new: it is
--- taken, never dropped. How rare each one is in truth is counted in what they find.
-CREATE FUNCTION rarest(p uuid, lexemes text[]) RETURNS text[]
+-- The rarest words first, as long as their rows are at most 3,000; of words that are known at least two. A word that
+-- `terms` lacks is rare or new: it is taken, never dropped. `total`: rows of the words that are known.
+CREATE FUNCTION rarest(p uuid, lexemes text[], OUT words text[], OUT total bigint)
 LANGUAGE sql STABLE SET search_path = siftd, pg_temp AS $$
-    SELECT coalesce(array_agg(lexeme ORDER BY n), '{}') FROM (
-        SELECT lexeme, row_number() OVER w AS n, sum(rows) OVER w - rows AS before FROM (
+    SELECT coalesce(array_agg(lexeme), '{}'), coalesce(sum(rows), 0) FROM (
+        SELECT lexeme, rows, row_number() OVER w AS n, sum(rows) OVER w AS so_far,
+               count(*) FILTER (WHERE rows > 0) OVER w AS known
+        FROM (
             SELECT lexeme, coalesce((SELECT t.rows FROM terms t WHERE t.project_id = p AND t.term = lexeme), 0) AS rows
             FROM unnest(lexemes) AS lexeme) AS each
         WINDOW w AS (ORDER BY rows, lexeme ROWS UNBOUNDED PRECEDING)) AS counted
-    WHERE n <= 32 AND (n <= 2 OR before < 3000)
+    WHERE n <= 32 AND (so_far <= 3000 OR known <= 2)
 $$;
 
+-- Where common words alone are asked for, rows that have all of them are enough, if there are `n`.
 CREATE FUNCTION said(p uuid, me uuid, lexemes text[], n integer, in_sources text[], of_type text, of_session text,
     moment_ms bigint, stale boolean)
 RETURNS TABLE (id uuid, score double precision)
 LANGUAGE plpgsql STABLE SET search_path = siftd, pg_temp SET plan_cache_mode = force_custom_plan AS $$
-DECLARE words text[] := rarest(p, lexemes); query tsquery := any_of(words); total double precision; mean double precision;
+DECLARE chosen record; query tsquery; all_of tsquery; total double precision; mean double precision; enough bigint;
 BEGIN
+    SELECT * INTO chosen FROM rarest(p, lexemes);
+    query := joined(chosen.words, ' | ');
     IF query IS NULL THEN
         RETURN;
+    END IF;
+    IF chosen.total > 6000 THEN
+        all_of := joined(chosen.words, ' & ');
+        SELECT count(*) INTO enough FROM (SELECT 1 FROM memories m WHERE m.project_id = p AND m.text_search @@ all_of
+            AND holds(m, me, in_sources, of_type, of_session, moment_ms, stale) LIMIT n) AS each;
+        query := CASE WHEN enough >= n THEN all_of ELSE query END;
     END IF;
     SELECT greatest(x.terms_rows + x.head - x.terms_head, 1), greatest(x.terms_length, 1) INTO total, mean
     FROM projects x WHERE x.id = p;
@@ -61,14 +73,17 @@ BEGIN
         SELECT m.id, m.text_search, length(m.text_search) AS size FROM memories m
         WHERE m.project_id = p AND m.text_search @@ query
             AND holds(m, me, in_sources, of_type, of_session, moment_ms, stale)
-        LIMIT 20000
+        LIMIT 6000
     ), mean_size AS (
         SELECT CASE WHEN mean > 1 THEN mean ELSE greatest(avg(size), 1) END AS size FROM found
     ), counted AS (
         SELECT f.id, f.size, u.lexeme, cardinality(u.positions)::double precision AS times
-        FROM found f, unnest(f.text_search) AS u WHERE u.lexeme = ANY (words)
+        FROM found f, unnest(f.text_search) AS u WHERE u.lexeme = ANY (chosen.words)
+    ), in_rows AS (  -- how rare a word is, in what was found or by the last count
+        SELECT c.lexeme, greatest(count(*), (SELECT t.rows FROM terms t WHERE t.project_id = p AND t.term = c.lexeme))
+            AS rows FROM counted c GROUP BY c.lexeme
     ), weighed AS (
-        SELECT lexeme, ln(1 + (greatest(total - count(*), 0) + 0.5) / (count(*) + 0.5)) AS weight FROM counted GROUP BY lexeme
+        SELECT lexeme, ln(1 + (greatest(total - rows, 0) + 0.5) / (rows + 0.5)) AS weight FROM in_rows
     )
     SELECT c.id, sum(w.weight * c.times * 2.2 / (c.times + 1.2 * (0.25 + 0.75 * c.size / a.size)))
     FROM counted c JOIN weighed w USING (lexeme), mean_size a
@@ -90,10 +105,11 @@ RETURNS TABLE (id uuid, cosine double precision)
 LANGUAGE plpgsql STABLE SET search_path = siftd, pg_temp
 SET plan_cache_mode = force_custom_plan SET enable_indexscan = off AS $$
 BEGIN
-    RETURN QUERY SELECT m.id, 1 - (m.vector OPERATOR(@ext@.<=>) v) FROM memories m
-        WHERE m.project_id = p AND m.embedding_model = model AND m.vector IS NOT NULL
+    RETURN QUERY SELECT x.id, 1 - x.distance FROM (  -- so that each is compared once
+        SELECT m.id, m.vector OPERATOR(@ext@.<=>) v AS distance FROM memories m
+        WHERE m.project_id = p AND m.embedding_model = model
             AND holds(m, me, in_sources, of_type, of_session, moment_ms, stale)
-        ORDER BY m.vector OPERATOR(@ext@.<=>) v LIMIT n;
+        ORDER BY distance LIMIT n) AS x;
 END $$;
 
 -- By the index of the project's partition, where one was built and its recall was measured.
@@ -106,10 +122,10 @@ BEGIN
     PERFORM set_config('hnsw.ef_search', '400', true), set_config('hnsw.iterative_scan', 'strict_order', true),
             set_config('hnsw.max_scan_tuples', '40000', true);
     RETURN QUERY EXECUTE format(
-        'SELECT m.id, 1 - (m.vector::@vector@(%1$s) OPERATOR(@ext@.<=>) $1) FROM siftd.memories m
-         WHERE m.project_id = $2 AND m.embedding_model = %2$L
-             AND siftd.holds(m, $3, $4, $5, $6, $7, $8)
-         ORDER BY m.vector::@vector@(%1$s) OPERATOR(@ext@.<=>) $1 LIMIT $9', size, model)
+        'SELECT x.id, 1 - x.distance FROM (
+            SELECT m.id, m.vector::@vector@(%1$s) OPERATOR(@ext@.<=>) $1 AS distance FROM siftd.memories m
+            WHERE m.project_id = $2 AND m.embedding_model = %2$L AND siftd.holds(m, $3, $4, $5, $6, $7, $8)
+            ORDER BY distance LIMIT $9) AS x', size, model)
         USING v, p, me, in_sources, of_type, of_session, moment_ms, stale, n;
 END $$;
 -- end
@@ -120,7 +136,7 @@ RETURNS TABLE (head bigint, missing bigint, total bigint, id uuid, score double 
     by_vector integer, bm25 double precision, cosine double precision)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = siftd, pg_temp AS $$
 DECLARE
-    me uuid; pr projects; pool constant integer := 50; k integer; lacking bigint := 0; rows_total bigint;
+    me uuid; pr projects; pool constant integer := 50; k integer; lacking bigint := 0;
     word_ids uuid[] := '{}'; word_scores double precision[] := '{}';
     near_ids uuid[] := '{}'; near_scores double precision[] := '{}'; near_ranks integer[] := '{}';
     found_ids uuid[]; found_scores double precision[];
