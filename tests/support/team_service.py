@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
@@ -88,6 +88,11 @@ class Member:
         self.token = joined.token
         self.project = joined.project.id
 
+    @classmethod
+    def of(cls, service: Service, answer: bytes) -> Member:
+        """Return the member that a join has answered with."""
+        return cls(service, msgspec.json.decode(answer, type=Joined))
+
     def ask(self, method: str, path: str, body: Any = None, **how: Any) -> Response:
         return self.service.ask(method, path, body, **({"token": self.token} | how))
 
@@ -126,7 +131,7 @@ def join(service: Service, database: TeamDatabase, person: str, project: str = "
     said = {"invite": code, "device": f"{person}'s laptop", "store": uuid.uuid4()}
     answer = service.ask("POST", "/api/v1/join", said)
     assert answer.status == 200, (answer.status, answer.body)
-    return Member(service, msgspec.json.decode(answer.body, type=Joined))
+    return Member.of(service, answer.body)
 
 
 @contextmanager
@@ -164,7 +169,3 @@ def run_team(*arguments: str, environ: Mapping[str, str] | None = None) -> subpr
         [sys.executable, "-I", "-m", "siftd", "team", *arguments],
         env={"PATH": os.environ["PATH"], **(environ or {})}, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-
-
-def texts(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [str(each["text"]) for each in found]
