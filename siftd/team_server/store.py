@@ -10,6 +10,7 @@ import hashlib
 import secrets
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 import numpy as np
@@ -43,7 +44,7 @@ from siftd.team.searching import (
 )  # fmt: skip
 from siftd.team_server import feed, finding, pushing
 from siftd.team_server.pool import Pool
-from siftd.team_server.refusals import BadArgument, Behind, NotThere, ReadOnly, TooMuch
+from siftd.team_server.refusals import BadArgument, Behind, NotThere, ReadOnly, TooMuch, Unavailable
 from siftd.team_server.vectors import from_numbers
 
 
@@ -144,7 +145,10 @@ class TeamStore:
             every = [Ignored(id=each.id, why="reader") for each in pushed.items]
             return Pushed(head=rows[-1]["head"], put=0, forgotten=0, ignored=every)
         if done.terms_stale:
-            await self._primary.rows("SELECT siftd.refresh_terms(%s::bytea, %s::uuid)", (digest, project))
+            with suppress(
+                Unavailable
+            ):  # the items are in: a store that is too busy counts its words after another push
+                await self._primary.rows("SELECT siftd.refresh_terms(%s::bytea, %s::uuid)", (digest, project))
         return Pushed(head=done.head, put=done.put, forgotten=done.forgotten, ignored=ignored + done.ignored)
 
     async def _push(

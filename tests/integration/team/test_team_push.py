@@ -51,6 +51,19 @@ async def test_what_one_tells_another_gets_as_it_was_told(ana: Seat, ben: Seat) 
     assert (change.author.name, change.author.id, change.device) == ("Ana", ana.person, ana.device)
 
 
+async def test_a_store_that_is_too_busy_to_count_its_words_has_taken_the_items(
+    ana: Seat, team_database: TeamDatabase
+) -> None:
+    with psycopg.connect(team_database.superuser) as connection:
+        connection.execute("ALTER FUNCTION siftd.remake_terms(uuid, bigint) RENAME TO counted_at_leisure")
+        connection.execute(
+            "CREATE FUNCTION siftd.remake_terms(uuid, bigint) RETURNS boolean LANGUAGE sql AS"
+            " 'SELECT pg_sleep(60) IS NULL'"
+        )
+    pushed = await ana.push(*(ana.item(f"m{n}", f"text {n}") for n in range(300)))
+    assert (pushed.put, pushed.head) == (300, 300)
+
+
 async def test_the_same_push_again_changes_nothing(ana: Seat) -> None:
     items = [ana.item(f"m{n}", f"text {n}") for n in range(3)]
     first = await ana.push(*items, Forget(id=uuid.uuid4(), rev=1))
