@@ -1,18 +1,20 @@
 -- The scope. Every function that a server may execute takes the digest of a token and a project, and begins with
 -- `caller`: no handler can forget it, and a statement smuggled into the server reaches no more than its own token does.
 --
+-- What is executed by the server alone runs as the owner with a path of its own; what those call runs inside of it.
+--
 -- Refusals have SQLSTATEs of our own: ST401 no token, ST403 no member, ST4RO only a reader, ST4AD only for admins, ST404
 -- no such thing, ST409 another epoch, ST413 too much, ST4IN no such invitation, ST400 a wrong argument.
 
 CREATE FUNCTION refuse(code text, what text) RETURNS void
-LANGUAGE plpgsql SET search_path = siftd, pg_temp AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION USING ERRCODE = code, MESSAGE = what;
 END $$;
 
 -- Who calls, from which device (nobody's, for a person's token), as what. `need`: read, write or admin.
 CREATE FUNCTION caller(token bytea, p uuid, need text, OUT who uuid, OUT device uuid, OUT role text)
-LANGUAGE plpgsql STABLE SET search_path = siftd, pg_temp AS $$
+LANGUAGE plpgsql STABLE AS $$
 DECLARE bound uuid; what text;
 BEGIN
     SELECT k.person, coalesce(k.device, '00000000-0000-0000-0000-000000000000'), k.project_id,
@@ -37,7 +39,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION epoch() RETURNS uuid
-LANGUAGE sql STABLE SET search_path = siftd, pg_temp AS $$ SELECT value::uuid FROM meta WHERE key = 'epoch' $$;
+LANGUAGE sql STABLE AS $$ SELECT value::uuid FROM meta WHERE key = 'epoch' $$;
 
 CREATE FUNCTION moment(ms bigint) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE AS $$ SELECT pg_catalog.to_timestamp(ms / 1000.0) $$;
@@ -49,20 +51,19 @@ LANGUAGE sql IMMUTABLE AS $$ SELECT pg_catalog.round(extract(epoch FROM moment) 
 CREATE FUNCTION is_natural(source text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$ SELECT source = ANY ('{issue,comment,job,decision,policy}') $$;
 
-CREATE FUNCTION is_on(p uuid, source text) RETURNS boolean
-LANGUAGE sql STABLE SET search_path = siftd, pg_temp AS $$
-    SELECT source = ANY ('{memory,fact,summary,knowledge}')
-        OR coalesce((SELECT s.is_on FROM sources s WHERE s.project_id = p AND s.source = is_on.source), false)
+CREATE FUNCTION sources_on(p uuid) RETURNS text[]
+LANGUAGE sql STABLE AS $$
+    SELECT '{memory,fact,summary,knowledge}' || array(SELECT s.source FROM sources s WHERE s.project_id = p AND s.is_on)
 $$;
 
 CREATE FUNCTION note(p uuid, who uuid, what text, item uuid DEFAULT NULL) RETURNS void
-LANGUAGE sql SET search_path = siftd, pg_temp AS $$
+LANGUAGE sql AS $$
     INSERT INTO audit (project_id, person, what, id) VALUES (p, who, left(what, 500), item)
 $$;
 
 -- A project as its members see it: `Project` of the protocol.
 CREATE FUNCTION project_json(p uuid) RETURNS jsonb
-LANGUAGE sql STABLE SET search_path = siftd, pg_temp AS $$
+LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('id', id, 'name', name, 'embedder', embedder, 'head', head, 'sources',
            coalesce((SELECT jsonb_agg(source ORDER BY source) FROM sources s WHERE s.project_id = p AND s.is_on), '[]'))
     FROM projects WHERE id = p
@@ -70,4 +71,4 @@ $$;
 
 -- The hint to whoever follows: the feed is the truth. One for a batch, because a commit with one waits for all others.
 CREATE FUNCTION announce(p uuid, head bigint) RETURNS void
-LANGUAGE sql SET search_path = siftd, pg_temp AS $$ SELECT pg_notify('siftd', p::text || ' ' || head) $$;
+LANGUAGE sql AS $$ SELECT pg_notify('siftd', p::text || ' ' || head) $$;

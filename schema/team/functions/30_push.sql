@@ -1,11 +1,11 @@
 -- Forget one item, under the lock of its project's row, at place `at_seq` of the feed. Returns why not ("not yours"), or
 -- whether the feed has grown by it.
 CREATE FUNCTION bury(p uuid, item uuid, who uuid, role text, at_seq bigint, OUT why text, OUT is_new boolean)
-LANGUAGE plpgsql SET search_path = siftd, pg_temp AS $$
+LANGUAGE plpgsql AS $$
 DECLARE m record; was_there boolean;
 BEGIN
     is_new := false;
-    SELECT author, was_shared INTO m FROM memories WHERE project_id = p AND id = item;
+    SELECT x.author, x.was_shared INTO m FROM memories x WHERE x.project_id = p AND x.id = item;
     was_there := FOUND;
     IF was_there AND m.author <> who AND role <> 'admin' THEN
         why := 'not yours';
@@ -33,8 +33,9 @@ CREATE FUNCTION push(
     froms bigint[], tos bigint[], successors uuid[], archived bigint[], models text[], vectors @vector@[],
     OUT head bigint, OUT put bigint, OUT forgotten bigint, OUT ignored jsonb,
     OUT terms_stale boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = siftd, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = siftd, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 DECLARE who uuid; from_device uuid; as_role text; pr projects; start bigint; each uuid; buried record; left_out jsonb;
+    switched_on text[];
 BEGIN
     SELECT c.who, c.device, c.role INTO who, from_device, as_role FROM caller(token, p, 'write') c;
     IF cardinality(ids) + cardinality(gone) > 500 THEN
@@ -44,7 +45,7 @@ BEGIN
     IF known_epoch IS DISTINCT FROM epoch() THEN
         PERFORM refuse('ST409', 'this is another epoch');
     END IF;
-    start := pr.head; head := pr.head; put := 0; forgotten := 0; ignored := '[]';
+    switched_on := sources_on(p); start := pr.head; head := pr.head; put := 0; forgotten := 0; ignored := '[]';
     FOREACH each IN ARRAY gone LOOP
         SELECT * INTO buried FROM bury(p, each, who, as_role, head + 1);
         IF buried.is_new THEN
@@ -65,7 +66,7 @@ BEGIN
     ), judged AS MATERIALIZED (
         SELECT u.*, m.rev AS old_rev, m.hash AS old_hash, m.id IS NOT NULL AND m.rev = u.rev AND m.hash = u.hash AS same,
             CASE
-                WHEN NOT is_on(p, u.source) THEN 'source off'
+                WHEN u.source <> ALL (switched_on) THEN 'source off'
                 WHEN length(u.text) > 100000 OR octet_length(u.text) > 400000 OR length(u.words) > 100000
                      OR octet_length(u.words) > 400000 OR octet_length(u.metadata::text) > 65536 THEN 'too large'
                 WHEN length(u.ref) NOT BETWEEN 1 AND 512 OR octet_length(u.hash) <> 32
@@ -75,8 +76,11 @@ BEGIN
                 WHEN m.rev > u.rev THEN 'older'
                 WHEN m.rev = u.rev AND m.hash <> u.hash AND NOT is_natural(u.source) THEN 'conflict'
             END AS why
-        FROM sent u LEFT JOIN memories m ON m.project_id = p AND m.id = u.id
-            LEFT JOIN tombstones t ON t.project_id = p AND t.id = u.id
+        FROM sent u  -- one by one by the key, whatever is known of the size of a project
+            LEFT JOIN LATERAL (SELECT x.id, x.rev, x.hash, x.author, x.visibility FROM memories x
+                               WHERE x.project_id = p AND x.id = u.id OFFSET 0) AS m ON true
+            LEFT JOIN LATERAL (SELECT x.is_final, x.by_person FROM tombstones x
+                               WHERE x.project_id = p AND x.id = u.id OFFSET 0) AS t ON true
     ), taken AS (
         SELECT j.*, row_number() OVER (ORDER BY n) AS place,
             -- vectors:

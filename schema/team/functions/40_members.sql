@@ -23,7 +23,7 @@ GRANT EXECUTE ON FUNCTION members_json(bytea, uuid) TO siftd_app;
 -- Take a person's items out of a project, private ones or all, under the lock of its row. Returns how many. They may be
 -- told again, by whoever comes back: leaving is no wish that they be refused for good.
 CREATE FUNCTION bury_all(p uuid, of_person uuid, shared_too boolean) RETURNS bigint
-LANGUAGE plpgsql SET search_path = siftd, pg_temp AS $$
+LANGUAGE plpgsql AS $$
 DECLARE start bigint; went bigint;
 BEGIN
     SELECT head INTO start FROM projects WHERE id = p FOR UPDATE;
@@ -50,7 +50,7 @@ END $$;
 
 -- Take a person out of a project: their tokens end here, their private items go, shared ones by choice.
 CREATE FUNCTION dismiss(p uuid, of_person uuid, forget_shared boolean) RETURNS bigint
-LANGUAGE plpgsql SET search_path = siftd, pg_temp AS $$
+LANGUAGE plpgsql AS $$
 DECLARE went bigint;
 BEGIN
     went := bury_all(p, of_person, forget_shared);

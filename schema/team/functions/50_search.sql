@@ -37,7 +37,7 @@ $$;
 -- The rarest words first, as long as their rows are at most 3,000; of words that are known at least two. A word that
 -- `terms` lacks is rare or new: it is taken, never dropped. `total`: rows of the words that are known.
 CREATE FUNCTION rarest(p uuid, lexemes text[], OUT words text[], OUT total bigint)
-LANGUAGE sql STABLE SET search_path = siftd, pg_temp AS $$
+LANGUAGE sql STABLE AS $$
     SELECT coalesce(array_agg(lexeme), '{}'), coalesce(sum(rows), 0) FROM (
         SELECT lexeme, rows, row_number() OVER w AS n, sum(rows) OVER w AS so_far,
                count(*) FILTER (WHERE rows > 0) OVER w AS known
@@ -52,7 +52,7 @@ $$;
 CREATE FUNCTION said(p uuid, me uuid, lexemes text[], n integer, in_sources text[], of_type text, of_session text,
     moment_ms bigint, stale boolean)
 RETURNS TABLE (id uuid, score double precision)
-LANGUAGE plpgsql STABLE SET search_path = siftd, pg_temp SET plan_cache_mode = force_custom_plan AS $$
+LANGUAGE plpgsql STABLE SET plan_cache_mode = force_custom_plan AS $$
 DECLARE chosen record; query tsquery; all_of tsquery; total double precision; mean double precision; enough bigint;
 BEGIN
     SELECT * INTO chosen FROM rarest(p, lexemes);
@@ -93,7 +93,7 @@ END $$;
 -- vectors:
 -- Whether a question's vector has the length of the rows': comparing others is an error.
 CREATE FUNCTION comparable(p uuid, model text, size integer) RETURNS boolean
-LANGUAGE sql STABLE SET search_path = siftd, pg_temp AS $$
+LANGUAGE sql STABLE AS $$
     SELECT coalesce((SELECT @ext@.vector_dims(m.vector) = size FROM memories m
                      WHERE m.project_id = p AND m.embedding_model = model LIMIT 1), false)
 $$;
@@ -102,7 +102,7 @@ $$;
 CREATE FUNCTION near(p uuid, me uuid, model text, v @vector@, n integer, in_sources text[], of_type text, of_session text,
     moment_ms bigint, stale boolean)
 RETURNS TABLE (id uuid, cosine double precision)
-LANGUAGE plpgsql STABLE SET search_path = siftd, pg_temp
+LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_custom_plan SET enable_indexscan = off AS $$
 BEGIN
     RETURN QUERY SELECT x.id, 1 - x.distance FROM (  -- so that each is compared once
@@ -116,7 +116,7 @@ END $$;
 CREATE FUNCTION near_indexed(p uuid, me uuid, model text, v @vector@, n integer, in_sources text[], of_type text,
     of_session text, moment_ms bigint, stale boolean)
 RETURNS TABLE (id uuid, cosine double precision)
-LANGUAGE plpgsql VOLATILE SET search_path = siftd, pg_temp SET plan_cache_mode = force_custom_plan AS $$
+LANGUAGE plpgsql VOLATILE SET plan_cache_mode = force_custom_plan AS $$
 DECLARE size integer := @ext@.vector_dims(v);  -- loads the extension, so that its settings are known
 BEGIN
     PERFORM set_config('hnsw.ef_search', '400', true), set_config('hnsw.iterative_scan', 'strict_order', true),

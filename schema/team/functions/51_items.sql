@@ -16,7 +16,8 @@ BEGIN
         (SELECT coalesce(jsonb_object_agg(verdict, times), '{}') FROM (SELECT f.verdict, count(*) AS times
             FROM feedback f WHERE f.project_id = p AND f.id = x.id GROUP BY f.verdict) AS each)
     FROM unnest(ids) WITH ORDINALITY AS asked(id, n)
-        JOIN memories x ON x.project_id = p AND x.id = asked.id JOIN persons a ON a.id = x.author
+        CROSS JOIN LATERAL (SELECT * FROM memories y WHERE y.project_id = p AND y.id = asked.id OFFSET 0) AS x
+        JOIN persons a ON a.id = x.author
     WHERE x.visibility = 'project' OR x.author = me
     ORDER BY asked.n;
 END $$;

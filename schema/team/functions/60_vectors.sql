@@ -64,7 +64,7 @@ BEGIN
     END IF;
     UPDATE memories m SET embedding_model = model, vector = u.v, embedded_at = now()
     FROM unnest(ids, hashes, vectors) AS u(id, hash, v)
-    WHERE m.project_id = p AND m.id = u.id AND m.hash = u.hash AND @ext@.vector_dims(u.v) = pr.dimensions
+    WHERE m.project_id = p AND m.id = u.id AND m.id = ANY (ids) AND m.hash = u.hash AND @ext@.vector_dims(u.v) = pr.dimensions
         AND (m.visibility = 'project' OR m.author = me);
     GET DIAGNOSTICS went = ROW_COUNT;
     -- end
@@ -83,7 +83,7 @@ GRANT EXECUTE ON FUNCTION refresh_terms(bytea, uuid) TO siftd_app;
 
 -- `rows_max`: a larger project is left to `siftd team maintain`, which has no deadline.
 CREATE FUNCTION remake_terms(p uuid, rows_max bigint) RETURNS boolean
-LANGUAGE plpgsql SET search_path = siftd, pg_temp AS $$
+LANGUAGE plpgsql AS $$
 DECLARE pr projects; counted bigint; mean real;
 BEGIN
     SELECT * INTO pr FROM projects x WHERE x.id = p AND x.head - x.terms_head > greatest(200, x.terms_rows / 10)
