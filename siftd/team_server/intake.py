@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from siftd.errors import EnvelopeRejected
 from siftd.redact import Redactor
-from siftd.team.items import Forget, Put
+from siftd.team.items import Item, Put
 from siftd.team.protocol import Ignored
 
 
@@ -23,9 +23,9 @@ class Intake:
     def __init__(self) -> None:
         self._redactor = Redactor(secrets.token_bytes(32), emails=False, phones=False)
 
-    def sift(self, items: Sequence[Put | Forget]) -> tuple[list[Put | Forget], list[Ignored]]:
+    def sift(self, items: Sequence[Item]) -> tuple[list[Item], list[Ignored]]:
         """Return the items that may enter, and why each of the others may not."""
-        taken: list[Put | Forget] = []
+        taken: list[Item] = []
         refused: list[Ignored] = []
         puts = [each for each in items if isinstance(each, Put)]
         suspects = iter(self._redactor.may_change([_said(each) for each in puts]))

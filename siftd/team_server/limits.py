@@ -27,6 +27,8 @@ PER_MINUTE: dict[Kind, tuple[float, int]] = {
     "webhook": (300, 300),
 }
 """Of one token: for ever, and at once. A write is a push of up to 500 items: a year of memories goes up in one go."""
+WRITE_BYTES = 512 * 1024
+"""A longer write counts as several: each byte is read for secrets, which takes about a second for a megabyte."""
 STRANGERS_PER_MINUTE = (60.0, 60)
 """Of one address, with tokens that were never accepted."""
 
@@ -39,9 +41,9 @@ class Limits:
         self._buckets: OrderedDict[tuple[str, bytes | str], Bucket] = OrderedDict()
         self._accepted: OrderedDict[bytes, None] = OrderedDict()
 
-    def take(self, kind: Kind, digest: bytes) -> None:
-        """Let a token do something. Raises HttpRefused with the time after which it may."""
-        self._take(kind, digest, *PER_MINUTE[kind])
+    def take(self, kind: Kind, digest: bytes, amount: int = 1) -> None:
+        """Let a token do something, or as much as several. Raises HttpRefused with the time after which it may."""
+        self._take(kind, digest, *PER_MINUTE[kind], amount)
 
     def take_stranger(self, digest: bytes | None, address: str) -> None:
         """Let an address show a token, or none. Raises HttpRefused; never for a token that was accepted before."""
@@ -63,7 +65,7 @@ class Limits:
         """Remember that the store does not know a token, or no more."""
         self._accepted.pop(digest, None)
 
-    def _take(self, kind: str, who: bytes | str, per_minute: float, burst: int) -> None:
+    def _take(self, kind: str, who: bytes | str, per_minute: float, burst: int, amount: int = 1) -> None:
         key = (kind, who)
         bucket = self._buckets.get(key)
         if bucket is None:
@@ -71,7 +73,7 @@ class Limits:
             if len(self._buckets) > CALLERS_MAX:
                 self._buckets.popitem(last=False)
         self._buckets.move_to_end(key)
-        if not bucket.take():
+        if not bucket.take(min(amount, burst)):
             raise too_often(bucket.wait_seconds)
 
 

@@ -15,7 +15,7 @@ from starlette.routing import Route as Served
 
 from siftd.errors import HttpRefused, SiftdError
 from siftd.team_server.gate import Caller
-from siftd.team_server.limits import Kind
+from siftd.team_server.limits import WRITE_BYTES, Kind
 from siftd.web.problems import response_of, status_of
 from siftd.web.routing import JSON, decode_body, decode_query
 from siftd.web.types import NoQuery, encode
@@ -97,7 +97,10 @@ async def _serve(route: Route, state: State, request: Request) -> Response:
         if route.is_raw:
             body = await request.body()
         elif route.body is not None:
-            body = decode_body(request, await request.body(), route.body)
+            data = await request.body()
+            if route.kind == "write" and len(data) > WRITE_BYTES:
+                state.limits.take(route.kind, caller.token_digest, len(data) // WRITE_BYTES)
+            body = decode_body(request, data, route.body)
         call = Call(state, caller, request.path_params, decode_query(request, route.query), body, request.headers)
         result = await route.work(call)
         if route.kind is not None:

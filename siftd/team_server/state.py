@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import anyio.to_thread
+from anyio import CapacityLimiter
 
 from siftd.clock import Clock
 from siftd.errors import SiftdError
+from siftd.team.items import Item
+from siftd.team.protocol import Ignored
 from siftd.team_server.embedding import Models
 from siftd.team_server.filling import Filling
 from siftd.team_server.hub import Hub
@@ -24,6 +30,10 @@ ANSWER_SECONDS = 2.0
 """How long `/health` waits for PostgreSQL."""
 BELIEVED_SECONDS = 2.0
 """How long it believes what it heard: it is asked by anybody."""
+
+
+SIFTING_MAX = 2
+"""Pushes that are read for secrets at once: more would only take the processors from whoever asks meanwhile."""
 
 
 @dataclass(slots=True)
@@ -50,11 +60,16 @@ class State:
     hooks: Hooks
     clock: Clock
     heard: Heard = field(default_factory=Heard)
+    sifting: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(SIFTING_MAX))
 
     @property
     def store(self) -> TeamStore:
         """The primary."""
         return self.reading.primary
+
+    async def sift(self, items: Sequence[Item]) -> tuple[list[Item], list[Ignored]]:
+        """Return the items that may enter, and those that may not; in a thread, a few at a time."""
+        return await anyio.to_thread.run_sync(self.intake.sift, items, limiter=self.sifting)
 
     async def check_member(self, digest: bytes, project: uuid.UUID) -> None:
         """Raise SiftdError for whoever is no member of a project."""

@@ -29,14 +29,14 @@ class Bucket:
         self._left = self._burst
         self._at = now()
 
-    def take(self) -> bool:
-        """Take one; false when there is none left for now."""
+    def take(self, amount: int = 1) -> bool:
+        """Take one, or several at once; false when there are not so many left for now."""
         now = self._now()
         self._left = min(self._burst, self._left + (now - self._at) * self._per_second)
         self._at = now
-        if self._left < 1:
+        if self._left < amount:
             return False
-        self._left -= 1
+        self._left -= amount
         return True
 
     @property

@@ -93,6 +93,9 @@ def test_each_token_has_a_bucket_of_its_own_that_fills_again() -> None:
         limits.take("search", b"ana")
     assert (refused.value.status, refused.value.retry_after_seconds) == (429, 1)
     limits.take("search", b"ben")
+    limits.take("write", b"ben", PER_MINUTE["write"][1])
+    with pytest.raises(HttpRefused):
+        limits.take("write", b"ben")
     limits.take("write", b"ana")
     watch.now = 1.0
     limits.take("search", b"ana")

@@ -7,7 +7,6 @@ import hashlib
 import uuid
 from typing import Any
 
-import anyio.to_thread
 import msgspec
 
 from siftd.embed.errors import EmbedderUnavailable
@@ -60,7 +59,7 @@ async def keep(call: Call) -> NoteAnswer | Reply:
     put = _put_of(note, project, ref, state.clock.now_ms(), known)
     if known is not None and _says_the_same(known, put):
         return Reply(200, NoteAnswer(id=put.id, duplicate=True, similar=[]))
-    taken, refused = await anyio.to_thread.run_sync(state.intake.sift, [put])
+    taken, refused = await state.sift([put])
     epoch = (await state.store.hello()).epoch
     pushed = await state.store.push(digest, project, Push(epoch=epoch, items=taken))
     for each in (*refused, *pushed.ignored):

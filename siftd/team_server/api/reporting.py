@@ -24,6 +24,7 @@ async def webhook(call: Call) -> WebhookAnswer:
     state, project, body = call.state, call.project, call.body
     hook = find_hook(state.hooks, project, call.headers, body, state.clock.now_ms() // 1000)
     if hook is None:
+        state.limits.take_stranger(None, call.caller.address)
         raise HttpRefused(
             401, "not_signed", "no secret of this project has signed this, now", hint="--webhooks-file of the server"
         )
@@ -38,7 +39,7 @@ async def webhook(call: Call) -> WebhookAnswer:
     for line in lines:
         there = await _chunks_there(state, hook.digest, project, line)
         items = await anyio.to_thread.run_sync(_items, state, line, project, there)
-        taken, refused = await anyio.to_thread.run_sync(state.intake.sift, items[:ITEMS_MAX])
+        taken, refused = await state.sift(items[:ITEMS_MAX])
         pushed = await state.store.push(hook.digest, project, Push(epoch=epoch, items=taken))
         put, forgotten = put + pushed.put, forgotten + pushed.forgotten
         ignored += sorted({each.why for each in (*pushed.ignored, *refused)})

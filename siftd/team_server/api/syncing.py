@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import anyio.to_thread
 import msgspec
 
 import siftd
@@ -47,7 +46,7 @@ async def push(call: Call) -> Pushed:
         raise HttpRefused(413, "too_many", f"a push has at most {ITEMS_MAX} items", hint="push the rest after it")
     if not state.limits.is_accepted(digest):  # nobody else's items are worth reading
         await state.check_member(digest, project)
-    taken, refused = await anyio.to_thread.run_sync(state.intake.sift, body.items)
+    taken, refused = await state.sift(body.items)
     pushed = await state.store.push(digest, project, Push(epoch=body.epoch, items=taken))
     if pushed.put:
         state.filling.want(project, digest)

@@ -1,14 +1,16 @@
-"""Reads at a streaming replica: what it has not seen yet is asked of the primary, and so is all while it is away."""
+"""What may stand around PostgreSQL: a streaming replica that is read, and a pooler behind which nobody is heard."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import psycopg
 import pytest
 from postgres import NoPostgres, Postgres, make_team_database, running
+from postgres_around import bouncer_before, replay_paused, standby_of, wait_for_replay
 from team_service import Member, join, team_service
 
 
@@ -23,15 +25,8 @@ def primary() -> Iterator[Postgres]:
 
 @pytest.fixture(scope="module")
 def replica(primary: Postgres) -> Iterator[Postgres]:
-    """A second cluster, by `pg_basebackup`, that follows the first."""
-    server = Postgres(18)
-    try:
-        primary.run("pg_basebackup", "-D", server.data, "-R", "-c", "fast", "-h", primary.folder, "-U", "postgres")
-        server.configure({"primary_conninfo": f"'host={primary.folder} user=postgres'"})
-        server.start()
+    with standby_of(primary) as server:
         yield server
-    finally:
-        server.remove()
 
 
 def found(member: Member, query: str) -> list[str]:
@@ -49,15 +44,8 @@ def test_reads_go_to_the_replica_unless_it_is_behind_or_away(
         ana = join(service, database, "ana")
         head = ana.push(ana.put("the first okapi")).head
         assert found(ana, f"q=okapi&strategy=keyword&minSeq={head}") == ["the first okapi"]
-        with psycopg.connect(replica.dsn(), autocommit=True) as standby:
-            with psycopg.connect(primary.dsn(), autocommit=True) as connection:
-                at = connection.execute("SELECT pg_current_wal_flush_lsn()").fetchone()
-            assert at is not None
-            while standby.execute("SELECT pg_last_wal_replay_lsn() < %s::pg_lsn", at).fetchone() == (True,):
-                time.sleep(0.01)
-            standby.execute("SELECT pg_wal_replay_pause()")
-            while standby.execute("SELECT pg_get_wal_replay_pause_state()").fetchone() != ("paused",):
-                time.sleep(0.01)
+        wait_for_replay(primary, replica)
+        with replay_paused(replica):
             second = ana.put("the second okapi")
             head = ana.push(second).head
             assert found(ana, "q=okapi&strategy=keyword") == ["the first okapi"], "of the replica"
@@ -67,6 +55,32 @@ def test_reads_go_to_the_replica_unless_it_is_behind_or_away(
             ahead = ana.ask("GET", ana.api(f"/memories?minSeq={head + 1}"))
             assert (ahead.status, ahead.code) == (409, "behind")
             assert [each["seq"] for each in ana.get(ana.v1("/changes?after=0"))["changes"]] == [1, 2], "the feed is new"
-            standby.execute("SELECT pg_wal_replay_resume()")
         replica.stop("immediate")
         assert len(found(ana, "q=okapi&strategy=keyword")) == 2, "the replica is away"
+
+
+def test_behind_a_pooler_who_waits_asks_again_and_past_it_is_woken(primary: Postgres, tmp_path: Path) -> None:
+    database = make_team_database(primary)
+    file = tmp_path / "listen"
+    file.write_text(database.app)
+    file.chmod(0o600)
+    patches = {
+        "siftd.team_server.notifications.PROOF_SECONDS": 0.5,
+        "siftd.team_server.notifications.POLL_SECONDS": 0.2,
+        "siftd.team_server.notifications.HEARD_POLL_SECONDS": 60,
+    }
+    with bouncer_before(primary) as folder:
+        dsn = f"host={folder} port={primary.port} user=siftd_app dbname={database.name}"
+        for options, said in (([], "feed_not_heard"), (["--listen-dsn-file", str(file)], "feed_heard")):
+            with team_service(dsn, *options, patches=patches) as service:
+                while said not in service.log():
+                    time.sleep(0.02)
+                ana = join(service, database, "ana", said)
+                pages: list[Any] = []
+                asking = threading.Thread(
+                    target=lambda m=ana, p=pages: p.append(m.get(m.v1("/changes?after=0&wait=20")))  # type: ignore[misc]
+                )
+                asking.start()
+                ana.push(ana.put("okapi"))
+                asking.join(30)
+                assert [each["seq"] for each in pages[0]["changes"]] == [1], said
