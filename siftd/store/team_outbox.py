@@ -78,7 +78,11 @@ _COUNTS = """
 SELECT count(*) FILTER (WHERE parked IS NULL), count(*) FILTER (WHERE parked IS NOT NULL),
     min(ts) FILTER (WHERE parked IS NULL) FROM team_dirty
 """
-_PARKED = "SELECT uid, kind, parked, ts FROM team_dirty WHERE parked IS NOT NULL ORDER BY ts DESC, uid LIMIT ?"
+_PARKED = """
+SELECT CASE WHEN kind = 'summary' THEN 'e' || substr(uid, instr(uid, ':') + 1)
+    ELSE coalesce((SELECT 'm' || f.id FROM facts f WHERE f.uid = team_dirty.uid), uid) END, kind, parked, ts
+FROM team_dirty WHERE parked IS NOT NULL ORDER BY ts DESC, uid LIMIT ?
+"""
 
 
 class Waiting(NamedTuple):
@@ -265,7 +269,7 @@ def read_counts(connection: sqlite3.Connection) -> tuple[int, int, int | None]:
 
 
 def list_parked(connection: sqlite3.Connection, limit: int) -> list[tuple[str, str, str, int]]:
-    """Return (name, kind, reason, since when) of what the server does not take, the newest first."""
+    """Return (as it is cited, kind, reason, since when) of what the server does not take, the newest first."""
     return [(str(uid), str(kind), str(why), int(ts)) for uid, kind, why, ts in connection.execute(_PARKED, (limit,))]
 
 

@@ -17,17 +17,16 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from siftd.errors import StoreCorrupt, StoreError
 from siftd.facts.model import CATEGORIES
-from siftd.file_identity import FileIdentity, identify
 from siftd.store import meta
 from siftd.store.access import Database
 from siftd.store.connection import begin, commit, open_reader, open_writer, rollback, translate
-from siftd.store.migrate import check_complete, migrate
+from siftd.store.migrate import migrate
 from siftd.team.items import NATURAL, Put
 from siftd.team.protocol import Changed
 
@@ -71,27 +70,6 @@ UPDATE facts SET superseded_by = (
 WHERE id IN (SELECT number FROM team_items WHERE superseded_by IN (SELECT value FROM json_each(?1))
     OR id IN (SELECT value FROM json_each(?1)))
 """
-_COLUMNS = "number, id, source, source_ref, author, author_name, visibility, is_own, metadata, owner_kind, ts"
-_FOUND = f"SELECT {_COLUMNS} FROM team_items"  # noqa: S608 - constants only
-_FOUND_ALL = f"{_FOUND} WHERE number IN (SELECT value FROM json_each(?))"  # noqa: S608 - as above
-
-
-class TeamItem(NamedTuple):
-    """What is known of an item beside its text."""
-
-    number: int
-    id: str
-    source: str
-    source_ref: str
-    author: str
-    author_name: str
-    visibility: str
-    is_own: bool
-    metadata: dict[str, Any]
-    """As its author's device told it: foreign."""
-    owner_kind: str
-    """"fact" or "summary": the table that its text is in."""
-    ts: int
 
 
 class Cursor(NamedTuple):
@@ -107,40 +85,6 @@ class Placed(NamedTuple):
     change: Changed
     words: str
     is_own: bool
-
-
-class ReplicaReader:
-    """A read-only connection to the replica, opened once there is one. For one thread."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._connection: Database | None = None
-        self._file: FileIdentity | None = None
-
-    def connection(self) -> Database | None:
-        """Return the connection; None while there is no replica, or none of this siftd's schema."""
-        file = identify(self._path)
-        if file is None:
-            self.close()
-            return None
-        if file != self._file:  # it was made anew
-            self.close()
-            with suppress(StoreError, sqlite3.Error):
-                found = open_reader(self._path)
-                try:
-                    check_complete(found)
-                except (StoreError, sqlite3.Error):
-                    found.close()
-                    return None
-                self._connection = found
-                self._file = file
-        return self._connection
-
-    def close(self) -> None:
-        self._file = None
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
 
 # Making and opening
@@ -205,17 +149,11 @@ def claim(connection: sqlite3.Connection, items: Iterable[str]) -> None:
 
 def list_holding(path: str, holds: Callable[[str], bool]) -> list[int]:
     """Return the numbers of items whose text is of a kind; none where there is no replica, or none that can be read."""
-    reader = ReplicaReader(path)
-    connection = reader.connection()
-    if connection is None:
-        return []
-    try:
+    found: list[int] = []
+    with suppress(StoreError, sqlite3.Error), closing(open_reader(path)) as connection:
         rows = connection.execute("SELECT id, text FROM facts UNION ALL SELECT id, text FROM summaries")
-        return sorted(int(number) for number, text in rows if holds(text))
-    except sqlite3.Error:
-        return []
-    finally:
-        reader.close()
+        found = sorted(int(number) for number, text in rows if holds(text))
+    return found
 
 
 # The cursor
@@ -399,26 +337,6 @@ def _share(value: object) -> float | None:
 # Reading
 
 
-def find_item(connection: sqlite3.Connection, number: int) -> TeamItem | None:
-    """Return the item that `t<number>` is."""
-    row = connection.execute(f"{_FOUND} WHERE number = ?", (number,)).fetchone()
-    return None if row is None else _item(row)
-
-
-def find_items(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, TeamItem]:
-    """Return those of these items that are there, by number."""
-    rows = connection.execute(_FOUND_ALL, (json.dumps(list(numbers)),))
-    return {int(row[0]): _item(row) for row in rows}
-
-
-def list_items(
-    connection: sqlite3.Connection, *, source: str | None = None, before: int | None = None, limit: int = 50
-) -> list[TeamItem]:
-    """Return items, the newest numbers first: of one source, below a number."""
-    sql = f"{_FOUND} WHERE (?1 IS NULL OR source = ?1) AND (?2 IS NULL OR number < ?2) ORDER BY number DESC LIMIT ?3"
-    return [_item(row) for row in connection.execute(sql, (source, before, limit))]
-
-
 def find_hashes(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str, tuple[int, str]]:
     """Return (rev, hash) of items that the team has, by id, whoever told them."""
     rows = connection.execute(
@@ -442,13 +360,3 @@ def count_by_source(connection: sqlite3.Connection) -> dict[str, tuple[int, int]
     """Return by source how many items there are, and how many of them the own store has."""
     rows = connection.execute("SELECT source, count(*), sum(is_own) FROM team_items GROUP BY source ORDER BY source")
     return {str(source): (int(count), int(own)) for source, count, own in rows}
-
-
-def _item(row: tuple[Any, ...]) -> TeamItem:
-    try:
-        metadata = json.loads(row[8])
-    except ValueError:
-        metadata = {}
-    found = metadata if isinstance(metadata, dict) else {}
-    number, item, source, ref, author, name, visibility, is_own, _, owner, ts = row
-    return TeamItem(number, item, source, ref, author, name, visibility, bool(is_own), found, owner, ts)

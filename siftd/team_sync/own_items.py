@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from siftd.embed.words import further_words
 from siftd.store.facts import tags_of
 from siftd.store.team_outbox import FactRow, StoryRow
 from siftd.team.items import REF_CHARS_MAX, TEXT_CHARS_MAX, Put, Source, content_hash, document_id
@@ -67,8 +68,8 @@ def is_fact_shared(row: FactRow, shares: Collection[str]) -> bool:
 
 
 def is_fact_private(row: FactRow) -> bool:
-    """Whether a fact is about the person alone."""
-    return row.is_of_person or (row.category == "preference" and row.said_by == "person")
+    """Whether a fact is about the person alone, whoever put it into words."""
+    return row.is_of_person or row.category == "preference"
 
 
 def item_of_fact(namer: Namer, row: FactRow, rev: int) -> Put:
@@ -155,7 +156,16 @@ def fits(put: Put) -> str | None:
 
 def _item(namer: Namer, source: Source, ref: str, rev: int, *, metadata: dict[str, Any], **fields: Any) -> Put:
     said = {name: value for name, value in metadata.items() if value not in (None, [], "")}
-    put = Put(id=namer.id(source, ref), rev=rev, hash=_NO_HASH, source=source, source_ref=ref, metadata=said, **fields)
+    put = Put(
+        id=namer.id(source, ref),
+        rev=rev,
+        hash=_NO_HASH,
+        source=source,
+        source_ref=ref,
+        metadata=said,
+        words=further_words(str(fields["text"])),
+        **fields,
+    )
     return msgspec.structs.replace(put, hash=content_hash(put))
 
 

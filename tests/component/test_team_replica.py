@@ -11,7 +11,7 @@ import pytest
 
 from siftd.store import team_replica
 from siftd.store.access import Database
-from siftd.store.team_replica import Cursor, Placed, ReplicaReader
+from siftd.store.team_replica import Cursor, Placed
 from siftd.team.items import Put, content_hash, document_id
 from siftd.team.protocol import Changed, Person
 
@@ -56,6 +56,10 @@ def apply(replica: Database, *items: Placed, gone: tuple[str, ...] = (), seq: in
     assert team_replica.apply(replica, items, gone, after=after, seq=seq, is_head=is_head)
 
 
+def numbers(replica: Database) -> list[int]:
+    return [row[0] for row in replica.execute("SELECT number FROM team_items ORDER BY 1")]
+
+
 def test_a_memory_is_a_fact_and_a_story_a_summary_with_numbers_of_one_sequence(replica: Database) -> None:
     apply(
         replica,
@@ -67,10 +71,8 @@ def test_a_memory_is_a_fact_and_a_story_a_summary_with_numbers_of_one_sequence(r
     ]
     found = "SELECT s.id, s.event_id, e.session_id, s.scope, s.text FROM summaries s JOIN events e ON e.id = s.event_id"
     assert replica.execute(found).fetchall() == [(2, 2, "s1", "session", "Moved the okapis.")]
-    item = team_replica.find_item(replica, 1)
-    assert item is not None
-    assert (item.source, item.author_name, item.owner_kind, item.is_own) == ("memory", "Ana", "fact", False)
-    assert team_replica.find_items(replica, [2, 7])[2].owner_kind == "summary"
+    found = "SELECT number, source, author_name, owner_kind, is_own FROM team_items ORDER BY 1"
+    assert replica.execute(found).fetchall() == [(1, "memory", "Ana", "fact", 0), (2, "summary", "Ana", "summary", 0)]
 
 
 def test_words_of_both_kinds_are_found(replica: Database) -> None:
@@ -90,7 +92,7 @@ def test_said_again_it_keeps_its_number_and_loses_its_old_words(replica: Databas
 
 def test_what_the_own_store_has_has_a_number_and_no_row(replica: Database) -> None:
     apply(replica, placed(put("a", "mine"), is_own=True))
-    assert team_replica.find_item(replica, 1) is not None
+    assert numbers(replica) == [1]
     assert replica.execute("SELECT count(*) FROM facts").fetchone() == (0,)
     assert team_replica.count_by_source(replica) == {"memory": (1, 1)}
 
@@ -126,10 +128,9 @@ def test_another_epoch_keeps_numbers_and_takes_what_is_no_more_once_all_is_pulle
     team_replica.restart(replica, "another")
     assert team_replica.read_cursor(replica) == Cursor("another", 0)
     apply(replica, seq=0, is_head=False)
-    assert team_replica.find_item(replica, 1) is not None, "it stays readable meanwhile"
+    assert numbers(replica) == [1, 2], "it stays readable meanwhile"
     apply(replica, placed(second), seq=1)
-    assert team_replica.find_item(replica, 1) is None
-    assert team_replica.find_item(replica, 2) is not None
+    assert numbers(replica) == [2]
     assert team_replica.read_cursor(replica) == Cursor("another", 1)
 
 
@@ -159,16 +160,3 @@ def test_a_damaged_replica_and_that_of_another_project_are_made_anew(path: str, 
     other.close()
     Path(path).write_bytes(b"no database" * 999)
     team_replica.open_replica(path, "another", NOW).close()
-
-
-def test_a_reader_finds_the_replica_once_it_is_there_and_lets_go_of_one_that_is_gone(tmp_path: Path) -> None:
-    reader = ReplicaReader(str(tmp_path / "team.db"))
-    assert reader.connection() is None
-    connection = team_replica.open_replica(str(tmp_path / "team.db"), str(PROJECT), NOW)
-    apply(connection, placed(put("a", "okapis")))
-    found = reader.connection()
-    assert found is not None
-    assert team_replica.list_items(found)[0].number == 1
-    connection.close()
-    team_replica.erase(str(tmp_path / "team.db"))
-    assert reader.connection() is None

@@ -240,7 +240,7 @@ async def test_what_the_server_does_not_take_is_parked_and_holds_nobody_up(tmp_p
         answer = await memory.ask("team_push")
         assert (answer["put"], answer["parked"], answer["waiting"]) == (1, 1, 0)
         status = await memory.ask("team_status")
-        assert [(each["kind"], each["reason"]) for each in status["parked"]] == [("fact", "secret")]
+        assert [(each["name"], each["reason"]) for each in status["parked"]] == [("m2", "secret")]
         asked = len(server.pushed)
         await memory.ask("team_push")
         assert len(server.pushed) == asked, "it is not tried again by itself"
