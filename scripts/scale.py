@@ -1,7 +1,7 @@
-"""A team's store at 1,000 projects of 100,000 items, reckoned from what one such project measured (docs/scale.md).
+"""A team's store at 1,000 projects of 100,000 items, reckoned from what one project measured (docs/scale.md).
 
-    .venv/bin/python scripts/scale.py measure      measure one project on a real PostgreSQL, into scripts/scale.json
-    .venv/bin/python scripts/scale.py              print the tables that docs/scale.md shows
+    .venv/bin/python scripts/scale.py measure 20000     fill a project on a real PostgreSQL, into scripts/scale.json
+    .venv/bin/python scripts/scale.py                   print the tables that docs/scale.md shows
 
 What is measured is in the file, with where and when. What is assumed is in `Assumed`: how people work, and list prices
 of no particular seller. Everything else is multiplication, which is all that can honestly be said of machines that
@@ -73,7 +73,7 @@ def _storage(figures: dict[str, Any], known: Assumed) -> str:
         ("text, metadata, vector", each["table"]),
         ("indexes by key, by place in the feed, by source", each["key_indexes"]),
         ("index of words", each["words_index"]),
-        ("table of rare words", each["terms"]),
+        ("table of how rare words are", each["terms"]),
         ("index of vectors (HNSW, m 32), once it is wanted", each["vector_index"]),
         ("WAL of taking it once", each["wal"]),
         ("on the wire, going down once", each["wire"]),
@@ -94,7 +94,7 @@ def _work(figures: dict[str, Any], known: Assumed) -> str:
     searches = people * known.searches_a_day / (known.hours_a_day * 3600) * known.peak
     changes = people * known.changes_a_day / (known.hours_a_day * 3600) * known.peak
     pages = changes * known.followers * known.people
-    exact, indexed = figures["search_ms"]["exact"], figures["search_ms"]["indexed"]
+    exact, indexed = _search_ms(figures, known)
     lines = ["| work at the busiest minute | one | a second | cores, half idle |", "|---|---|---|---|"]
     for name, ms, rate in (
         ("search, vectors exact", exact, searches),
@@ -109,6 +109,17 @@ def _work(figures: dict[str, Any], known: Assumed) -> str:
     return "\n".join(lines)
 
 
+def _search_ms(figures: dict[str, Any], known: Assumed) -> tuple[float, float]:
+    """Return what a hybrid search works in a project of the assumed size, with vectors compared exactly and by index.
+
+    Comparing grows with the project; words do not, as the rarest of a question are looked up until there are enough
+    rows; an index grows with the logarithm.
+    """
+    ms = figures["search_ms"]
+    by_index = ms["indexed"] * math.log(known.items) / math.log(figures["indexed"])
+    return ms["words"] + ms["exact"] * known.items / figures["items"], ms["words"] + by_index
+
+
 def _layouts(figures: dict[str, Any], known: Assumed) -> str:
     lines = [
         "| | disk, each | memory, each | cores, each | projects in a partition | a month, all of them |",
@@ -118,7 +129,7 @@ def _layouts(figures: dict[str, Any], known: Assumed) -> str:
     people = known.projects * known.people
     rate = 1 / (known.hours_a_day * 3600) * known.peak
     searches, changes = people * known.searches_a_day * rate, people * known.changes_a_day * rate
-    work = searches * figures["search_ms"]["exact"] + changes * figures["push_ms"]["of_1"]
+    work = searches * _search_ms(figures, known)[0] + changes * figures["push_ms"]["of_1"]
     work += changes * known.followers * known.people * figures["pull_ms_an_item"]
     store = sum(each[name] for name in ("table", "key_indexes", "words_index", "terms")) * known.items * known.projects
     daily = changes / known.peak * known.hours_a_day * 3600 * each["wal"]
@@ -154,10 +165,10 @@ def _ms(milliseconds: float) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    if arguments == ["measure"]:
+    if arguments[:1] == ["measure"] and len(arguments) == 2 and arguments[1].isdigit():
         from scale_measure import measure
 
-        FIGURES.write_text(json.dumps(measure(), indent=2) + "\n")
+        FIGURES.write_text(json.dumps(measure(int(arguments[1])), indent=2) + "\n")
         return 0
     if arguments:
         print(__doc__)

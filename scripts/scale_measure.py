@@ -1,4 +1,4 @@
-"""What one project of 100,000 items takes on a real PostgreSQL, and in a laptop's replica: for `scale.py`.
+"""What one project takes on a real PostgreSQL, and in a laptop's replica: for `scale.py`.
 
 Its rows are made up: words as frequent as in prose, vectors of no meaning. So the sizes hold, and the times of reading
 and writing; what is found is measured elsewhere (`scripts/bench team`).
@@ -16,7 +16,7 @@ import uuid
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import Any, Literal, LiteralString
 
 import msgspec
 import numpy as np
@@ -36,19 +36,17 @@ from siftd.team_server.operator import as_owner, ensure_project, invite
 from siftd.team_server.store import TeamStore, token_digest
 
 VERSION = 18
-ITEMS = 100_000
 MODEL = "hash-384"
 DIMENSIONS = 384
 VOCABULARY = 30_000
 WORDS = 72
 """Of a text: as long as the story of a session, about 500 characters."""
 CONF = {"shared_buffers": "1GB", "max_wal_size": "8GB", "maintenance_work_mem": "1GB", "fsync": "on"}
-PUSHES = 200
-SEARCHES = 60
-PULLED = 20_000
-INDEXED = ITEMS // 5
-"""Items of which the index of vectors is made: it takes long, and its size grows as they do."""
-IN_REPLICA = 5_000
+PUSHES = 100
+SEARCHES = 30
+INDEXED = 4_000
+"""Items of which the index of vectors is made: that takes long, and its size grows as they do."""
+IN_REPLICA = 3_000
 WHERE = (
     "SELECT tableoid::regclass::text, (SELECT nspname FROM pg_namespace n JOIN pg_extension e ON e.extnamespace = n.oid"
     " WHERE extname = 'vector') FROM siftd.memories WHERE project_id = %s LIMIT 1"
@@ -100,17 +98,17 @@ def _word(number: int) -> str:
     return "".join(letters) + "q"
 
 
-def measure() -> dict[str, Any]:
-    """Return the figures of this machine."""
+def measure(items: int) -> dict[str, Any]:
+    """Return the figures of this machine, of a project of so many items."""
     with running(VERSION, conf=CONF) as server:
         database = make_team_database(server)
-        figures = asyncio.run(_measured(database))
+        figures = asyncio.run(_measured(database, items))
     figures["machine"] = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, PostgreSQL {VERSION}"
     figures["on"] = datetime.now(UTC).date().isoformat()
     return figures
 
 
-async def _measured(database: TeamDatabase) -> dict[str, Any]:
+async def _measured(database: TeamDatabase, items: int) -> dict[str, Any]:
     with as_owner(database.operator) as owner:
         project = ensure_project(owner, "measured", MODEL)
         code = invite(owner, project, "ana", "admin").code
@@ -118,7 +116,7 @@ async def _measured(database: TeamDatabase) -> dict[str, Any]:
     await store.open()
     try:
         joined = await store.join(Join(invite=code, device="laptop", store=uuid.uuid4()))
-        return await Project(database, store, joined).figures()
+        return await Project(database, store, joined).figures(items)
     finally:
         await store.close()
 
@@ -133,7 +131,7 @@ class Project:
         self._digest, self._id = token_digest(joined.token), joined.project.id
         self._made = Made(self._id)
 
-    async def figures(self) -> dict[str, Any]:
+    async def figures(self, count: int) -> dict[str, Any]:
         self._as_superuser("UPDATE siftd.projects SET dimensions = %s", DIMENSIONS)
         # What is measured is work, not waiting: on a busy machine the server's own deadlines would end it.
         self._as_superuser("ALTER ROLE siftd_app SET statement_timeout = 0")
@@ -141,24 +139,24 @@ class Project:
         of_500 = await self._push(INDEXED, ITEMS_MAX)
         vector_index, index_ms, indexed = await self._indexed()
         between = _wal(self._database)
-        of_500 = await self._push(ITEMS - INDEXED, ITEMS_MAX)
-        wal = (_wal(self._database) - between) / (ITEMS - INDEXED)
+        of_500 = await self._push(count - INDEXED, ITEMS_MAX)
+        wal = (_wal(self._database) - between) / (count - INDEXED)
         assert between > before
         self._as_superuser("VACUUM ANALYZE siftd.memories")
         self._as_superuser("SELECT siftd.remake_terms(%s, 1000000000)", self._id)
         self._as_superuser("VACUUM ANALYZE siftd.terms")
-        sizes = _sizes(self._database)
-        exact = await self._search()
+        sizes = _sizes(self._database, count)
+        words, vectors = await self._search("keyword"), await self._search("semantic")
         of_1 = await self._push(PUSHES, 1)
         pulled, wire = await self._pull()
         sizes |= {"vector_index": vector_index, "wal": wal, "wire": wire}
         sizes["replica"] = _replica_bytes(self._made, self._joined.person)
         return {
-            "items": ITEMS,
+            "items": count,
             "bytes_an_item": {name: round(size) for name, size in sizes.items()},
             "push_ms": {"of_1": round(of_1, 2), "item_of_500": round(of_500, 3)},
             "pull_ms_an_item": round(pulled, 4),
-            "search_ms": {"exact": round(exact, 1), "indexed": round(indexed, 1)},
+            "search_ms": {"words": round(words, 1), "exact": round(vectors, 1), "indexed": round(indexed, 1)},
             "index_ms_an_item": round(index_ms, 2),
             "indexed": INDEXED,
         }
@@ -173,21 +171,21 @@ class Project:
             worked += _worked_ms(self._database) - before
         return worked / count
 
-    async def _search(self) -> float:
+    async def _search(self, strategy: Literal["keyword", "semantic"]) -> float:
         """Ask questions; return what PostgreSQL worked for one."""
         before = _worked_ms(self._database)
         for row in self._made.vectors(SEARCHES):
-            asked = SearchAsked(question=self._made.question(), vectors=[_vector(row)])
+            asked = SearchAsked(question=self._made.question(), vectors=[_vector(row)], strategy=strategy)
             await self._store.search(self._digest, self._id, asked)
         return (_worked_ms(self._database) - before) / SEARCHES
 
     async def _pull(self) -> tuple[float, float]:
         """Read the feed's beginning; return what PostgreSQL worked for an item, and the item's bytes on the wire."""
         before, size = _worked_ms(self._database), 0
-        for after in range(0, PULLED, ITEMS_MAX):
+        for after in range(0, IN_REPLICA, ITEMS_MAX):
             page = await self._store.changes(self._digest, self._id, after, ITEMS_MAX, after)
             size += len(msgspec.json.encode(page))
-        return (_worked_ms(self._database) - before) / PULLED, size / PULLED
+        return (_worked_ms(self._database) - before) / IN_REPLICA, size / IN_REPLICA
 
     async def _indexed(self) -> tuple[float, float, float]:
         """Make the index of vectors over what is there, ask by it, and take it away again.
@@ -204,7 +202,7 @@ class Project:
             connection.execute("SELECT siftd.remake_terms(%s, 1000000000)", (self._id,))
             size = connection.execute("SELECT pg_relation_size('siftd.measured')").fetchone()
             assert size is not None
-            asked = await self._search()
+            asked = await self._search("semantic")
             connection.execute("UPDATE siftd.projects SET indexed_model = NULL WHERE id = %s", (self._id,))
             connection.execute("DROP INDEX siftd.measured")
         return int(size[0]) / INDEXED, worked / INDEXED, asked
@@ -234,7 +232,7 @@ def _wal(database: TeamDatabase) -> int:
     return int(row[0])
 
 
-def _sizes(database: TeamDatabase) -> dict[str, float]:
+def _sizes(database: TeamDatabase, count: int) -> dict[str, float]:
     """Return bytes an item of the table and of its indexes."""
     with psycopg.connect(database.superuser) as connection:
         rows = connection.execute(
@@ -251,7 +249,7 @@ def _sizes(database: TeamDatabase) -> dict[str, float]:
     words = sum(int(size) for name, kind, size in rows if kind == "i" and "text" in name)
     keys = sum(int(size) for name, kind, size in rows if kind == "i" and "text" not in name)
     terms = int(with_terms[0]) if with_terms[1] else 0
-    return {"table": table / ITEMS, "key_indexes": keys / ITEMS, "words_index": words / ITEMS, "terms": terms / ITEMS}
+    return {"table": table / count, "key_indexes": keys / count, "words_index": words / count, "terms": terms / count}
 
 
 def _vector(row: np.ndarray) -> Vector:
