@@ -17,7 +17,8 @@ SELECT * FROM siftd.search(%s::bytea, %s::uuid, %s::text, %s::text, %s::text, %s
 _FILTERS = ", %s::integer, %s::text[], %s::text, %s::text, %s::bigint, %s::boolean)"
 SEARCH_BARE = _SEARCH + "%s" + _FILTERS
 SEARCH_VECTORS = _SEARCH + "%b" + _FILTERS
-ITEMS = "SELECT * FROM siftd.items(%s::bytea, %s::uuid, %s::uuid[])"
+ITEMS = "SELECT * FROM siftd.items(%s::bytea, %s::uuid, %s::uuid[], 4000000)"
+"""Of an answer: some megabytes of text, however large its items are."""
 POOL = 50
 """How many of the best are added up by session."""
 

@@ -268,7 +268,8 @@ class TeamStore:
         row = await self._reads.row(query, (digest, project, source, before, limit))
         rows = await self._reads.rows(finding.ITEMS, (digest, project, row["ids"])) if row["ids"] else []
         items = [finding.stored(each) for each in rows]
-        return Listed(items=items, before=items[-1].seq if len(row["ids"]) >= limit and items else None)
+        is_all = len(row["ids"]) < limit and len(items) == len(row["ids"])
+        return Listed(items=items, before=None if is_all or not items else items[-1].seq)
 
     async def feedback(
         self, digest: bytes, project: uuid.UUID, item: uuid.UUID, verdict: Verdict, evidence: str = ""

@@ -1,5 +1,6 @@
--- Items by their ids, in their order; those that are not there, or not for the caller, are left out.
-CREATE FUNCTION items(token bytea, p uuid, ids uuid[])
+-- Items by their ids, in their order; those that are not there, or not for the caller, are left out, and those beyond
+-- `bytes` of text altogether, but for the first.
+CREATE FUNCTION items(token bytea, p uuid, ids uuid[], bytes integer)
 RETURNS TABLE (seq bigint, id uuid, rev bigint, hash text, source text, source_ref text, text text, words text,
     metadata jsonb, visibility text, ts bigint, valid_from bigint, valid_to bigint, superseded_by uuid,
     archived_at bigint, author uuid, author_name text, device uuid, embedded boolean, feedback jsonb)
@@ -15,13 +16,17 @@ BEGIN
         milliseconds(x.archived_at), x.author, a.name, x.device, x.vector IS NOT NULL,
         (SELECT coalesce(jsonb_object_agg(verdict, times), '{}') FROM (SELECT f.verdict, count(*) AS times
             FROM feedback f WHERE f.project_id = p AND f.id = x.id GROUP BY f.verdict) AS each)
-    FROM unnest(ids) WITH ORDINALITY AS asked(id, n)
-        CROSS JOIN LATERAL (SELECT * FROM memories y WHERE y.project_id = p AND y.id = asked.id OFFSET 0) AS x
-        JOIN persons a ON a.id = x.author
-    WHERE x.visibility = 'project' OR x.author = me
-    ORDER BY asked.n;
+    FROM (
+        SELECT asked.n, y.*, y.weight AS own, sum(y.weight) OVER (ORDER BY asked.n) AS so_far
+        FROM unnest(ids) WITH ORDINALITY AS asked(id, n)
+            CROSS JOIN LATERAL (
+                SELECT z.*, octet_length(z.text) + octet_length(z.words) AS weight FROM memories z
+                WHERE z.project_id = p AND z.id = asked.id AND (z.visibility = 'project' OR z.author = me) OFFSET 0) AS y
+    ) AS x JOIN persons a ON a.id = x.author
+    WHERE x.so_far <= bytes OR x.so_far = x.own
+    ORDER BY x.n;
 END $$;
-GRANT EXECUTE ON FUNCTION items(bytea, uuid, uuid[]) TO siftd_app;
+GRANT EXECUTE ON FUNCTION items(bytea, uuid, uuid[], integer) TO siftd_app;
 
 -- Ids of the latest items, below a place of the feed.
 CREATE FUNCTION latest(token bytea, p uuid, of_source text, before bigint, n integer) RETURNS uuid[]

@@ -238,6 +238,18 @@ async def test_pages_are_bounded_by_number_and_by_bytes(ana: Seat) -> None:
     assert len((await ana.changes(0, limit=3)).changes) == 3
 
 
+async def test_text_that_is_six_times_as_long_in_json_makes_no_longer_page(ana: Seat) -> None:
+    await ana.push(*(ana.item(f"m{n}", "\x01" * 100_000) for n in range(12)))
+    after = number = 0
+    while True:
+        page = await ana.changes(after)
+        assert len(msgspec.json.encode(page)) < 4 * 1024 * 1024
+        after, number = page.cursor, number + len(page.changes)
+        if page.cursor >= page.head:
+            break
+    assert number == 12
+
+
 async def test_who_follows_misses_nothing_of_many_writers_at_once(
     store: TeamStore, team_database: TeamDatabase, ana: Seat
 ) -> None:

@@ -194,6 +194,16 @@ async def test_a_list_goes_back_in_pages(ana: Seat) -> None:
     assert second.before is None
 
 
+async def test_no_answer_is_longer_than_some_megabytes(ana: Seat) -> None:
+    await ana.push(*(ana.item(f"m{n}", f"ledger {n} " + "é" * 90_000) for n in range(25)))
+    listed = await ana.store.list_items(ana.digest, ana.project, limit=25)
+    assert 10 < len(listed.items) < 25
+    rest = await ana.store.list_items(ana.digest, ana.project, before=listed.before, limit=25)
+    assert [each.item.source_ref for each in (*listed.items, *rest.items)] == [f"m{n}" for n in range(24, -1, -1)]
+    assert rest.before is None
+    assert 10 < len((await search(ana, "ledger", vectors=[], top=25)).hits) < 25
+
+
 async def test_feedback_is_one_word_of_each_member_and_goes_with_the_item(
     ana: Seat, ben: Seat, team_database: TeamDatabase
 ) -> None:
