@@ -20,8 +20,8 @@ Way = Literal["up", "down"]
 class FaultyProxy:
     """Stands before a server; passes everything on until it is told not to."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self._target = (host, port)
+    def __init__(self) -> None:
+        self.target = ("127.0.0.1", 0)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._changed = threading.Condition()
@@ -31,6 +31,8 @@ class FaultyProxy:
         self._open: list[socket.socket] = []
         self.passed: dict[Way, int] = {"up": 0, "down": 0}
         self.cuts = 0
+        self.is_holding = False
+        """Whether bytes wait here that somebody has sent."""
         self._threads: list[threading.Thread] = []
         self._spawn(self._accept)
 
@@ -87,7 +89,7 @@ class FaultyProxy:
             except OSError:
                 return
             try:
-                server = socket.create_connection(self._target, 10)
+                server = socket.create_connection(self.target, 10)
             except OSError:
                 _reset(client)
                 continue
@@ -125,7 +127,9 @@ class FaultyProxy:
     def _allowed(self, data: bytes, way: Way) -> int:
         """Return how many of the bytes go on, once they may; fewer than all: the connection is cut behind them."""
         with self._changed:
+            self.is_holding = self._hangs
             self._changed.wait_for(lambda: not self._hangs or self._refuses)
+            self.is_holding = False
             if self._refuses:
                 return 0
             left = self._left[way]
@@ -146,9 +150,9 @@ def _reset(end: socket.socket) -> None:
 
 
 @contextmanager
-def before(host: str, port: int) -> Iterator[FaultyProxy]:
-    """Run a proxy before a server."""
-    proxy = FaultyProxy(host, port)
+def faulty_proxy() -> Iterator[FaultyProxy]:
+    """Run a proxy; its `target` is set once the server that it stands before is there, and knows its port."""
+    proxy = FaultyProxy()
     try:
         yield proxy
     finally:
