@@ -1,9 +1,10 @@
 """How well a team's replica finds the same again: recorded sessions, asked of the store that made their summaries and of
 a replica that holds them as another member's items.
 
-Each scope becomes a workspace, as `eval-retrieval` fills it. Its live summaries then come
-by the feed into the replica of a second workspace that has captured nothing; the same questions are asked of both over
-the socket. What a replica lacks is the events behind: `summaries alone` asks the store without them too.
+Each scope becomes a workspace, as `eval-retrieval` fills it. Its live summaries then come by the feed into the replica
+of a second workspace that has captured nothing, and the same questions are asked of both over the socket. What a
+replica lacks is the events behind: the store is asked without them too, and once with no other summaries than those
+that a team shares.
 """
 
 from __future__ import annotations
@@ -41,6 +42,12 @@ WHERE NOT EXISTS (SELECT 1 FROM summary_supersedes x WHERE x.older_id = s.id) OR
 """
 JOIN = "INSERT INTO team_links VALUES (?, 'p', 'https://team.example', ?, ?, 'Me', 'e', '[]', 1, NULL, NULL, 1, 1)"
 BATCH = 256
+COPY_OF_KINDS = """
+UPDATE main.events SET (kind, action, tool) = (
+    SELECT e.kind, e.action, e.tool FROM team_items i JOIN own.events e
+    ON e.id = CAST(substr(i.source_ref, instr(i.source_ref, ':') + 1) AS INTEGER) WHERE i.number = main.events.id)
+"""
+"""Of each summary what its event was: the product shares stories alone, whose events are ends of turns."""
 SHARES: dict[str, tuple[str, ...]] = {
     "all its summaries": ("event", "turn", "session"),
     "its stories of turns and sessions": ("turn", "session"),
@@ -73,6 +80,16 @@ def evaluate(dataset: DataSet, scratch: Path, embedder: str) -> Iterator[dict[st
             for name, weights in (("own store", {}), ("own store, summaries alone", {"raw": 0.0})):
                 yield from asked(dataset, scope, name, _searching(question, weights, {}))
             database = Path(bench.database)
+        reduced = home_of(scratch, 10_000 + number)
+        with daemon_on(reduced, embedder, settings) as (bench, _):
+            target = Path(bench.database)
+        with sqlite3.connect(database) as full, sqlite3.connect(target) as copy:
+            full.backup(copy)
+            copy.execute("DELETE FROM summaries WHERE scope = 'event'")
+        with daemon_on(reduced, embedder, settings) as (_, question):
+            _warm(question)
+            search = _searching(question, {"raw": 0.0}, {})
+            yield from asked(dataset, scope, "own store, of stories of turns and sessions alone", search)
         for place, (name, kinds) in enumerate(SHARES.items(), start=1):
             folder = home_of(scratch, 1_000 * place + number)
             with daemon_on(folder, embedder, settings) as (bench, _):
@@ -105,6 +122,8 @@ def share(database: Path, replica: str, kinds: Iterable[str], embedder: str) -> 
         after = team_replica.read_cursor(connection)
         team_replica.apply(connection, piece, (), after=after, seq=seq, is_head=is_head)
     _embed(connection, embedder)
+    connection.execute("ATTACH ? AS own", (str(database),))
+    connection.execute(COPY_OF_KINDS)
     connection.close()
 
 

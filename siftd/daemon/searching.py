@@ -78,16 +78,17 @@ class SearchAccess:
         filters = request.filters
         team = None if filters.team is False else self.team(connection)
         if team is None and filters.source is None:
-            if filters.team:
+            if not filters.team:
+                return self._find_own(connection, request, filters)
+            if team_reading.find_person(connection) is None:
                 raise RequestInvalid("this workspace is of no team", hint="`mem team join` makes it one's")
-            return self._find_own(connection, request, filters)
         from siftd.search import team as team_search
         from siftd.search.engine import Answer
 
         own = None if filters.team else team_search.of_own(filters)
         answer = Answer([], None) if own is None else self._find_own(connection, request, own)
         if team is None:
-            return answer
+            return Answer([], team_search.NOTHING_YET) if filters.team else answer
         theirs = team.search(request.query, request.k, filters, weights=request.weights, group=request.group)
         return team_search.merged(answer, theirs, request.k, is_by_time=not request.query.strip())
 

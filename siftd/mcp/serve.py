@@ -52,7 +52,7 @@ def make_server(link: Link, surface: str = "default") -> MCPServer:
     """Return the server with the tools of a surface, `default` or `full`."""
     tools, instructions = [_tool(getattr(Tools(link), name), hints) for name, hints in DEFAULT], lines.SERVER
     if surface == "full":
-        from siftd.mcp import document_tools, graph_tools, pod_tools, rekal_tools
+        from siftd.mcp import document_tools, forge_tools, graph_tools, pod_tools, rekal_tools
 
         every, instructions = rekal_tools.FullTools(link), rekal_tools.INSTRUCTIONS
         hints_of = {"read": READ, "add": ADD, "change": CHANGE}
@@ -60,6 +60,7 @@ def make_server(link: Link, surface: str = "default") -> MCPServer:
         tools += [_tool(getattr(pod_tools.PodTools(link), name), READ) for name in pod_tools.PODS]
         tools += [_tool(getattr(graph_tools.GraphTools(link), name), READ) for name in graph_tools.GRAPH]
         tools.append(_tool(document_tools.DocumentTools(link).ingest, ADD))
+        tools.append(_tool(forge_tools.ForgeTools(link).forge_memory, CHANGE))
     return MCPServer(
         "siftd",
         version=siftd.__version__,

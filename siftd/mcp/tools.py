@@ -30,7 +30,7 @@ SHOWN_CHARS_MAX = 12_000
 Type = Literal["fact", "preference", "decision", "procedure", "context", "episode", "instruction"]
 Kind = Literal["", "summary", "event", "memory", "tool", "prompt", "stop", "text", "failure", "document"]
 Limit = Annotated[int, Field(ge=1, le=50)]
-Team = Annotated[Literal["", "only", "no"], Field(description="what others share")]
+Team = Literal["", "only", "no"]
 
 
 class Hit(TypedDict):
@@ -81,15 +81,15 @@ class Tools:
         tool: str = "",
         file: str = "",
         symbol: str = "",
-        client: Annotated[str, Field(description="an agent's program: codex")] = "",
+        client: Annotated[str, Field(description="such as codex")] = "",
         since: Annotated[str, Field(description="7d or 2026-03-01")] = "",
         until: str = "",
-        all_projects: Annotated[bool, Field(description="not only this one, if the person allows it")] = False,
+        all_projects: Annotated[bool, Field(description="if the person allows it")] = False,
         team: Team = "",
     ) -> Hits:
         """Find what was done, decided, said or failed in this project before, by meaning and by exact words. Use it
-        before investigating, deciding or repeating work. Narrow by file or symbol; with a filter an empty query gives
-        the latest. Hits of one session stand together; each cites an id for `show` and `timeline`."""
+        before investigating, deciding or repeating work. Narrow by file or symbol; with a filter no query gives
+        the latest. Each hit cites an id for `show` and `timeline`."""
         now_ms = time.time_ns() // 1_000_000
         given: dict[str, Any] = {
             "kind": kind, "tool": tool, "file": file, "symbol": symbol, "client": client,
@@ -152,7 +152,7 @@ class Tools:
         id: str,  # noqa: A002 - the name that an agent guesses
         offset: Annotated[int, Field(ge=0)] = 0,
     ) -> str:
-        """The whole of one id as text (e12 an event whole, s7 a summary with its event, m3 a memory with its links, t12
+        """The whole of one id as text (e12 an event, s7 a summary with its event, m3 a memory with links, t12
         the team's, n:todo.md:9 a note, d4:12 a document). Long ones come in parts."""
         whole = _as_text(self._link.ask_about(id, lambda cited: Show(id=cited))["item"])
         part = whole[offset : offset + SHOWN_CHARS_MAX]

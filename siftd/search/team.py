@@ -20,6 +20,7 @@ from siftd.wire.requests.finding import Hit
 
 OWN_KINDS = {"memory": OWNER, "fact": OWNER, "summary": "summary"}
 """What of a workspace's own is of a team's source; the others only a team has."""
+NOTHING_YET = "nothing of the team's is here yet: `mem team status` tells why"
 BROKEN = "without the team's memory: its replica cannot be read (`mem doctor` tells why)"
 
 

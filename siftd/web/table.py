@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from siftd.web.api import erasing, finding, graph, memories, serving, working
+from siftd.web.api import erasing, finding, graph, memories, serving, team, working
 from siftd.web.routing import Route
 from siftd.web.types import (
     Change,
@@ -30,6 +30,8 @@ from siftd.web.types import (
     SearchQuery,
     SessionsQuery,
     StatsQuery,
+    TeamItemsQuery,
+    TeamQuery,
     TimelineQuery,
     ToForget,
     WalkQuery,
@@ -49,6 +51,9 @@ from siftd.wire.requests import (
     SearchEntityAnswer,
     SessionsAnswer,
     StatsAnswer,
+    TeamItemsAnswer,
+    TeamPreviewAnswer,
+    TeamStatusAnswer,
     TimelineAnswer,
     TraverseGraphAnswer,
     UndoAnswer,
@@ -75,6 +80,9 @@ ROUTES = (
     Route("GET", f"{_ONE}/entity", "All that is known of one", graph.entity, EntityContextAnswer, EntityQuery),
     Route("GET", f"{_ONE}/walk", "What hangs together with one", graph.walk, TraverseGraphAnswer, WalkQuery),
     Route("GET", f"{_ONE}/stats", "Figures by day and week", finding.stats, StatsAnswer, StatsQuery),
+    Route("GET", f"{_ONE}/team", "How it stands with the team", team.state, TeamStatusAnswer, TeamQuery),
+    Route("GET", f"{_ONE}/team/preview", "What would go up, counted", team.preview, TeamPreviewAnswer),
+    Route("GET", f"{_ONE}/team/items", "What would go up, whole", team.items, TeamItemsAnswer, TeamItemsQuery),
     Route(
         "POST",
         f"{_ONE}/memory",

@@ -25,7 +25,10 @@ Cited = Annotated[str, msgspec.Meta(pattern=r"^#?[esmgtESMGT]?[0-9]{1,18}$")]
 Importance = Annotated[int, msgspec.Meta(ge=1, le=5)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Strategy = Literal["hybrid", "words", "meaning"]
-Source = Literal["summary", "event", "memory", "tool", "prompt", "stop", "text", "failure", "document"]
+Kind = Literal["summary", "event", "memory", "tool", "prompt", "stop", "text", "failure", "document"]
+TeamSource = Literal["fact", "knowledge", "note", "issue", "comment", "job", "decision", "policy"]
+"""What only a team has, or tells apart."""
+Source = Literal[Kind, TeamSource]
 
 
 class Given(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -87,6 +90,8 @@ class SearchQuery(Given, frozen=True, kw_only=True):
     k: Annotated[int, msgspec.Meta(ge=1, le=200)] = 10
     strategy: Strategy = "hybrid"
     source: Source | None = None
+    team: bool | None = None
+    """What the team shares alone, or nothing of it; both where nothing is said."""
     as_of: Moment | None = None
     explain: bool = True
     """Whether each hit says what found it, and what its score is made of."""
@@ -100,6 +105,18 @@ class SearchQuery(Given, frozen=True, kw_only=True):
     until: Moment | None = None
     superseded: bool = False
     group: Literal["session"] | None = None
+
+
+class TeamQuery(Given, frozen=True, kw_only=True):
+    """Whether the team's server is asked who has applied what, for some seconds at most."""
+
+    ask: bool = True
+
+
+class TeamItemsQuery(Given, frozen=True, kw_only=True):
+    """The items that would go up, from the beginning or from `next` of the answer before."""
+
+    after: Short = ""
 
 
 class ListQuery(Given, frozen=True, kw_only=True):

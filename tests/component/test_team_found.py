@@ -63,6 +63,7 @@ async def test_without_a_team_a_search_answers_as_before(memory: Memory) -> None
     before = await hits(memory, "postgres")
     replica = await join(memory)
     assert await hits(memory, "postgres") == before, "joined, and nothing pulled yet"
+    assert "nothing of the team's" in (await memory.ask("search", query="x", filters={"team": True}))["degraded"]
     await publish(memory, replica, noted("a", "The office has a new door"))
     assert await hits(memory, "postgres") == before
     replica.close()

@@ -26,7 +26,7 @@ FULL = {
     "memory_build_context", "memory_similar", "memory_topics", "memory_timeline", "memory_related", "memory_health",
     "memory_conflicts", "memory_set_project", "memory_set_config", "conversation_start", "conversation_tree",
     "conversation_threads", "conversation_stale", "list_pods", "get_pod",
-    "search_entity", "traverse_graph", "get_entity_context", "get_fact_context", "ingest",
+    "search_entity", "traverse_graph", "get_entity_context", "get_fact_context", "ingest", "forge_memory",
 }  # fmt: skip
 CHARS_PER_TOKEN = 4
 
@@ -283,7 +283,7 @@ async def test_the_full_surface_has_the_names_that_rekals_users_know(place: Plac
         tools = await each.tools()
     assert set(tools) == DEFAULT | FULL
     assert {name for name, tool in tools.items() if tool.annotations.destructive_hint} == {
-        "memory_update", "memory_delete",
+        "memory_update", "memory_delete", "forge_memory",
     }  # fmt: skip
 
 

@@ -28,7 +28,7 @@ ARGUMENTS = (
     "--disable-sync",
     "--host-resolver-rules=MAP rebound.example 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )
-VIEWS = ("search", "sessions", "memories", "graph", "why", "given", "privacy", "storage", "health")
+VIEWS = ("search", "sessions", "memories", "graph", "why", "given", "privacy", "storage", "team", "health")
 WAIT_MS = 30_000
 SERIOUS = {"serious", "critical"}
 CAUGHT = """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from siftd import ids
 from siftd.web.routing import Call
-from siftd.web.types import DoctorAnswer, HealthAnswer, ItemAnswer, ProjectsAnswer, SearchQuery, WhyAnswer
+from siftd.web.types import DoctorAnswer, HealthAnswer, ItemAnswer, ProjectsAnswer, SearchQuery, TeamSource, WhyAnswer
 from siftd.wire.asking import (
     Edges,
     FactStory,
@@ -59,7 +59,9 @@ def search(call: Call) -> SearchAnswer:
     query: SearchQuery = call.query
     filters: dict[str, Any] = {name: value for name in _FILTERS if (value := getattr(query, name))}
     if query.source is not None:
-        filters["kind"] = query.source
+        filters["source" if query.source in get_args(TeamSource) else "kind"] = query.source
+    if query.team is not None:
+        filters["team"] = query.team
     request = Search(
         query=query.q, k=query.k, filters=Filters(**filters), weights=_WEIGHTS[query.strategy], group=query.group
     )

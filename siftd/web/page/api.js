@@ -61,6 +61,11 @@ export const walk = (project, query, signal) => get(of(project, "walk"), query, 
 export const why = (project, which, signal) => get(of(project, "why/" + id(which)), {}, signal);
 export const stats = (project, days, part, signal) => get(of(project, "stats"), { days, part }, signal);
 
+/** How it stands with the team; with `ask` its server says who is there. */
+export const team = (project, ask, signal) => get(of(project, "team"), { ask }, signal);
+export const teamPreview = (project, signal) => get(of(project, "team/preview"), {}, signal);
+export const teamItems = (project, after, signal) => get(of(project, "team/items"), { after }, signal);
+
 export const mute = (project, which, muted) => send("POST", of(project, "memory/mute"), { body: { id: which, muted } });
 export const remember = (project, note) => send("POST", of(project, "memory"), { body: note });
 export const update = (project, which, change) => send("POST", of(project, "memory/update"), { body: { id: which, ...change } });

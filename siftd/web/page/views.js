@@ -1,4 +1,4 @@
-// The views in the order of the navigation. A later one (facts, documents, notes, team) is a line here.
+// The views in the order of the navigation. A later one (facts, documents, notes) is a line here.
 
 import { Given } from "./views/given.js";
 import { Graph } from "./views/graph.js";
@@ -8,6 +8,7 @@ import { Privacy } from "./views/privacy.js";
 import { Search } from "./views/search.js";
 import { Sessions } from "./views/sessions.js";
 import { Storage } from "./views/storage.js";
+import { Team } from "./views/team.js";
 import { Why } from "./views/why.js";
 
 /** Each with its group, the name in its address, its title, and a sentence on what it shows. */
@@ -20,5 +21,6 @@ export const VIEWS = [
   { group: "Judge", name: "given", title: "Given and used", lead: "What agents were given unasked, and whether it was of use.", component: Given },
   { group: "Keep", name: "privacy", title: "Privacy", lead: "What was hidden before it was written, and what left this machine.", component: Privacy },
   { group: "Keep", name: "storage", title: "Storage", lead: "What is kept, how much room it takes, and how it grows.", component: Storage },
+  { group: "Keep", name: "team", title: "Team", lead: "Who shares this project's memory, what goes up, and how far each device has come.", component: Team },
   { group: "Keep", name: "health", title: "Health", lead: "Every link from a tool call to a search, and the remedy for what is broken.", component: Health },
 ];

@@ -7,8 +7,8 @@ import { Trouble, Waiting } from "./asking.js";
 import { Dialog } from "./dialog.js";
 
 /** The buttons of one thing; `onDone(sentence)` is told what was done. Only memories are pinned and corrected; what
- * happened is muted. */
-export function Acts({ project, id, words, isPinned, isMemory, happened, isMuted, waits, onDone }) {
+ * happened, and what others of the team told, is muted; theirs to forget it is. */
+export function Acts({ project, id, words, isPinned, isMemory, happened, isMuted, isOfTeam, waits, onDone }) {
   const [open, setOpen] = useState(null);
   const [error, setError] = useState(null);
   const close = () => setOpen(null);
@@ -42,7 +42,7 @@ export function Acts({ project, id, words, isPinned, isMemory, happened, isMuted
     ${isMemory && html`<button class="small" onClick=${() => setOpen("correct")}>Correct…</button>`}
     ${isMemory && html`<button class="small" aria-pressed=${isPinned ? "true" : "false"} onClick=${pin}>${isPinned ? "Unpin" : "Pin"}</button>`}
     ${happened && html`<button class="small" aria-pressed=${isMuted ? "true" : "false"} onClick=${mute}>${isMuted ? "Let it be given again" : "Stop giving this"}</button>`}
-    <button class="small danger" onClick=${() => setOpen("forget")}>Forget…</button>
+    ${!isOfTeam && html`<button class="small danger" onClick=${() => setOpen("forget")}>Forget…</button>`}
     ${error && html`<${Trouble} error=${error} />`}
     ${open === "correct" && html`<${Correct} project=${project} id=${id} words=${words} onClose=${close} onDone=${done} />`}
     ${open === "forget" && html`<${Forget} project=${project} id=${id} words=${words} onClose=${close} onDone=${done} />`}

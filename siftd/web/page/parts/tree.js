@@ -39,6 +39,9 @@ function describe(item, id) {
       behind: item.supersededBy === null ? [] : [id[0] + item.supersededBy],
       below: [...item.sources.map((source) => ({ id: "e" + source, relation: "taken from" })), ...older.map((each) => ({ id: id[0] + each.toId, relation: "in the place of" }))] };
   }
+  if (item.kind === "team") {
+    return { ...base, words: text(item.text), mark: item.team, saidBy: item.team.saidBy === "person" ? null : item.saidBy, behind: item.supersededBy === null ? [] : [item.supersededBy], below: [] };
+  }
   if (item.kind === "summary") {
     const cited = item.derivesFrom.length ? item.derivesFrom : ["e" + item.eventId];
     return { ...base, words: text(item.text), behind: item.supersededBy.map((each) => "s" + each.newerId), below: cited.map((below) => ({ id: below, relation: "sums up" })) };

@@ -4,7 +4,7 @@ import { html, useEffect, useState } from "../vendor/htm-preact/htm-preact.js";
 import * as api from "../api.js";
 import { Acts } from "../parts/acts.js";
 import { Asked, Empty, useAsked } from "../parts/asking.js";
-import { Bars, Card, Id, SaidBy, Tool } from "../parts/marks.js";
+import { Author, Bars, Card, Id, SaidBy, Tool } from "../parts/marks.js";
 import { link } from "../routing.js";
 import { ago, moment, plural, text } from "../wording.js";
 
@@ -16,6 +16,7 @@ export function Search({ project, query, change, turn }) {
   const [said, setSaid] = useState("");
   const [changes, setChanges] = useState(0);
   useEffect(() => setWords(query.q ?? ""), [query.q]);
+  const joined = useAsked((signal) => api.team(project, "false", signal), [project]);
   const submit = (event) => { event.preventDefault(); change({ q: words.trim() }); };
   return html`<form role="search" class="find" onSubmit=${submit}>
       <label class="unseen" for="q">Search</label>
@@ -24,6 +25,7 @@ export function Search({ project, query, change, turn }) {
     </form>
     <div class="picks" role="group" aria-label="What to search">
       ${SOURCES.map(([value, name]) => html`<button key=${value} class="pick" aria-pressed=${(query.of ?? "") === value ? "true" : "false"} onClick=${() => change({ of: value })}>${name}</button>`)}
+      ${(joined.data?.team || query.team) && html`<button class="pick" aria-pressed=${query.team ? "true" : "false"} onClick=${() => change({ team: query.team ? "" : "only" })}>The team's alone</button>`}
       <button class="pick" aria-pressed=${query.hidden ? "true" : "false"} onClick=${() => change({ hidden: query.hidden ? "" : "too" })}>Hidden too</button>
     </div>
     <p class="said" role="status">${said}</p>
@@ -33,7 +35,7 @@ export function Search({ project, query, change, turn }) {
 }
 
 function Hits({ project, query, turn, onDone }) {
-  const asked = useAsked((signal) => api.search(project, { q: query.q, k: MOST, source: query.of, superseded: query.hidden && "true" }, signal), [project, query.q, query.of, query.hidden], turn);
+  const asked = useAsked((signal) => api.search(project, { q: query.q, k: MOST, source: query.of, superseded: query.hidden && "true", team: query.team && "true" }, signal), [project, query.q, query.of, query.hidden, query.team], turn);
   const pins = useAsked((signal) => api.memories(project, { pinned: "true", limit: 200 }, signal), [project], turn);
   const pinned = new Set(pins.data?.memories.map((each) => "m" + each.id));
   const nothing = html`<${Empty} title="Nothing was found">
@@ -51,16 +53,21 @@ function Hit({ project, hit, isPinned, onDone }) {
   return html`<li class="hit" id=${"hit-" + hit.id}>
     <p class="facts">
       <${Id} project=${project} id=${hit.id} />
-      ${hit.tool ? html`<${Tool} name=${hit.tool} />` : html`<span class="tool">${text(hit.type ?? hit.kind)}</span>`}
-      <${SaidBy} by=${hit.saidBy} />
+      ${hit.tool && !hit.team ? html`<${Tool} name=${hit.tool} />` : html`<span class="tool">${whatOf(hit)}</span>`}
+      ${hit.team ? html`<${Author} mark=${hit.team} />` : html`<${SaidBy} by=${hit.saidBy} />`}
       <time title=${moment(hit.ts)}>${ago(hit.ts)}</time>
     </p>
+    ${hit.team?.title && html`<p><b>${text(hit.team.title)}</b></p>`}
     <p class="words clamp">${text(words)}</p>
     ${hit.asked?.text && html`<p class="dim asked">Asked: ${text(hit.asked.text)}</p>`}
     <${Arithmetic} project=${project} hit=${hit} />
-    <${Acts} project=${project} id=${hit.id} words=${words} isMemory=${hit.kind === "memory"} isPinned=${isPinned} onDone=${onDone} />
+    <${Acts} project=${project} id=${hit.id} words=${words} isMemory=${hit.kind === "memory" && !hit.team} isPinned=${isPinned} happened=${Boolean(hit.team)} isOfTeam=${Boolean(hit.team)} onDone=${onDone} />
   </li>`;
 }
+
+const KEPT = ["memory", "fact", "summary"];
+/** What a hit is; of the team's what it is there. */
+const whatOf = (hit) => text(hit.team && !KEPT.includes(hit.team.source) ? hit.team.source : hit.type ?? (hit.scope ? "story" : hit.kind));
 
 /** What the project's files of notes say of it: people's files, so that there is nothing to correct here. */
 function Notes({ notes }) {
@@ -87,7 +94,7 @@ function Arithmetic({ project, hit }) {
       <span class="score"><span class="unseen">score </span>${hit.score.toFixed(2)}</span>
     </summary>
     <${Bars} rows=${rows} label=${"What the score of " + hit.id + " is made of"} />
-    ${hit.kind === "memory" && html`<p class="dim">Proof: what <${Id} project=${project} id=${hit.id} /> was taken from</p>`}
+    ${hit.kind === "memory" && !hit.team && html`<p class="dim">Proof: what <${Id} project=${project} id=${hit.id} /> was taken from</p>`}
     ${hit.eventId !== null && html`<p class="dim">Proof: <${Id} project=${project} id=${"e" + hit.eventId} />, in <a href=${link(project, "sessions", { id: hit.sessionId, at: "e" + hit.eventId })}>its session</a></p>`}
   </details>`;
 }

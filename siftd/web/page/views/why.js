@@ -4,7 +4,7 @@ import { html, useEffect, useState } from "../vendor/htm-preact/htm-preact.js";
 import * as api from "../api.js";
 import { Acts } from "../parts/acts.js";
 import { Asked, Empty, useAsked } from "../parts/asking.js";
-import { Card, Id, SaidBy } from "../parts/marks.js";
+import { Author, Card, Id, SaidBy } from "../parts/marks.js";
 import { growTree } from "../parts/tree.js";
 import { link } from "../routing.js";
 import { moment, plural, share, text } from "../wording.js";
@@ -18,7 +18,7 @@ export function Why({ project, query, change, turn }) {
   const submit = (event) => { event.preventDefault(); change({ id: id.trim().replace(/^#/, "") }); };
   return html`<form class="find" onSubmit=${submit}>
       <label class="unseen" for="why-id">Which piece</label>
-      <input id="why-id" placeholder="s7, m3 or e12" value=${id} autocomplete="off" spellcheck=${false} onInput=${(event) => setId(event.target.value)} />
+      <input id="why-id" placeholder="s7, m3, e12 or t12" value=${id} autocomplete="off" spellcheck=${false} onInput=${(event) => setId(event.target.value)} />
       <button class="main">Explain</button>
     </form>
     <p class="said" role="status">${said}</p>
@@ -47,15 +47,16 @@ function Piece({ project, id, turn, onDone }) {
   return html`<${Asked} asked=${asked} lines=${6}>
     ${(tree) => html`
       <section class="piece">
-        <p class="facts"><b class="id">${tree.id}</b><span class="tag">${tree.kind}</span>${tree.saidBy && html`<${SaidBy} by=${tree.saidBy} />`}<time>${moment(tree.ts)}</time></p>
+        <p class="facts"><b class="id">${tree.id}</b><span class="tag">${tree.mark ? text(tree.mark.source) : tree.kind}</span>${tree.mark && html`<${Author} mark=${tree.mark} />`}${tree.saidBy && html`<${SaidBy} by=${tree.saidBy} />`}<time>${moment(tree.ts)}</time></p>
+        ${tree.mark?.title && html`<p><b>${text(tree.mark.title)}</b>${tree.mark.url && html` <span class="dim">${text(tree.mark.url)}</span>`}</p>`}
         <p class="words large">${tree.words}</p>
         ${tree.behind.length > 0 && html`<p>Hidden behind ${tree.behind.map((each) => html`<${Id} key=${each} project=${project} id=${each} /> `)}: it says the same, or took its place. No search finds it but one that asks for hidden ones.</p>`}
         ${tree.sessionId && html`<p class="dim"><a href=${link(project, "sessions", { id: tree.sessionId })}>Its session</a></p>`}
         ${tree.mutedSince && html`<p>Given to nobody unasked since ${moment(tree.mutedSince)}: a person said so. A search finds it as before.</p>`}
-        <${Acts} project=${project} id=${tree.id} words=${tree.words} isMemory=${tree.kind === "memory" && tree.isActive} isPinned=${tree.isPinned} happened=${tree.kind !== "memory"} isMuted=${Boolean(tree.mutedSince)} onDone=${done} />
+        <${Acts} project=${project} id=${tree.id} words=${tree.words} isMemory=${tree.kind === "memory" && tree.isActive} isPinned=${tree.isPinned} happened=${tree.kind !== "memory"} isOfTeam=${Boolean(tree.mark)} isMuted=${Boolean(tree.mutedSince)} onDone=${done} />
       </section>
       <${Card} title="What it stands on" note="From the piece down to the prompt that began it">
-        ${tree.children.length ? html`<ul class="tree">${tree.children.map((each) => html`<${Node} key=${each.id} project=${project} node=${each} />`)}</ul>` : html`<p class="dim">It stands on nothing else: it is what was captured, or what somebody said.</p>`}
+        ${tree.children.length ? html`<ul class="tree">${tree.children.map((each) => html`<${Node} key=${each.id} project=${project} node=${each} />`)}</ul>` : html`<p class="dim">${tree.mark ? "What led to it is on its author's device." : "It stands on nothing else: it is what was captured, or what somebody said."}</p>`}
       </${Card}>
       <${Card} title="Given to agents" note="Unasked, at a session's start or with a prompt">
         <${Asked} asked=${reasons} lines=${2} isEmpty=${(data) => !data.injections.length} empty=${html`<p class="dim">No agent was given it yet.</p>`}>
