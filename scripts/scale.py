@@ -64,7 +64,8 @@ GIGA = 1e9
 def tables(figures: dict[str, Any], assumed: Assumed | None = None) -> str:
     """Return the page's tables."""
     known = assumed or Assumed()
-    return "\n".join([_storage(figures, known), "", _work(figures, known), "", _layouts(figures, known)])
+    measured = f"Measured on {figures['on']} with {figures['items']:,} items: {figures['machine']}."
+    return "\n".join([measured, "", _storage(figures, known), "", _work(figures, known), "", _layouts(figures, known)])
 
 
 def _storage(figures: dict[str, Any], known: Assumed) -> str:

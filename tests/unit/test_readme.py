@@ -32,9 +32,9 @@ def test_a_line_is_read_without_scrolling(page: Path) -> None:
     assert [line for line in long if page.name != "clients.md" or not line.startswith("|")] == []
 
 
-@pytest.mark.parametrize("page", ["cli.md", "clients.md", "configuration.md"])
+@pytest.mark.parametrize("page", ["cli.md", "clients.md", "configuration.md", "scale.md"])
 def test_what_is_generated_is_what_the_code_says(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else: `.venv/bin/cog -r docs/cli.md docs/clients.md docs/configuration.md`."""
+    """Else: `.venv/bin/cog -r docs/cli.md docs/clients.md docs/configuration.md docs/scale.md`."""
     monkeypatch.chdir(REPOSITORY)
     assert Cog().main(["cog", "--check", f"docs/{page}"]) == 0
 
