@@ -31,11 +31,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 BUILT_IN = (Blend384.name, Hash384.name)
-BATCH_ITEMS = 64
-WANTED_MAX = 1_000
-"""Projects, by who looked, whose items may lack vectors; of more the one is forgotten that waits longest."""
-PAUSE_SECONDS = 5.0
-"""How long the store is left alone after it could not."""
+"""Every server has these."""
 
 
 @dataclass(slots=True)

@@ -17,14 +17,16 @@ import structlog
 from siftd.clock import Clock
 from siftd.embed.errors import EmbedderUnavailable
 from siftd.errors import ConfigInvalid, SiftdError
-from siftd.team_server.embedding import Models
+from siftd.team_server.embedding import BUILT_IN, Models
 from siftd.team_server.hub import Hub, Indexed
 from siftd.team_server.store import Embedded, TeamStore
 from siftd.web.problems import status_of
 
 log = structlog.get_logger()
 
-BATCH_ITEMS = 64
+BATCH_ITEMS = 256
+BATCH_ITEMS_SERVED = 64
+"""Of a model that is asked over a network, which has a time for each text."""
 WANTED_MAX = 1_000
 """Projects, by whose token, whose items may lack vectors; of more the one is forgotten that was seen least lately."""
 PAUSE_SECONDS = 5.0
@@ -70,8 +72,9 @@ class Filling:
 
         filled = 0
         model = await self._store.embedder(digest, project)
+        at_once = BATCH_ITEMS if model in BUILT_IN else BATCH_ITEMS_SERVED
         while True:
-            batch = await self._store.reindex_next(digest, project, model, BATCH_ITEMS)
+            batch = await self._store.reindex_next(digest, project, model, at_once)
             report(filled, filled + batch.left)
             if not batch.items:
                 return filled
