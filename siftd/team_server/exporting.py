@@ -1,4 +1,4 @@
-"""A project as lines of JSON: everything but tokens and vectors, private items too, because it is the operator's copy.
+"""A project as lines of JSON: the operator's copy, private items too; no tokens, no vectors, no feedback, no audit.
 
     {"siftdTeam":1,"project":{"id":…,"name":…,"embedder":…},"sources":[…]}
     {"person":{"id":…,"name":…},"role":"writer"}            members, and whoever wrote or forgot something

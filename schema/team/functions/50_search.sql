@@ -112,11 +112,13 @@ BEGIN
         ORDER BY distance LIMIT n) AS x;
 END $$;
 
--- By the index of the project's partition, where one was built and its recall was measured.
+-- By the index of the project's partition, where one was built and its recall was measured. The planner takes comparing
+-- for cheaper than it is: what would sort is switched off.
 CREATE FUNCTION near_indexed(p uuid, me uuid, model text, v @vector@, n integer, in_sources text[], of_type text,
     of_session text, moment_ms bigint, stale boolean)
 RETURNS TABLE (id uuid, cosine double precision)
-LANGUAGE plpgsql VOLATILE SET plan_cache_mode = force_custom_plan AS $$
+LANGUAGE plpgsql VOLATILE SET plan_cache_mode = force_custom_plan
+SET enable_sort = off SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE size integer := @ext@.vector_dims(v);  -- loads the extension, so that its settings are known
 BEGIN
     PERFORM set_config('hnsw.ef_search', '400', true), set_config('hnsw.iterative_scan', 'strict_order', true),

@@ -35,6 +35,15 @@ def test_the_servers_role_may_read_no_table(team_database: TeamDatabase) -> None
                 connection.execute(f"SELECT 1 FROM siftd.{table}")
 
 
+def test_other_programs_find_the_columns_that_they_name(team_database: TeamDatabase) -> None:
+    with psycopg.connect(team_database.superuser) as connection:
+        described = connection.execute("SELECT * FROM siftd.forge_memories").description
+    assert described is not None
+    assert " ".join(each.name for each in described) == (
+        "documentId project source sourceRef text metadata vector embeddedAt"
+    )
+
+
 def test_two_that_migrate_at_once_apply_each_file_once(empty_database: TeamDatabase) -> None:
     applied: list[str] = []
     threads = [

@@ -20,6 +20,7 @@ from siftd.team.searching import SearchAsked
 from siftd.team_server.command import run
 from siftd.team_server.dsn import VARIABLE
 from siftd.team_server.maintaining import maintain
+from siftd.team_server.operator import as_owner
 from siftd.team_server.refusals import NotAllowed, OtherEpoch, TokenRefused
 from siftd.team_server.store import TeamStore
 
@@ -245,11 +246,17 @@ async def test_a_large_project_gets_an_index_whose_recall_is_measured(ana: Seat,
         ana.digest, ana.project, SearchAsked(question="", vectors=[question], strategy="semantic", top=5)
     )
     assert found.hits[0].item.source_ref == "m5"
-    with psycopg.connect(team_database.superuser) as connection:
-        plan = connection.execute(
-            "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname LIKE '%hnsw%'"
-        ).fetchone()
-        assert plan is not None
+    with as_owner(team_database.operator) as owner:
+        owner.execute(
+            "SELECT count(*) FROM near_indexed(%s, NULL, 'hash-384',"
+            " (SELECT vector FROM memories WHERE source_ref = 'm5'),"
+            " 5, NULL, NULL, NULL, NULL, true)",
+            (ana.project,),
+        )
+        scans = owner.execute(
+            "SELECT pg_stat_get_xact_numscans(oid) FROM pg_class WHERE relname LIKE '%%hnsw%%'", ()
+        ).fetchall()
+    assert scans == [(1,)], "the index is what answers"
     poor = maintain(team_database.operator, exact_max=300, recall_min=1.1)
     assert [each.used for each in poor.indexes] == [False]
 
