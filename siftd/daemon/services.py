@@ -218,6 +218,7 @@ class Services:
             embedder=self.embedder,
             crash_guard=storage.crash_guard,
             redact=lambda text: self.intake.redactor.text(text),
+            on_change=self.injector.note_change,
             is_pushing=self.settings.team_push,
             ca_file=self.settings.team_ca_file,
         )

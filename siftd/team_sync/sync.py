@@ -64,15 +64,17 @@ class TeamSync:
         embedder: Embedder,
         crash_guard: CrashGuard,
         redact: Callable[[str], str],
+        on_change: Callable[[], object] = lambda: None,
         is_pushing: bool = True,
         ca_file: str = "",
     ) -> None:
-        """`keep` logs and applies an intent; `redact` takes secrets out of what others tell; without `is_pushing`
-        things are told at a person's word alone."""
+        """`keep` logs and applies an intent; `redact` takes secrets out of what others tell; `on_change` hears that the
+        replica holds something else; without `is_pushing` things are told at a person's word alone."""
         self._store = store
         self._paths = paths
         self._clock = clock
         self._keep = keep
+        self._on_change = on_change
         self._is_pushing = is_pushing
         self._ca_file = ca_file
         self.replica = Replica(paths.team_replica, clock, redact)
@@ -163,6 +165,7 @@ class TeamSync:
             self._is_to_clean = self._is_to_clean or bool(page.gone)
             came, self._came = self._came, anyio.Event()
             came.set()
+            self._on_change()
 
     async def _react(self, error: Exception) -> None:
         """Wait, stop, or become another device: whatever the failure asks for."""
@@ -190,8 +193,12 @@ class TeamSync:
             return
         await self._stop(_said(error))
         if error.is_no_member:
-            await self.replica.erase()
+            await self._erase_replica()
             log.warning("team_replica_erased", reason="no member any more")
+
+    async def _erase_replica(self) -> None:
+        await self.replica.erase()
+        self._on_change()
 
     async def _stop(self, problem: str) -> None:
         log.warning("team_stopped", reason=problem)
@@ -267,7 +274,7 @@ class TeamSync:
             await self._give_up(url, joined)
             raise RequestInvalid("the invitation is for another project", hint="ask for one to this project")
         self.replica.choose(str(joined.project.id))
-        await self.replica.erase()
+        await self._erase_replica()
         return await self._note_joined(url, joined, shares)
 
     async def _check_joinable(self, shares: tuple[str, ...]) -> None:
@@ -321,7 +328,7 @@ class TeamSync:
                 raise
         await self._keep("team_leave", {"project": link.project})
         remove_token(self._paths.team_token)
-        await self.replica.erase()
+        await self._erase_replica()
         self._met = None
         self._circuit.close()
         self._wake()

@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest_asyncio
 from opened_memory import NOW, Memory, opened
+from team_stand_in import team_server
 from team_store import ME, Replica, join, noted, publish, shared
 from test_telling import prompt, start
 from test_telling import told as given
@@ -155,6 +157,33 @@ async def test_a_session_starts_with_what_members_hold_vital_within_a_bound(memo
     await memory.ask("mute", id=shown[0])
     later = await given(memory, start("later"))
     assert shown[0] not in [line.split()[1].removeprefix("#") for line in later.splitlines() if line.startswith("- #")]
+
+
+async def test_the_kept_brief_follows_what_comes_goes_and_is_left(tmp_path: Path) -> None:
+    vital = noted("a", RULE, metadata={"importance": 5})
+    with team_server() as server:
+        async with opened(tmp_path) as memory, anyio.create_task_group() as tasks:
+            tasks.start_soon(memory.services.injector.run)
+            brief = Path(memory.services.paths.brief)
+
+            async def is_kept(wanted: bool) -> None:
+                with anyio.fail_after(20):
+                    while (brief.exists() and RULE in brief.read_text()) != wanted:
+                        await anyio.sleep(0)
+
+            await memory.ask("team_join", url=server.url, project="okapi", invite="ana" * 20)
+            server.publish(vital)
+            await memory.ask("team_pull")
+            await is_kept(True)
+            server.forget(vital.id)
+            await memory.ask("team_pull")
+            await is_kept(False)
+            server.publish(noted("b", RULE, metadata={"importance": 5}))
+            await memory.ask("team_pull")
+            await is_kept(True)
+            await memory.ask("team_leave")
+            await is_kept(False)
+            tasks.cancel_scope.cancel()
 
 
 async def test_without_a_team_the_brief_is_the_same(memory: Memory) -> None:
