@@ -68,30 +68,30 @@ class ScriptedDevice:
     async def push(self, at_once: int = 500) -> None:
         """Push until nothing is dirty that a server would take."""
         while waiting := [each for each in sorted(self.dirty) if each not in self.parked][:at_once]:
-            told = [self.own[each] for each in waiting]
+            sent = [self.own[each] for each in waiting]
             try:
-                pushed = await self.wire.push(Push(epoch=self.epoch, items=told))
+                pushed = await self.wire.push(Push(epoch=self.epoch, items=sent))
             except HttpRefused as error:
                 if error.status != CONFLICT:
                     raise
                 await self.pull(at_once)  # a restored server is met here too
                 continue
             ignored = {each.id: each for each in pushed.ignored}
-            for each in told:
+            for each in sent:
                 self._heard(each, ignored.get(each.id))
 
-    def _heard(self, told: Put | Forget, refusal: Ignored | None) -> None:
-        if refusal is None or refusal.hash == getattr(told, "hash", ""):
-            self.dirty.discard(told.id)
+    def _heard(self, sent: Put | Forget, refusal: Ignored | None) -> None:
+        if refusal is None or refusal.hash == getattr(sent, "hash", ""):
+            self.dirty.discard(sent.id)
         elif refusal.why == "forgotten":
-            self._drop(told.id)
-        elif refusal.why in ("older", "conflict") and isinstance(told, Put) and refusal.rev is not None:
-            if told.source in NATURAL:
-                self.dirty.discard(told.id)  # who told it has seen a later state of it
+            self._drop(sent.id)
+        elif refusal.why in ("older", "conflict") and isinstance(sent, Put) and refusal.rev is not None:
+            if sent.source in NATURAL:
+                self.dirty.discard(sent.id)  # who told it has seen a later state of it
             else:
-                self.own[told.id] = msgspec.structs.replace(told, rev=refusal.rev + 1)
+                self.own[sent.id] = msgspec.structs.replace(sent, rev=refusal.rev + 1)
         else:
-            self.parked[told.id] = refusal.why
+            self.parked[sent.id] = refusal.why
 
     def _drop(self, identity: uuid.UUID) -> None:
         self.own.pop(identity, None)
@@ -100,17 +100,17 @@ class ScriptedDevice:
     async def pull(self, page: int = 500) -> None:
         """Apply the feed up to its head."""
         while True:
-            told = await self.wire.changes(self.cursor, page, self.cursor)
-            if told.epoch != self.epoch or told.head < self.cursor:
-                self.begin_anew(told.epoch)
+            heard = await self.wire.changes(self.cursor, page, self.cursor)
+            if heard.epoch != self.epoch or heard.head < self.cursor:
+                self.restart(heard.epoch)
                 continue
-            for change in told.changes:
+            for change in heard.changes:
                 self._apply(change)
-            self.cursor = told.cursor
-            if told.cursor >= told.head:
+            self.cursor = heard.cursor
+            if heard.cursor >= heard.head:
                 return
 
-    def begin_anew(self, epoch: uuid.UUID) -> None:
+    def restart(self, epoch: uuid.UUID) -> None:
         """Take a server that was restored for what it is: everything of one's own goes up again, all is pulled."""
         self.epoch, self.cursor = epoch, 0
         self.replica.clear()

@@ -48,7 +48,7 @@ class Team:
         self.database = database
         self.store: TeamStore
         self.was_restored = False
-        self._kept: TeamDatabase | None = None
+        self._backup: TeamDatabase | None = None
 
     async def open(self) -> None:
         self.store = TeamStore(self.database.app)
@@ -77,27 +77,27 @@ class Team:
 
     async def back_up(self) -> None:
         """Keep the database as it is now, instead of what was kept before."""
-        if self._kept is not None:
-            drop_database(self._kept)
+        if self._backup is not None:
+            drop_database(self._backup)
         await self.close()
-        self._kept = make_database(self.database.server, template=self.database.name)
+        self._backup = make_database(self.database.server, template=self.database.name)
         await self.open()
 
     async def restore(self) -> None:
         """Go on with what was kept, under a new epoch; nothing where nothing was."""
-        if self._kept is None:
+        if self._backup is None:
             return
         await self.close()
         self.was_restored = True
         drop_database(self.database)
-        self.database = make_database(self.database.server, template=self._kept.name)
+        self.database = make_database(self.database.server, template=self._backup.name)
         with psycopg.connect(self.database.superuser) as connection:
             connection.execute("UPDATE siftd.meta SET value = gen_random_uuid()::text WHERE key = 'epoch'")
         await self.open()
 
     async def end(self) -> None:
         await self.close()
-        for each in (self.database, self._kept):
+        for each in (self.database, self._backup):
             if each is not None:
                 drop_database(each)
 

@@ -161,8 +161,8 @@ class Worker:
         with self.store:
             for each in page.changes:
                 is_put = isinstance(each, Changed)
-                told = ("put", str(each.item.id), each.item.hash) if is_put else ("forget", str(each.id), None)
-                self.store.execute("INSERT INTO seen VALUES (?, ?, ?, ?)", (each.seq, *told))
+                row = ("put", str(each.item.id), each.item.hash) if is_put else ("forget", str(each.id), None)
+                self.store.execute("INSERT INTO seen VALUES (?, ?, ?, ?)", (each.seq, *row))
             self.store.execute("UPDATE cursor SET seq = ?", (page.cursor,))
 
 
