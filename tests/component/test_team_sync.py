@@ -604,3 +604,39 @@ async def test_the_tasks_tell_and_take_by_themselves(tmp_path: Path, server: Tea
         finally:
             running.cancel()
             await asyncio.wait([running])
+
+
+async def test_without_team_push_things_go_up_at_a_persons_word_alone(tmp_path: Path, server: TeamStandIn) -> None:
+    async with opened(tmp_path, team_push=False) as memory:
+        running = asyncio.create_task(memory.services.team_sync.run())
+        try:
+            await memory.ask("team_join", url=server.url, project="okapi", invite=ANA)
+            await remember(memory, "Okapis eat hay.")
+            server.publish(by_ben("a", "Zebras eat grass."))
+            async with asyncio.timeout(30):
+                while await texts_of_others(memory) != {"Zebras eat grass."}:
+                    await asyncio.sleep(0.05)
+            assert "push" not in server.asked
+            await memory.ask("team_push")
+            assert "Okapis eat hay." in server.texts()
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
+
+
+async def test_team_share_says_what_is_shared_unless_joining_does(tmp_path: Path, server: TeamStandIn) -> None:
+    async with opened(tmp_path, team_share=["session"]) as memory:
+        await remember(memory, "Okapis eat hay.")
+        assert (await memory.ask("team_preview"))["byShare"] == {}
+        assert (await memory.ask("team_preview", share=["memory"]))["byShare"] == {"memory": 1}
+    async with opened(tmp_path, team_share=["everything"]) as memory:
+        with pytest.raises(RequestInvalid, match="nothing that is shared"):
+            await memory.ask("team_preview")
+
+
+async def test_certificates_that_cannot_be_read_are_told_by_the_key_that_names_them(
+    tmp_path: Path, server: TeamStandIn
+) -> None:
+    async with opened(tmp_path, **{"team.caFile": str(tmp_path / "none.pem")}) as memory:
+        with pytest.raises(TeamAway, match=r"team\.caFile"):
+            await memory.ask("team_join", url=server.url, project="okapi", invite=ANA)
