@@ -49,6 +49,10 @@ from siftd.workspace.paths import Home
 ROWS: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {}
 
 
+QUICK = False
+"""Whether a row that can measures less of it: `--quick`."""
+
+
 def row(function: Callable[[], Iterator[dict[str, Any]]]) -> Callable[[], Iterator[dict[str, Any]]]:
     ROWS[function.__name__] = function
     return function
@@ -488,6 +492,14 @@ def web() -> Iterator[dict[str, Any]]:
     yield from bench_web.figures(lambda running, number: capture_rate(running, number))
 
 
+@row
+def team() -> Iterator[dict[str, Any]]:
+    """A team's store on real PostgreSQL; the recorded questions in SIFTD_BENCH_QUESTIONS, folders joined by a colon."""
+    import bench_team
+
+    yield from bench_team.figures(quick=QUICK)
+
+
 def describe(figures: dict[str, Any]) -> str:
     shown = {
         "ratio": "{:.2f} ×",
@@ -503,6 +515,7 @@ def describe(figures: dict[str, Any]) -> str:
         "tokens": "{:,} tokens",
         "rate": "{:,.0f} a second",
         "yardstick_rate": "(yardstick {:,.0f})",
+        "found": "{}",
         "recall": "recall@10 {:.3f} of exact",
         "mb": "{:.1f} MB",
         "wakeups_a_second": "{:.1f} wake-ups a second",
@@ -514,8 +527,13 @@ def describe(figures: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows", nargs="*", choices=[*ROWS, []], help="rows to measure (default: all)")
+    parser.add_argument(
+        "--quick", action="store_true", help="a twentieth of the row `team`: that it works, not its cost"
+    )
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     chosen = parser.parse_args()
+    global QUICK
+    QUICK = chosen.quick
     machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     print(f"{time.strftime('%Y-%m-%d')} on {machine}\n\n| what | measured | goal |\n|---|---|---|")
     results = []
