@@ -137,6 +137,13 @@ def test_an_array_that_is_too_long_says_how_to_export_it(monkeypatch: pytest.Mon
     assert "--jq" in refused.value.hint
 
 
+@pytest.mark.parametrize("data", [b"PK\x03\x04rest", b"\x1f\x8b\x08rest"])
+def test_an_archive_is_refused_with_the_remedy(data: bytes) -> None:
+    with pytest.raises(RequestInvalid) as refused:
+        of_bytes(data, "job", "actions")
+    assert "unpack" in refused.value.hint
+
+
 def test_a_form_that_has_no_such_source_is_refused() -> None:
     with pytest.raises(RequestInvalid):
         of_bytes(b"{}", "issue", "actions")

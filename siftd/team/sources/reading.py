@@ -25,6 +25,8 @@ ARRAY_BYTES_MAX = 64 * 1024 * 1024
 LOG_BYTES_MAX = 64 * 1024 * 1024
 """Of a job's log only the end is read where it is longer: there is what it failed of."""
 
+_ARCHIVES = (b"PK", b"\x1f\x8b")
+"""How zip and gzip begin, which logs are downloaded as."""
 _NOT_IN_A_KEY = re.compile(r"[^\w./:@-]")
 
 
@@ -73,6 +75,8 @@ def read(file: BinaryIO, source: LineSource, form: Form, name: str, changed_ms: 
         raise RequestInvalid(f"no {source}s are read from {form}", hint="`--from actions` goes with `--source job`")
     first = file.read(4_096).removeprefix(b"\xef\xbb\xbf").lstrip()[:2]
     file.seek(0)
+    if first in _ARCHIVES:
+        raise RequestInvalid("the file is an archive", hint="unpack it: each file in it is imported by itself")
     if form and first[:1] == b"[" and (source != "job" or first[1:].strip() in (b"", b"{", b"[", b"]")):
         return _array(file, reader)  # a log may begin with a bracket too: `[INFO] …`
     if source == "job" and form and first[:1] != b"{":
