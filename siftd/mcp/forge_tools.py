@@ -1,6 +1,7 @@
 """`forge_memory`: one tool with the operations, arguments and words that users of a team's memory elsewhere know.
 
-It works on this workspace and on the replica of its team, so that it answers without a network. What is written is kept
+It works on this workspace and on the replica of its team, so that it answers without a network; only who says so asks
+the team's server, and then the question leaves the machine. What is written is kept
 here, and goes up with what the person shares; what another member told is theirs to change.
 """
 
@@ -12,7 +13,7 @@ from siftd import ids
 from siftd.errors import RequestInvalid
 from siftd.mcp.link import Link
 from siftd.mcp.shown import labelled
-from siftd.wire.asking import Filters, Forget, Mute, Remember, Search, Show, TeamStatus, Verify
+from siftd.wire.asking import Filters, Forget, Mute, Remember, Search, Show, TeamSearch, TeamStatus, Verify
 from siftd.wire.requests import Hit
 
 Operation = Literal["search", "get", "write", "delete", "feedback"]
@@ -50,12 +51,17 @@ class ForgeTools:
         verdict: Annotated[
             Literal["", "confirmed", "outdated"], Field(description="of feedback; outdated: it is given to nobody here")
         ] = "",
+        at: Annotated[
+            Literal["here", "server"], Field(description="of search; server: what is asked leaves the machine")
+        ] = "here",
     ) -> Found:
         """The memory of this project and of its team: search, get one, write, delete one's own, say whether one holds.
         What others of the team told is cited t12, with its author; each result has its rank by each way of finding."""
         self._check_project(projectId)
         match operation:
             case "search":
+                if at == "server":
+                    return labelled(self._search_server(query, topK, sourceFilter, strategy))
                 return labelled(self._search(query, topK, sourceFilter, strategy))
             case "get":
                 return labelled({"document": self._link.ask(Show(id=_named(documentId)))["item"]})
@@ -83,6 +89,21 @@ class ForgeTools:
         best = sorted(hits.values(), key=lambda hit: -hit["score"])[:top]
         lacking = "; ".join(degraded) or None
         return {"results": [_result(hit) for hit in best], "strategy": strategy, "degraded": lacking}
+
+    def _search_server(self, query: str, top: int, sources: list[Source], strategy: Strategy) -> Found:
+        """Ask the team's server, where the workspace is of a team: an agent that wants this says so."""
+        answer = self._link.ask(TeamSearch(query=query, k=top, sources=sources, strategy=strategy))
+        results = [
+            {
+                "documentId": each["id"],
+                "source": each["source"],
+                "text": each["text"],
+                "metadata": {**each["metadata"], "author": each["author"], "ts": each["ts"]},
+                "ranks": each["ranks"],
+            }
+            for each in answer["found"]
+        ]
+        return {"results": results, "strategy": answer["strategy"], "degraded": answer["degraded"]}
 
     def _feedback(self, cited: str, verdict: str) -> Found:
         """Say whether a fact holds. Of what is no fact of this workspace's it is kept that it is given no more."""

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlencode
 
 import anyio
 import msgspec
@@ -33,6 +34,7 @@ from siftd.team.protocol import (
     Pushed,
     Renew,
 )
+from siftd.team.searching import SearchFound
 from siftd.team_sync.errors import (
     TeamAway,
     TeamDenied,
@@ -127,6 +129,9 @@ class TeamClient:
 
     async def members(self, project: str) -> Members:
         return await self._ask("GET", f"/api/v1/projects/{project}/members", None, Members)
+
+    async def search(self, project: str, query: dict[str, str]) -> SearchFound:
+        return await self._ask("GET", f"/api/projects/{project}/memory/search?{urlencode(query)}", None, SearchFound)
 
     async def renew(self, project: str, renew: Renew) -> Joined:
         return await self._ask("POST", f"/api/v1/projects/{project}/device", renew, Joined)

@@ -8,10 +8,11 @@ What no later try can mend (a token that is revoked, a membership that is over) 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 import anyio
+import msgspec
 import structlog
 
 from siftd.clock import Clock
@@ -24,6 +25,7 @@ from siftd.errors import RequestInvalid, SiftdError, StoreClosed, StoreError
 from siftd.store import meta, team_links, team_outbox
 from siftd.store.team_links import TeamLink
 from siftd.team.protocol import Join, Joined, Leave, Members, Renew
+from siftd.team.searching import SearchFound
 from siftd.team_sync.address import checked_url
 from siftd.team_sync.client import TeamClient
 from siftd.team_sync.errors import TeamAway, TeamDenied, TeamError, TeamOtherEpoch, TeamOtherVersion
@@ -75,6 +77,7 @@ class TeamSync:
         self._clock = clock
         self._keep = keep
         self._on_change = on_change
+        self._redact = redact
         self._is_pushing = is_pushing
         self._ca_file = ca_file
         self.replica = Replica(paths.team_replica, clock, redact)
@@ -372,6 +375,20 @@ class TeamSync:
         link = await self._require(is_stopped_well=True)
         async with self._client(link) as client:
             return await client.members(link.project)
+
+    async def search(self, query: str, k: int, sources: Sequence[str], strategy: str) -> SearchFound:
+        """Return what the team's server finds, at somebody's word: what is asked leaves this machine, without what
+        looks like a secret, and what comes is as others' items are here. Raises TeamError."""
+        link = await self._require(is_stopped_well=True)
+        asked = {"q": self._redact(query), "k": str(k), "strategy": strategy}
+        asked |= {"source": ",".join(sources)} if sources else {}
+        async with self._client(link) as client:
+            found = await client.search(link.project, asked)
+        hits = [
+            msgspec.structs.replace(hit, item=msgspec.structs.replace(hit.item, text=self._redact(hit.item.text)))
+            for hit in found.hits
+        ]
+        return msgspec.structs.replace(found, hits=hits[:k])
 
     async def _act(self, link: TeamLink, act: Callable[[TeamClient, TeamLink], Awaitable[T]]) -> T:
         """Do at a person's word what a loop would do, whatever the circuit says."""

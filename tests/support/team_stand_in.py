@@ -37,6 +37,7 @@ from siftd.team.protocol import (
     Pushed,
     Renew,
 )
+from siftd.team.searching import Hit, SearchFound
 
 PROJECT = uuid.UUID("10000000-0000-4000-8000-000000000001")
 ANA = Person(id=uuid.UUID("20000000-0000-4000-8000-00000000000a"), name="Ana")
@@ -73,6 +74,8 @@ class TeamStandIn:
         self.versions = (1, 1)
         self.asked: list[str] = []
         self.pushed: list[Push] = []
+        self.questions: list[str] = []
+        """What was searched for here."""
         self.is_hung = False
         self.url = ""
 
@@ -115,6 +118,8 @@ class TeamStandIn:
             return self._join(msgspec.json.decode(body, type=Join))
         if token not in self.tokens:
             raise Refusal(401)
+        if method == "GET" and parts.path == f"/api/projects/{PROJECT}/memory/search":
+            return self._search(parse_qs(parts.query))
         if not re.fullmatch(rf"/api/v1/projects/{PROJECT}/\w+", parts.path):
             raise Refusal(404)
         person, device = self.tokens[token]
@@ -217,6 +222,21 @@ class TeamStandIn:
             ],
             used={"memory": len(self.items)},
         )
+
+    def _search(self, query: dict[str, list[str]]) -> SearchFound:
+        """Find what holds a word of the question, as it came."""
+        self.questions.append(query["q"][0])
+        words = query["q"][0].lower().split()
+        sources = query["source"][0].split(",") if "source" in query else None
+        hits = [
+            Hit(
+                item=each.item, author=each.author, device=each.device, seq=each.seq, score=1.0, ranks={"keyword": rank}
+            )
+            for rank, each in enumerate(self.items.values(), start=1)
+            if any(word in each.item.text.lower() for word in words)
+            and (sources is None or each.item.source in sources)
+        ]
+        return SearchFound(hits=hits, strategy="keyword", degraded=["no vectors"], head=self.head)
 
     def _leave(self, leave: Leave, person: Person, token: str) -> Left:
         _, device = self.tokens.pop(token)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import anyio
 import msgspec
 
+from siftd import ids
 from siftd.config import Settings
 from siftd.daemon.handlers.answering import answers
 from siftd.daemon.store_access import StoreAccess
 from siftd.daemon.team_state import team_line
 from siftd.errors import RequestInvalid, SiftdError
-from siftd.store import team_outbox
+from siftd.store import team_outbox, team_reading
+from siftd.store.access import Database
 from siftd.team.protocol import Members
 from siftd.team_sync.address import checked_url
 from siftd.team_sync.previewing import KINDS, list_items, preview
@@ -95,6 +97,33 @@ class TeamRequests:
     async def members(self, _: requests.TeamMembers) -> requests.TeamMembersAnswer:
         link = await self._team.find_link()
         return _members(await self._team.members(), "" if link is None else link.device)
+
+    @answers(requests.TeamSearch)
+    async def search(self, request: requests.TeamSearch) -> requests.TeamSearchAnswer:
+        found = await self._team.search(request.query, request.k, request.sources, request.strategy)
+        items = [str(hit.item.id) for hit in found.hits]
+
+        def number(_: Database) -> dict[str, int]:
+            replica = self._store.team.connection()
+            return {} if replica is None else team_reading.numbers_of(replica, items)
+
+        numbers = await self._store.read(number)
+        return {
+            "found": [
+                {
+                    "id": ids.cite(ids.TEAM, numbers[item]) if item in numbers else item,
+                    "source": hit.item.source,
+                    "text": hit.item.text,
+                    "author": hit.author.name,
+                    "ts": hit.item.ts,
+                    "metadata": hit.item.metadata,
+                    "ranks": hit.ranks,
+                }
+                for item, hit in zip(items, found.hits, strict=True)
+            ],
+            "strategy": found.strategy,
+            "degraded": "; ".join(found.degraded) or None,
+        }
 
     @answers(requests.TeamStatus)
     async def status(self, request: requests.TeamStatus) -> requests.TeamStatusAnswer:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
 
+from siftd.filters import Source
 from siftd.wire.requests.request import Request
 
 PAGE_MAX = 100
@@ -195,6 +196,36 @@ class TeamPull(Request[TeamPullAnswer], frozen=True, kw_only=True):
 
 class TeamMembers(Request[TeamMembersAnswer], frozen=True, kw_only=True):
     """List who is in the project, and how far each device has come."""
+
+
+class TeamFound(TypedDict):
+    """An item that the team's server found: with the number that it has here (t12), where the replica has it."""
+
+    id: str
+    source: str
+    text: str
+    author: str
+    ts: int
+    metadata: dict[str, Any]
+    ranks: dict[str, int]
+    """Its place by each way of finding."""
+
+
+class TeamSearchAnswer(TypedDict):
+    """What the team's server found, best first; which strategy answered, and what was missing."""
+
+    found: list[TeamFound]
+    strategy: str
+    degraded: str | None
+
+
+class TeamSearch(Request[TeamSearchAnswer], frozen=True, kw_only=True):
+    """Ask the team's server, and not the replica: what is asked leaves the machine, redacted."""
+
+    query: Annotated[str, Meta(min_length=1, max_length=10_000)]
+    k: Annotated[int, Meta(ge=1, le=100)] = 10
+    sources: list[Source] = []
+    strategy: Literal["semantic", "keyword", "hybrid", "graph"] = "hybrid"
 
 
 class TeamStatus(Request[TeamStatusAnswer], frozen=True, kw_only=True):
