@@ -225,6 +225,17 @@ def test_a_listener_whose_token_is_revoked_is_let_go(database: TeamDatabase) -> 
             assert listener.message() == 4403
 
 
+def test_a_listener_that_takes_nothing_is_cut_and_may_come_again(database: TeamDatabase) -> None:
+    with team_service(database.app, patches={"siftd.web.live.WAITING_MAX": 3}) as service:
+        ana = join(service, database, "ana", "slow")
+        with socket(ana) as listener:
+            ana.push(*(ana.put(f"item {number}") for number in range(5)))
+            assert listener.message() == 1013
+        with socket(ana) as again:
+            ana.push(ana.put("one more"))
+            assert isinstance(again.message(), dict)
+
+
 def test_vectors_are_made_anew_by_another_model_while_search_goes_on(ana: Member) -> None:
     ana.push(*(ana.put(f"statement {number} of the queue") for number in range(70)))
     wait_until_embedded(ana)
