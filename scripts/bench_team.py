@@ -63,6 +63,7 @@ ROUNDS = 20
 CAPTURES = 1_500
 NEAREST = "SELECT id FROM siftd.memories WHERE project_id = %s AND embedding_model = %s ORDER BY vector <=> %s LIMIT 50"
 ONE_WORD = "SELECT id FROM siftd.memories WHERE project_id = %s AND text_search @@ %s::tsquery LIMIT 50"
+FUNCTION = "SELECT * FROM siftd.search(%s::bytea, %s::uuid, 'keyword', %s::text, '', '{}', NULL, 10, NULL, NULL, NULL, NULL, false)"
 RANKED = (
     "SELECT id FROM siftd.memories WHERE project_id = %s AND text_search @@ %s::tsquery"
     " ORDER BY ts_rank_cd(text_search, %s::tsquery) DESC LIMIT 50"
@@ -189,12 +190,16 @@ async def _legs(team: Team, owner: Connection, filled: dict[int, Filled], asked:
 
 async def _words(team: Team, owner: Connection, project: Filled, asked: int) -> list[Figure]:
     by_words = partial(_search, team, project, vector=None, strategy="keyword")
-    rare, as_owner = await _in_turns(
-        [
-            (partial(by_words, text=word), partial(_run, owner, ONE_WORD, project.project, f"'{word}'"))
-            for word in project.texts.rare_words(asked, rows_max=3)
-        ]
-    )
+    async with await psycopg.AsyncConnection.connect(team.database.app, autocommit=True) as app:
+        rare, as_owner = await _in_turns(
+            [
+                (
+                    partial(_run, app, FUNCTION, project.wire.digest, project.project, word),
+                    partial(_run, owner, ONE_WORD, project.project, f"'{word}'"),
+                )
+                for word in project.texts.rare_words(asked, rows_max=3)
+            ]
+        )
     tried: list[tuple[Act, Act]] = []
     for text, _ in project.questions(asked):
         any_of = " | ".join(f"'{each}'" for each in text.split())
