@@ -213,6 +213,7 @@ def main() -> int:
     parser.add_argument("--postgres", type=int, default=18, choices=(16, 18))
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "big"))
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no device is left behind
     print(f"seed {chosen.seed}", flush=True)
     started = time.monotonic()
     with (
