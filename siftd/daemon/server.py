@@ -152,13 +152,12 @@ class Daemon:
         return self._opened.result()[0] if is_open else None
 
     async def accept(self) -> None:
-        """Begin to accept, and to watch for reasons to end."""
+        """Begin to accept, and to watch for signals."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(LoopErrors(self._clock))
         options: dict[str, bool] = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
         self._server = await loop.create_unix_server(self._connect, sock=self._endpoint.socket, **options)  # type: ignore[arg-type]
         self._tasks.start_soon(self._watch_signals)
-        self._tasks.start_soon(self._watch_idleness)
 
     async def start_services(self) -> None:
         """Import what works on the storage, off the loop, and set it up. Raises SiftdError."""
@@ -175,6 +174,8 @@ class Daemon:
         for captured in self._captured_early:
             self._note_captured(captured)
         self._captured_early.clear()
+        self._idle_since = self._clock.monotonic()  # to load all this was no idleness
+        self._tasks.start_soon(self._watch_idleness)
 
     async def _make_services(self) -> tuple[Services, Handlers]:
         try:
