@@ -24,10 +24,14 @@ FIRST = {
     "test_page_acts.py",
     "test_page_hostile.py",
     "test_page_views.py",
+    "test_team_kills.py",
+    "test_team_page.py",
+    "test_team_postgres_faults.py",
 }
 """Files of half a minute and more."""
 ORDINARY_CLIENT = "test_claude_code_end_to_end.py"
 """One real agent stands for all where half of the time is wanted back."""
+OLDER_POSTGRES = "postgres16"
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses by the marks
@@ -35,11 +39,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with files that take long, then those that drive real agents: at the end all workers have short ones left.
 
     Meanwhile `scripts/test` installs the agents' programs. A real agent mostly waits for its processes, so that another
-    worker has the processor. Both are `thorough`, but for one agent.
+    worker has the processor. Both are `thorough`, but for one agent; so is all that the older PostgreSQL repeats.
     """
     real = {item.path for item in items if item.get_closest_marker("real_client")}
     for item in items:
-        if item.path.name in FIRST or (item.path in real and item.path.name != ORDINARY_CLIENT):
+        is_long = item.path.name in FIRST or (item.path in real and item.path.name != ORDINARY_CLIENT)
+        if is_long or OLDER_POSTGRES in item.name:
             item.add_marker(pytest.mark.thorough)
     items.sort(key=lambda item: (item.path.name not in FIRST, item.path not in real))
 

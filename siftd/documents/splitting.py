@@ -14,7 +14,7 @@ from itertools import takewhile
 
 from siftd.documents import code_sections, sections
 from siftd.documents.model import BETWEEN, Chunk, DocumentKind
-from siftd.documents.sections import Section
+from siftd.documents.sections import HEADING_CHARS_MAX, Section
 from siftd.documents.windows import skip_blank_lines, windows
 
 SECTION_CHARS_MIN = 100
@@ -54,14 +54,16 @@ def _spans(starts: Iterator[Section], text: str) -> Iterator[tuple[int, int, str
     """Yield where each span of sections begins and ends, and its path of headings.
 
     A section is a span of its own. But a heading with nothing but a deeper one below is left out, for that one's path
-    has it; and what is too short to be found by itself goes with what follows, so that no text makes a chunk a line.
+    has it (unless it is longer than a path tells); and what is too short to be found by itself goes with what follows,
+    so that no text makes a chunk a line.
     """
     begin, body, heading = next(starts)
     is_joined = False
     for following in starts:
         end = following.begin
         is_above = not heading or following.heading.startswith(heading + BETWEEN)
-        if not is_joined and (is_above and not text[body:end].strip()):
+        is_told = body - begin <= HEADING_CHARS_MAX
+        if not is_joined and (is_above and is_told and not text[body:end].strip()):
             begin, body, heading = following
         elif end - begin < SECTION_CHARS_MIN:
             is_joined = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -144,6 +145,7 @@ class Replica:
             self._connection = None
 
     def close(self) -> None:
-        """Let go of the file; a page that is being applied is finished."""
-        self._thread.submit(self._close)
+        """Let go of the file, once and for all; a page that is being applied is finished."""
+        with suppress(RuntimeError):  # closed before
+            self._thread.submit(self._close)
         self._thread.shutdown(wait=True)

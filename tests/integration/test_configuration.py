@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_stand_in import TeamStandIn, team_server
 
 from siftd.config import KEYS
 from siftd.errors import DocumentRefused, RequestInvalid
@@ -522,6 +523,47 @@ def test_backfill_sources_are_more_files_that_are_read(desk: Callable[..., Desk]
     named = {str(tmp_path / "workspace"): [f"generic:{tmp_path}/*.jsonl"]}
     read = desk(backfill__sources=named).mem("backfill", "--client", "generic")
     assert read["captured"] == 1, read
+
+
+@pytest.fixture
+def team() -> Iterator[TeamStandIn]:
+    with team_server() as found:
+        yield found
+
+
+def join(desk: Desk, team: TeamStandIn) -> subprocess.CompletedProcess[str]:
+    invitation = desk.workspace.parent / "invite"
+    invitation.write_text("ana" * 20)
+    return desk.try_mem("team", "join", team.url, "--project", "okapi", "--yes", "--invite-file", str(invitation))
+
+
+@pytest.mark.parametrize(("shares", "texts"), [(["memory"], {"Okapis eat hay."}), (["session"], set())])
+def test_team_share_says_what_goes_up(
+    desk: Callable[..., Desk], team: TeamStandIn, shares: list[str], texts: set[str]
+) -> None:
+    keeper = desk(team__share=shares)
+    keeper.mem("remember", "Okapis eat hay.")
+    assert join(keeper, team).returncode == 0
+    keeper.mem("team", "push")
+    assert set(team.texts()) == texts
+
+
+def test_team_push_off_lets_nothing_go_up_by_itself(desk: Callable[..., Desk], team: TeamStandIn) -> None:
+    keeper = desk(team__push=False)
+    assert join(keeper, team).returncode == 0
+    keeper.mem("remember", "Okapis eat hay.")
+    keeper.mem("team", "pull")
+    assert not team.texts()
+    keeper.mem("team", "push")
+    assert set(team.texts()) == {"Okapis eat hay."}
+
+
+def test_team_ca_file_is_what_a_teams_server_is_checked_by(
+    desk: Callable[..., Desk], team: TeamStandIn, tmp_path: Path
+) -> None:
+    refused = join(desk(team__caFile=str(tmp_path / "none.pem")), team)
+    assert refused.returncode != 0
+    assert "team.caFile" in refused.stdout + refused.stderr
 
 
 def test_every_key_has_a_test_here() -> None:

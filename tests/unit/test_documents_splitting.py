@@ -78,6 +78,11 @@ def test_a_heading_with_nothing_below_is_left_out_unless_nothing_deeper_follows(
     assert _headings(split("markdown", f"# A\n\n## B\n\n{PROSE * 2}\n\n## To do\n")) == ["A > B", "A > To do"]
 
 
+def test_a_heading_that_is_longer_than_a_path_tells_is_in_a_chunk() -> None:
+    chunks = split("markdown", f"{'word ' * 40}\n===\n## B")
+    assert sum(chunk.text.count("word") for chunk in chunks) == 40
+
+
 def test_no_text_makes_a_chunk_a_line() -> None:
     assert len(split("markdown", "# a\n" * 10_000)) < 1000
 
