@@ -62,8 +62,8 @@ def _spans(starts: Iterator[Section], text: str) -> Iterator[tuple[int, int, str
     for following in starts:
         end = following.begin
         is_above = not heading or following.heading.startswith(heading + BETWEEN)
-        is_told = body - begin <= HEADING_CHARS_MAX
-        if not is_joined and (is_above and is_told and not text[body:end].strip()):
+        is_whole_in_path = body - begin <= HEADING_CHARS_MAX
+        if not is_joined and (is_above and is_whole_in_path and not text[body:end].strip()):
             begin, body, heading = following
         elif end - begin < SECTION_CHARS_MIN:
             is_joined = True
