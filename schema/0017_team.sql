@@ -79,54 +79,41 @@ CREATE INDEX items_by_seq ON team_items (seq);
 CREATE INDEX items_by_source ON team_items (source, source_ref);
 CREATE INDEX items_by_successor ON team_items (superseded_by) WHERE superseded_by IS NOT NULL;
 
+-- What marks a change inserts it here, and says no more than what it is. Where it waits already it waits once, under a
+-- later `rev`; a rev is a moment, and later than the one that the team has.
+CREATE VIEW team_changes AS SELECT uid, kind, op, ts FROM team_dirty;
+CREATE TRIGGER team_change_marked INSTEAD OF INSERT ON team_changes BEGIN
+    INSERT INTO team_dirty (uid, kind, rev, op, parked, ts)
+    SELECT new.uid, new.kind, max(now, coalesce((SELECT rev + 1 FROM team_shared WHERE uid = new.uid), 0)), new.op, NULL,
+        now
+    FROM (SELECT coalesce(new.ts, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS now) WHERE true
+    ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = excluded.op, parked = NULL;
+END;
+
 CREATE TRIGGER facts_came_to_team AFTER INSERT ON facts WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT coalesce(new.uid, 'm' || new.id), 'fact', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = coalesce(new.uid, 'm' || new.id)), 0)),
-        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (coalesce(new.uid, 'm' || new.id), 'fact', 'put');
 END;
 CREATE TRIGGER facts_changed_for_team AFTER UPDATE OF uid, text, category, tags, importance, valid_from, valid_to,
     status, superseded_by, scope, waits, said_by, topic, project, pinned ON facts
 WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT coalesce(new.uid, 'm' || new.id), 'fact', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = coalesce(new.uid, 'm' || new.id)), 0)),
-        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (coalesce(new.uid, 'm' || new.id), 'fact', 'put');
 END;
 CREATE TRIGGER facts_left_team AFTER DELETE ON facts WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT coalesce(old.uid, 'm' || old.id), 'fact', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = coalesce(old.uid, 'm' || old.id)), 0)),
-        'forget', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'forget', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (coalesce(old.uid, 'm' || old.id), 'fact', 'forget');
 END;
 
 -- A story is known by its event's number, which a rebuild gives it again: when it goes, the event is gone already.
 CREATE TRIGGER stories_came_to_team AFTER INSERT ON summaries
 WHEN new.scope <> 'event' AND EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT new.scope || ':' || new.event_id, 'summary', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = new.scope || ':' || new.event_id), 0)),
-        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (new.scope || ':' || new.event_id, 'summary', 'put');
 END;
 CREATE TRIGGER stories_changed_for_team AFTER UPDATE OF text, said_by, ts ON summaries
 WHEN new.scope <> 'event' AND EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT new.scope || ':' || new.event_id, 'summary', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = new.scope || ':' || new.event_id), 0)),
-        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (new.scope || ':' || new.event_id, 'summary', 'put');
 END;
 CREATE TRIGGER stories_left_team AFTER DELETE ON summaries
 WHEN old.scope <> 'event' AND EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT old.scope || ':' || old.event_id, 'summary', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = old.scope || ':' || old.event_id), 0)),
-        'forget', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'forget', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (old.scope || ':' || old.event_id, 'summary', 'forget');
 END;
 CREATE TRIGGER stories_hidden_for_team AFTER INSERT ON summary_supersedes WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
     UPDATE summaries SET text = text WHERE id = new.older_id AND scope <> 'event';

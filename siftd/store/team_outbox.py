@@ -13,28 +13,20 @@ from typing import Any, NamedTuple
 
 from siftd.store.type_repair import read_moment
 
-_MARK = """
-ON CONFLICT (uid) DO UPDATE SET rev = max(team_dirty.rev + 1, excluded.rev), op = 'put', parked = NULL
-"""
-_REV = "max(?1, coalesce((SELECT s.rev + 1 FROM team_shared s WHERE s.uid = {0}), 0))"
 _FACT_UID = "coalesce(m.uid, 'm' || m.id)"
 _STORY_UID = "s.scope || ':' || s.event_id"
 _MARK_FACTS = f"""
-INSERT INTO team_dirty SELECT {_FACT_UID}, 'fact', {_REV.format(_FACT_UID)}, 'put', NULL, ?1 FROM facts m WHERE true
-{_MARK}
+INSERT INTO team_changes (uid, kind, op, ts) SELECT {_FACT_UID}, 'fact', 'put', ?1 FROM facts m
 """  # noqa: S608 - constants only
 _MARK_STORIES = f"""
-INSERT INTO team_dirty SELECT DISTINCT {_STORY_UID}, 'summary', {_REV.format(_STORY_UID)}, 'put', NULL, ?1
-FROM summaries s WHERE s.scope <> 'event' {_MARK}
+INSERT INTO team_changes (uid, kind, op, ts) SELECT DISTINCT {_STORY_UID}, 'summary', 'put', ?1
+FROM summaries s WHERE s.scope <> 'event'
 """  # noqa: S608 - constants only
 _MARK_AGAIN = """
 INSERT INTO team_dirty SELECT uid, kind, rev, iif(is_gone, 'forget', 'put'), NULL, ?1 FROM team_shared WHERE true
 ON CONFLICT (uid) DO NOTHING
 """
-_MARK_ONE = """
-INSERT INTO team_dirty VALUES (?1, ?2, max(?3, coalesce((SELECT rev + 1 FROM team_shared WHERE uid = ?1), 0)), ?4, NULL,
-    ?3) ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = excluded.op, parked = NULL
-"""
+_MARK_ONE = "INSERT INTO team_changes (uid, kind, op, ts) VALUES (?, ?, ?, ?)"
 _WAITING = """
 SELECT d.uid, d.kind, d.rev, d.op, d.ts, s.id, s.source, s.rev, s.hash, coalesce(s.is_gone, 0)
 FROM team_dirty d LEFT JOIN team_shared s ON s.uid = d.uid
@@ -181,7 +173,7 @@ def mark_all_again(connection: sqlite3.Connection, now_ms: int) -> None:
 
 def mark(connection: sqlite3.Connection, uid: str, kind: str, op: str, now_ms: int) -> None:
     """Mark one thing that no trigger sees."""
-    connection.execute(_MARK_ONE, (uid, kind, now_ms, op))
+    connection.execute(_MARK_ONE, (uid, kind, op, now_ms))
 
 
 def unpark(connection: sqlite3.Connection) -> int:

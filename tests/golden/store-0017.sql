@@ -761,52 +761,36 @@ END;
 CREATE INDEX items_by_seq ON team_items (seq);
 CREATE INDEX items_by_source ON team_items (source, source_ref);
 CREATE INDEX items_by_successor ON team_items (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE VIEW team_changes AS SELECT uid, kind, op, ts FROM team_dirty;
+CREATE TRIGGER team_change_marked INSTEAD OF INSERT ON team_changes BEGIN
+    INSERT INTO team_dirty (uid, kind, rev, op, parked, ts)
+    SELECT new.uid, new.kind, max(now, coalesce((SELECT rev + 1 FROM team_shared WHERE uid = new.uid), 0)), new.op, NULL,
+        now
+    FROM (SELECT coalesce(new.ts, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS now) WHERE true
+    ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = excluded.op, parked = NULL;
+END;
 CREATE TRIGGER facts_came_to_team AFTER INSERT ON facts WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT coalesce(new.uid, 'm' || new.id), 'fact', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = coalesce(new.uid, 'm' || new.id)), 0)),
-        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (coalesce(new.uid, 'm' || new.id), 'fact', 'put');
 END;
 CREATE TRIGGER facts_changed_for_team AFTER UPDATE OF uid, text, category, tags, importance, valid_from, valid_to,
     status, superseded_by, scope, waits, said_by, topic, project, pinned ON facts
 WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT coalesce(new.uid, 'm' || new.id), 'fact', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = coalesce(new.uid, 'm' || new.id)), 0)),
-        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (coalesce(new.uid, 'm' || new.id), 'fact', 'put');
 END;
 CREATE TRIGGER facts_left_team AFTER DELETE ON facts WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT coalesce(old.uid, 'm' || old.id), 'fact', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = coalesce(old.uid, 'm' || old.id)), 0)),
-        'forget', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'forget', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (coalesce(old.uid, 'm' || old.id), 'fact', 'forget');
 END;
 CREATE TRIGGER stories_came_to_team AFTER INSERT ON summaries
 WHEN new.scope <> 'event' AND EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT new.scope || ':' || new.event_id, 'summary', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = new.scope || ':' || new.event_id), 0)),
-        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (new.scope || ':' || new.event_id, 'summary', 'put');
 END;
 CREATE TRIGGER stories_changed_for_team AFTER UPDATE OF text, said_by, ts ON summaries
 WHEN new.scope <> 'event' AND EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT new.scope || ':' || new.event_id, 'summary', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = new.scope || ':' || new.event_id), 0)),
-        'put', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'put', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (new.scope || ':' || new.event_id, 'summary', 'put');
 END;
 CREATE TRIGGER stories_left_team AFTER DELETE ON summaries
 WHEN old.scope <> 'event' AND EXISTS (SELECT 1 FROM team_links) BEGIN
-    INSERT INTO team_dirty SELECT old.scope || ':' || old.event_id, 'summary', max(
-            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-            coalesce((SELECT rev + 1 FROM team_shared WHERE uid = old.scope || ':' || old.event_id), 0)),
-        'forget', NULL, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
-        ON CONFLICT (uid) DO UPDATE SET rev = max(rev + 1, excluded.rev), op = 'forget', parked = NULL;
+    INSERT INTO team_changes (uid, kind, op) VALUES (old.scope || ':' || old.event_id, 'summary', 'forget');
 END;
 CREATE TRIGGER stories_hidden_for_team AFTER INSERT ON summary_supersedes WHEN EXISTS (SELECT 1 FROM team_links) BEGIN
     UPDATE summaries SET text = text WHERE id = new.older_id AND scope <> 'event';
@@ -836,7 +820,7 @@ INSERT INTO migrations VALUES (13,'0013_muted','ad065cff16eccd783333fe2059ad571c
 INSERT INTO migrations VALUES (14,'0014_graph_walks','bfa5c39a5d101a21ce807a8ea95feae78418069d0db8113498cf6486150b9b84',1);
 INSERT INTO migrations VALUES (15,'0015_graph_unread','33c283046d1a6275dd862e98d8cc3baddb888a5b9ad04aea8733b3549de07706',1);
 INSERT INTO migrations VALUES (16,'0016_graph_ends','f239d43f803979f7c17314b8ade7946f8d4c36506e665e8e4945ff7b09995cfd',1);
-INSERT INTO migrations VALUES (17,'0017_team','f639748d0268a4830e8a4b21c6efdb9f079943b991ab22429c0454176b439483',1);
+INSERT INTO migrations VALUES (17,'0017_team','4dce7285d4ba3dc1190654cccc87ec70f7fd62b550c2697b4f110d7010cd2598',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL,'output','tool',NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL,'output','tool',NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL,'output','tool',NULL);
