@@ -6,6 +6,7 @@ Promises: exit 0 and silence always; a frame is stored, spooled or counted; one 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import re
@@ -20,10 +21,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from daemons import Place, recorded_envelopes, session_start, tool_call, wait_until
+from daemons import HOOK, Place, recorded_envelopes, session_start, tool_call, wait_until
 
 from siftd.wire.environment import ALLOCATOR, PASSED_ON, PATH
 from siftd.wire.frames import encode_hook
+from siftd.workspace.home import ensure_workspace
 
 SECRET = "ghp_" + "a8Kq2LmN7pRtVw3XyZ5bCd6EfGh9JkM1nPqS"
 HOOK_SECONDS = 1.5
@@ -136,21 +138,19 @@ def test_after_a_held_stop_hooks_spool_until_a_session_starts(place: Place) -> N
     assert place.ask("info")["captures"]["spooled"] == 20
 
 
-def test_a_spool_that_a_busy_machine_holds_up_for_long_keeps_the_frame(place: Place) -> None:
+def test_a_courier_that_a_busy_machine_held_up_for_long_still_spools(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Six programs at once on two processors: to start a process and to redact took longer than the 5 s there were."""
-    place.start()
-    place.stop(hold=True)
-    assert place.hook(tool_call(0)).is_silent
-
-    def find_spool() -> int:
-        return next((pid for pid, line in place.processes().items() if " spool --folder" in line), 0)
-
-    spool = wait_until("the courier turns to the spool", find_spool)
-    os.kill(spool, signal.SIGSTOP)
-    since = time.monotonic()
-    wait_until("a courier of before would have ended", lambda: time.monotonic() - since > 5)
-    os.kill(spool, signal.SIGCONT)
-    place.wait_for_couriers()
+    monkeypatch.syspath_prepend(str(HOOK.parent))
+    courier = importlib.import_module("courier")
+    ensure_workspace(place.paths)
+    monkeypatch.chdir(place.paths.home.run)
+    header = {"client": "claude-code", "frameUid": "0" * 32, "root": str(place.folder), "ts": 1_760_000_000_000}
+    frame = encode_hook(json.dumps(header).encode(), json.dumps(tool_call(0)).encode())
+    starved = courier.Courier(frame, place.paths.home.run, place.paths.key, str(place.folder), place.env)
+    starved.born -= 10
+    starved.deliver_or_spool(0)
     assert place.dropped() == 0
     assert len(place.spool_files()) == 1
 
