@@ -32,6 +32,8 @@ T = TypeVar("T")
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 HOOK = CHECKOUT / "hooks" / "hook.py"
+HOOK_NAME = f"/{HOOK.name}"
+"""What every courier's command line holds: a plugin's copy of the hook runs from a folder of its own."""
 ENVELOPES = CHECKOUT / "tests" / "data" / "claude-code" / "envelopes.jsonl"
 PATCHED_DAEMON = """
 import importlib, json, sys
@@ -262,13 +264,13 @@ class Place:
 
     def couriers(self) -> list[int]:
         """Return the processes that a hook has left behind to deliver its frame."""
-        return [pid for pid, line in self.processes().items() if str(HOOK) in line and is_session_leader(pid)]
+        return [pid for pid, line in self.processes().items() if HOOK_NAME in line and is_session_leader(pid)]
 
     def wait_for_couriers(self) -> None:
         """Wait until every courier, and the spool it feeds, has ended."""
 
         def are_gone() -> bool:
-            return not any(str(HOOK) in line or " spool --folder" in line for line in self.processes().values())
+            return not any(HOOK_NAME in line or " spool --folder" in line for line in self.processes().values())
 
         wait_until("the couriers have ended", are_gone)
 
