@@ -108,7 +108,10 @@ class Unembedded(msgspec.Struct, frozen=True):
 
 
 class ReindexBatch(msgspec.Struct, frozen=True):
-    """Items that lack a vector, and how many more there are."""
+    """Items that lack a vector."""
 
     items: list[Unembedded]
-    left: int
+    missing: int | None
+    """How many lack one as the asking begins; None for very many, and later on."""
+    before: int | None
+    """With what the next batch is asked; None at the end."""

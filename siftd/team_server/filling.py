@@ -69,15 +69,18 @@ class Filling:
 
     async def fill(self, project: uuid.UUID, digest: bytes, report: Report) -> int:
         """Fill all of a project that a token sees, and return how many. Raises SiftdError where something is away."""
-
         filled = 0
+        total = before = None
         model = await self._store.embedder(digest, project)
         at_once = BATCH_ITEMS if model in BUILT_IN else BATCH_ITEMS_SERVED
         while True:
-            batch = await self._store.reindex_next(digest, project, model, at_once)
-            report(filled, filled + batch.left)
+            batch = await self._store.reindex_next(digest, project, model, at_once, before)
             if not batch.items:
+                report(filled, filled)
                 return filled
+            total = batch.missing if before is None else total
+            report(filled, total)
+            before = batch.before
             rows = await self._models.embed(model, [each.text for each in batch.items])
             embedded = [Embedded(each.id, each.hash, row) for each, row in zip(batch.items, rows, strict=True)]
             if not await self._store.reindex_put(digest, project, model, embedded):

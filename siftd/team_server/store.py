@@ -307,14 +307,17 @@ class TeamStore:
         """Have another model make the vectors from now on; the rows of the one before are searched meanwhile."""
         await self._primary.rows("SELECT siftd.set_embedder(%s::bytea, %s::uuid, %s::text)", (digest, project, name))
 
-    async def reindex_next(self, digest: bytes, project: uuid.UUID, model: str, n: int) -> ReindexBatch:
-        """Return items that lack a vector of the model, the latest first, of those that the caller sees."""
+    async def reindex_next(
+        self, digest: bytes, project: uuid.UUID, model: str, n: int, before: int | None = None
+    ) -> ReindexBatch:
+        """Return items that lack a vector of the model, the latest first, of those that the caller sees; `before` is
+        the batch's before this one, and without it they are counted."""
         if not await self.has_vectors():
-            return ReindexBatch([], 0)
-        query = "SELECT * FROM siftd.reindex_next(%s::bytea, %s::uuid, %s::text, %s::integer)"
-        rows = await self._primary.rows(query, (digest, project, model, n))
+            return ReindexBatch([], 0, None)
+        query = "SELECT * FROM siftd.reindex_next(%s::bytea, %s::uuid, %s::text, %s::integer, %s::bigint)"
+        rows = await self._primary.rows(query, (digest, project, model, n, before))
         items = [Unembedded(row["id"], row["hash"], row["text"], row["source"], row["visibility"]) for row in rows[1:]]
-        return ReindexBatch(items, rows[0]["missing"])
+        return ReindexBatch(items, rows[0]["missing"], rows[-1]["seq"])
 
     async def reindex_put(self, digest: bytes, project: uuid.UUID, model: str, made: Sequence[Embedded]) -> int:
         """Keep vectors of items whose text is still the same; return how many that were."""

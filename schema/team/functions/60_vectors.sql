@@ -21,29 +21,34 @@ BEGIN
 END $$;
 GRANT EXECUTE ON FUNCTION set_embedder(bytea, uuid, text) TO siftd_app;
 
--- Items that lack a vector of a model, of those that the caller sees; and how many lack one.
-CREATE FUNCTION reindex_next(token bytea, p uuid, model text, n integer)
-RETURNS TABLE (missing bigint, id uuid, hash text, text text, source text, visibility text)
+-- Items that lack a vector of a model, of those that the caller sees, the latest first and below a place of the feed: who
+-- asks on from the last one's place goes through a project once. How many lack one is counted where the asking begins,
+-- and up to 100,000: NULL is more, or not counted.
+CREATE FUNCTION reindex_next(token bytea, p uuid, model text, n integer, before bigint)
+RETURNS TABLE (missing bigint, seq bigint, id uuid, hash text, text text, source text, visibility text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = siftd, pg_temp SET plan_cache_mode = force_custom_plan AS $$
-DECLARE me uuid; lacking bigint; ids uuid[];
+DECLARE me uuid; lacking bigint; counted_max constant integer := 100000;
 BEGIN
     SELECT c.who INTO me FROM caller(token, p, 'write') c;
-    SELECT count(*) INTO lacking FROM memories m WHERE m.project_id = p AND m.text <> ''
+    IF before IS NULL THEN
+        SELECT count(*) INTO lacking FROM (SELECT 1 FROM memories m WHERE m.project_id = p AND m.text <> ''
+            AND (m.embedding_model IS NULL OR m.embedding_model < model OR m.embedding_model > model)
+            AND (m.visibility = 'project' OR m.author = me) LIMIT counted_max + 1) AS each;
+    END IF;
+    RETURN QUERY SELECT CASE WHEN lacking <= counted_max THEN lacking END, NULL::bigint, NULL::uuid, NULL::text,
+        NULL::text, NULL::text, NULL::text;
+    RETURN QUERY SELECT NULL::bigint, m.seq, m.id, encode(m.hash, 'hex'), m.text, m.source, m.visibility
+    FROM memories m WHERE m.project_id = p AND m.seq < coalesce(before, 9223372036854775807) AND m.text <> ''
         AND (m.embedding_model IS NULL OR m.embedding_model < model OR m.embedding_model > model)
-        AND (m.visibility = 'project' OR m.author = me);
-    IF lacking = 0 AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.project_id = p AND m.text <> ''
+        AND (m.visibility = 'project' OR m.author = me)
+    ORDER BY m.seq DESC LIMIT least(greatest(n, 1), 500);
+    IF NOT FOUND AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.project_id = p AND m.text <> ''
             AND (m.embedding_model IS NULL OR m.embedding_model < model OR m.embedding_model > model)) THEN
         UPDATE projects x SET previous_embedder = NULL
         WHERE x.id = p AND x.embedder = model AND x.previous_embedder IS NOT NULL;
     END IF;
-    RETURN QUERY SELECT lacking, NULL::uuid, NULL::text, NULL::text, NULL::text, NULL::text;
-    RETURN QUERY SELECT NULL::bigint, m.id, encode(m.hash, 'hex'), m.text, m.source, m.visibility
-    FROM memories m WHERE m.project_id = p AND m.text <> ''
-        AND (m.embedding_model IS NULL OR m.embedding_model < model OR m.embedding_model > model)
-        AND (m.visibility = 'project' OR m.author = me)
-    ORDER BY m.seq DESC LIMIT least(greatest(n, 1), 500);
 END $$;
-GRANT EXECUTE ON FUNCTION reindex_next(bytea, uuid, text, integer) TO siftd_app;
+GRANT EXECUTE ON FUNCTION reindex_next(bytea, uuid, text, integer, bigint) TO siftd_app;
 
 -- Keep vectors that were made, where the text is still the one that they were made of. Returns how many.
 CREATE FUNCTION reindex_put(token bytea, p uuid, model text, ids uuid[], hashes bytea[], vectors @vector@[]) RETURNS bigint

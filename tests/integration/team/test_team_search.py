@@ -14,11 +14,16 @@ import pytest
 from postgres import Postgres, TeamDatabase, drop_database, make_team_database
 from team_people import Seat, seat
 
+from siftd.clock import SystemClock
 from siftd.embed.hash384 import embed, embed_question
 from siftd.embed.words import further_words
 from siftd.team.items import Forget, Vector
 from siftd.team.searching import SearchAsked, SearchFound
+from siftd.team_server import filling
+from siftd.team_server.embedding import Models
+from siftd.team_server.hub import Hub
 from siftd.team_server.refusals import BadArgument, NotAllowed, NotThere, ReadOnly
+from siftd.team_server.settings import Serving
 from siftd.team_server.store import Embedded, TeamStore
 
 MODEL = "hash-384"
@@ -241,7 +246,7 @@ async def test_a_changed_model_is_filled_beside_the_old_one_without_a_gap(
     await store.set_embedder(zoe.digest, zoe.project, "half")
     assert await store.embedders(ana.digest, ana.project) == ["half", MODEL]
     batch = await store.reindex_next(ana.digest, ana.project, "half", 5)
-    assert (len(batch.items), batch.left) == (5, 20)
+    assert (len(batch.items), batch.missing) == (5, 20)
     halves = [row[:192] for row in embed([each.text for each in batch.items])]
     rows = [Embedded(each.id, each.hash, row) for each, row in zip(batch.items, halves, strict=True)]
     assert await store.reindex_put(ana.digest, ana.project, "half", rows) == 5
@@ -261,6 +266,31 @@ async def test_a_changed_model_is_filled_beside_the_old_one_without_a_gap(
     assert await store.embedders(ana.digest, ana.project) == ["half"]
     wrong = await search(ana, question, vectors=[_vector("half", old)], strategy="semantic")
     assert wrong.hits == [], "a vector of another length is compared with none"
+
+
+async def test_a_project_is_gone_through_once_and_counted_where_that_begins(ana: Seat, store: TeamStore) -> None:
+    """Else to fill a project costs its square: what was filled, or lacks a vector, would be read for each batch."""
+    await ana.push(*(ana.item(f"m{n}", f"ledger number {n}") for n in range(20)))
+    seen: list[str] = []
+    counted: list[int | None] = []
+    before = None
+    while (batch := await store.reindex_next(ana.digest, ana.project, MODEL, 8, before)).items:
+        seen += [each.text for each in batch.items]
+        counted.append(batch.missing)
+        before = batch.before
+    assert seen == [f"ledger number {n}" for n in reversed(range(20))]
+    assert counted == [20, None, None]
+
+
+async def test_how_far_a_filling_is_ends_with_what_was_filled(ana: Seat, store: TeamStore) -> None:
+    await ana.push(*(ana.item(f"m{n}", f"ledger number {n}") for n in range(filling.BATCH_ITEMS + 10)))
+    told: list[tuple[int, int | None]] = []
+    clock = SystemClock()
+    worker = filling.Filling(store, Models(Serving(dsn=""), clock), Hub(), clock)
+    lacking = filling.BATCH_ITEMS + 10
+    assert await worker.fill(ana.project, ana.digest, lambda *said: told.append(said)) == lacking
+    assert told == [(0, lacking), (filling.BATCH_ITEMS, lacking), (lacking, lacking)]
+    assert (await search(ana, "ledger")).degraded == []
 
 
 def _vector(model: str, numbers: Any) -> Vector:
