@@ -115,9 +115,10 @@ BEGIN
                           WHEN m.text = excluded.text THEN m.vector END,
             embedded_at = CASE WHEN excluded.vector IS NOT NULL THEN excluded.embedded_at
                                WHEN m.text = excluded.text THEN m.embedded_at END
-        RETURNING m.source
-    ), counted AS (
-        INSERT INTO sources AS s (project_id, source, received) SELECT p, source, count(*) FROM stored GROUP BY source
+        RETURNING m.source, m.visibility
+    ), counted AS (  -- what is shared: all members are told
+        INSERT INTO sources AS s (project_id, source, received)
+        SELECT p, source, count(*) FROM stored WHERE visibility = 'project' GROUP BY source
         ON CONFLICT (project_id, source) DO UPDATE SET received = s.received + excluded.received
     )
     SELECT (SELECT count(*) FROM stored),

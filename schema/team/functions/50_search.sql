@@ -175,7 +175,7 @@ BEGIN
         END LOOP;
         SELECT count(*) INTO lacking FROM (SELECT 1 FROM memories m WHERE m.project_id = p
             AND (m.embedding_model IS NULL OR m.embedding_model < pr.embedder OR m.embedding_model > pr.embedder)
-            AND m.text <> '' LIMIT 10000) AS lacked;
+            AND m.text <> '' AND (m.visibility = 'project' OR m.author = me) LIMIT 10000) AS lacked;
     END IF;
     -- end
     RETURN QUERY SELECT pr.head, lacking, pr.terms_rows + pr.head - pr.terms_head, NULL::uuid, NULL::double precision,

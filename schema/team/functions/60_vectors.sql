@@ -86,6 +86,7 @@ BEGIN
 END $$;
 GRANT EXECUTE ON FUNCTION refresh_terms(bytea, uuid) TO siftd_app;
 
+-- Of what is shared alone: how rare a word is stands in everybody's scores, and would tell of others' private items.
 -- `rows_max`: a larger project is left to `siftd team maintain`, which has no deadline.
 CREATE FUNCTION remake_terms(p uuid, rows_max bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
@@ -96,10 +97,12 @@ BEGIN
     IF NOT FOUND OR pr.terms_rows > rows_max THEN
         RETURN false;
     END IF;
-    SELECT count(*), coalesce(avg(length(text_search)), 1) INTO counted, mean FROM memories WHERE project_id = p;
+    SELECT count(*), coalesce(avg(length(text_search)), 1) INTO counted, mean FROM memories
+    WHERE project_id = p AND visibility = 'project';
     DELETE FROM terms WHERE project_id = p;
     INSERT INTO terms (project_id, term, rows)
-        SELECT p, word, ndoc FROM ts_stat(format('SELECT text_search FROM siftd.memories WHERE project_id = %L', p))
+        SELECT p, word, ndoc FROM ts_stat(format(
+            'SELECT text_search FROM siftd.memories WHERE project_id = %L AND visibility = ''project''', p))
         WHERE ndoc > 1;  -- a word that is not here counts as rare
     UPDATE projects x SET terms_at = now(), terms_head = pr.head, terms_rows = counted, terms_length = mean
     WHERE x.id = p;
