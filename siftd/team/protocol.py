@@ -40,8 +40,8 @@ Secret = Annotated[str, Meta(min_length=32, max_length=128)]
 Why = Literal["older", "forgotten", "not yours", "conflict", "too large", "malformed", "secret", "source off", "reader"]
 """Why an item was not taken: the server has a later telling; it was forgotten for good; another person wrote it; this
 device told another text under this rev before (its home was copied); it is too large; its id or its hash is not that of
-what it says, or it holds a zero character, which PostgreSQL cannot keep; the server's redactor found something; its
-source is not switched on; its sender may only read."""
+what it says, or it holds a zero character, which PostgreSQL cannot keep, or is nested too deep; the server's redactor
+found something; its source is not switched on; its sender may only read."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -175,7 +175,7 @@ class Members(Message, frozen=True, kw_only=True):
     members: list[Member]
     devices: list[Device]
     used: dict[str, int] = {}
-    """Items that were ever told, by source."""
+    """Items that were ever shared, by source."""
 
 
 class Renew(Message, frozen=True, kw_only=True):

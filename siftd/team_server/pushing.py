@@ -21,6 +21,8 @@ SELECT * FROM siftd.push(
 PUSH_BARE = _PUSH + "%s)"
 PUSH_VECTORS = _PUSH + "%b)"
 """In binary, which only a list that holds a vector can be."""
+DEPTH_MAX = 64
+"""Levels of an item's metadata. Those of siftd have three; at some hundreds Python's own stack ends."""
 
 
 def check(project: uuid.UUID, items: Sequence[Put | Forget]) -> Checked:
@@ -45,20 +47,24 @@ def check(project: uuid.UUID, items: Sequence[Put | Forget]) -> Checked:
 
 
 def _why_not(project: uuid.UUID, put: Put) -> Any:
+    if not _is_storable([put.text, put.words, put.source_ref, put.metadata]):
+        return "malformed"
     if len(msgspec.json.encode(put.metadata)) > METADATA_BYTES_MAX:
         return "too large"
-    if put.id != document_id(project, put.source, put.source_ref) or put.hash != content_hash(put):
-        return "malformed"  # else somebody could take the place of another's item, or tell two texts under one hash
-    return "malformed" if _has_zero([put.text, put.words, put.source_ref, put.metadata]) else None
+    # Else somebody could take the place of another's item, or tell two texts under one hash.
+    is_right = put.id == document_id(project, put.source, put.source_ref) and put.hash == content_hash(put)
+    return None if is_right else "malformed"
 
 
-def _has_zero(value: Any) -> bool:
-    """Whether a zero character is in it, which PostgreSQL cannot keep."""
+def _is_storable(value: Any, depth: int = 0) -> bool:
+    """Whether it holds no zero character, which PostgreSQL cannot keep, and no more levels than all can walk."""
     if isinstance(value, str):
-        return "\0" in value
+        return "\0" not in value
+    if depth > DEPTH_MAX:
+        return False
     if isinstance(value, dict):
-        return any(_has_zero(each) for pair in value.items() for each in pair)
-    return isinstance(value, list) and any(_has_zero(each) for each in value)
+        return all(_is_storable(each, depth + 1) for pair in value.items() for each in pair)
+    return not isinstance(value, list) or all(_is_storable(each, depth + 1) for each in value)
 
 
 def columns(puts: Sequence[Put], *, with_vectors: bool) -> list[list[Any]]:
