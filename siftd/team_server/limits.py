@@ -5,8 +5,9 @@ A token that the store has once accepted never waits for those who guess at toke
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 from siftd.errors import HttpRefused
@@ -17,8 +18,12 @@ BODY_BYTES_MAX = 4 * 1024 * 1024 + 64 * 1024
 CONNECTIONS_MAX = 1_000
 """A laptop holds one for as long as it waits for changes."""
 SOCKETS_MAX = 200
+HELD_MAX = 20
+"""Connections that one token holds, to wait for changes or to listen: else a single one could hold them all."""
 CALLERS_MAX = 10_000
 """Tokens and addresses that are remembered; of more the one is forgotten that asked least lately."""
+HELD_SECONDS = 5
+"""After which it may try again. Arbitrary: longer than to come back costs, shorter than a wait for changes."""
 Kind = Literal["search", "write", "read", "webhook"]
 PER_MINUTE: dict[Kind, tuple[float, int]] = {
     "search": (60, 60),
@@ -40,6 +45,7 @@ class Limits:
         self._now = now
         self._buckets: OrderedDict[tuple[str, bytes | str], Bucket] = OrderedDict()
         self._accepted: OrderedDict[bytes, None] = OrderedDict()
+        self._held: Counter[bytes] = Counter()
 
     def take(self, kind: Kind, digest: bytes, amount: int = 1) -> None:
         """Let a token do something, or as much as several. Raises HttpRefused with the time after which it may."""
@@ -64,6 +70,19 @@ class Limits:
     def reject(self, digest: bytes) -> None:
         """Remember that the store does not know a token, or no more."""
         self._accepted.pop(digest, None)
+
+    @contextmanager
+    def hold(self, digest: bytes) -> Iterator[None]:
+        """Count a connection for as long as a token holds it. Raises HttpRefused where it holds enough."""
+        if self._held[digest] >= HELD_MAX:
+            raise too_often(HELD_SECONDS)
+        self._held[digest] += 1
+        try:
+            yield
+        finally:
+            self._held[digest] -= 1
+            if not self._held[digest]:
+                del self._held[digest]
 
     def _take(self, kind: str, who: bytes | str, per_minute: float, burst: int, amount: int = 1) -> None:
         key = (kind, who)

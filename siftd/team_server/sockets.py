@@ -7,6 +7,7 @@ member may leave.
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack
 
 from starlette.websockets import WebSocket
 
@@ -23,11 +24,17 @@ ASK_AGAIN_SECONDS = 60.0
 
 async def websocket(state: State, socket: WebSocket) -> None:
     """Serve one listener until it goes, reads too slowly, may listen no more, or the server ends."""
+    with ExitStack() as held:
+        await _serve(state, socket, held)
+
+
+async def _serve(state: State, socket: WebSocket, held: ExitStack) -> None:
     caller: Caller = socket.scope["siftd.principal"]
     protocol = PROTOCOL if PROTOCOL in socket.scope.get("subprotocols", []) else None
     try:
         project = project_of(socket.query_params.get("project", ""))
         await state.check_member(caller.token_digest, project)
+        held.enter_context(state.limits.hold(caller.token_digest))
         listener = state.hub.listen(project, caller.token_digest)
     except SiftdError as error:
         await socket.accept(protocol)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from siftd.errors import ConfigInvalid, HttpRefused
-from siftd.team_server.limits import CALLERS_MAX, PER_MINUTE, STRANGERS_PER_MINUTE, Limits
+from siftd.team_server.limits import (
+    CALLERS_MAX,
+    HELD_MAX,
+    HELD_SECONDS,
+    PER_MINUTE,
+    STRANGERS_PER_MINUTE,
+    Limits,
+)  # fmt: skip
 from siftd.team_server.settings import Serving, check, read_secret
 
 CLEAR = "tokens and memories would pass in clear"
@@ -113,6 +121,20 @@ def test_who_guesses_tokens_is_slowed_down_and_who_has_one_is_not() -> None:
     limits.reject(b"ana")
     with pytest.raises(HttpRefused):
         limits.take_stranger(b"ana", "192.0.2.1")
+
+
+def test_one_token_holds_so_many_connections_and_leaves_others_theirs() -> None:
+    limits = Limits(Watch())
+    with ExitStack() as held:
+        for _ in range(HELD_MAX):
+            held.enter_context(limits.hold(b"ana"))
+        with pytest.raises(HttpRefused) as refused, limits.hold(b"ana"):
+            pass
+        assert (refused.value.status, refused.value.retry_after_seconds) == (429, HELD_SECONDS)
+        with limits.hold(b"ben"):
+            pass
+    with limits.hold(b"ana"):
+        pass
 
 
 def test_no_more_tokens_are_remembered_than_a_bound() -> None:

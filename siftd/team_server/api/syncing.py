@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 
 import msgspec
 
@@ -61,16 +62,17 @@ async def changes(call: Call) -> Changes:
     until = now() + query.wait
     applied = query.applied
     # Waiting begins before the feed is asked, so that nothing falls in between.
-    async with state.notifications.waiting(project) as wait:
-        while True:
-            found = await state.store.changes(digest, project, query.after, query.limit, applied)
-            applied = None
-            state.limits.accept(digest)
-            left = until - now()
-            if found.changes or found.cursor != query.after or left <= 0:
-                return found
-            if not await wait(min(left, state.notifications.poll_seconds)):
-                return found
+    with state.limits.hold(digest) if query.wait else nullcontext():
+        async with state.notifications.waiting(project) as wait:
+            while True:
+                found = await state.store.changes(digest, project, query.after, query.limit, applied)
+                applied = None
+                state.limits.accept(digest)
+                left = until - now()
+                if found.changes or found.cursor != query.after or left <= 0:
+                    return found
+                if not await wait(min(left, state.notifications.poll_seconds)):
+                    return found
 
 
 async def members(call: Call) -> Members:

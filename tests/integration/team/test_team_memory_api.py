@@ -215,12 +215,16 @@ def test_nobody_listens_to_a_project_that_is_not_theirs(ana: Member, service: Se
         assert not wrong.is_open
 
 
-def test_a_listener_whose_token_is_revoked_is_let_go(database: TeamDatabase) -> None:
+def test_a_token_holds_so_many_connections_and_one_that_is_revoked_is_let_go(database: TeamDatabase) -> None:
     import psycopg
 
-    with team_service(database.app, patches={"siftd.team_server.sockets.ASK_AGAIN_SECONDS": 0.1}) as service:
+    patches = {"siftd.team_server.sockets.ASK_AGAIN_SECONDS": 0.1, "siftd.team_server.limits.HELD_MAX": 1}
+    with team_service(database.app, patches=patches) as service:
         ana = join(service, database, "ana", "let go")
         with socket(ana) as listener, psycopg.connect(database.superuser, autocommit=True) as connection:
+            with socket(ana) as one_too_many:
+                assert one_too_many.message() == 1013
+            assert ana.ask("GET", ana.v1("/changes?wait=20")).status == 429
             connection.execute("UPDATE siftd.tokens SET revoked_at = now() WHERE device = %s", (ana.joined.device,))
             assert listener.message() == 4403
 
