@@ -59,3 +59,7 @@ class TeamRefused(TeamError):
     """It does not do what was asked, whoever asks: it does not understand it, or an invitation was used before."""
 
     code = "team_refused"
+
+
+class HomeCopied(Exception):
+    """Another store speaks under this one's name: this home was copied, or is the copy."""

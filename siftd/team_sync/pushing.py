@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import anyio
 import msgspec
 import structlog
 
@@ -25,7 +26,7 @@ from siftd.team.items import Forget, Put
 from siftd.team.protocol import ITEMS_MAX, Ignored, Push, Pushed
 from siftd.team_sync import own_items
 from siftd.team_sync.client import TeamClient
-from siftd.team_sync.errors import TeamReadOnly, TeamRefused, TeamTooLarge
+from siftd.team_sync.errors import HomeCopied, TeamReadOnly, TeamRefused, TeamTooLarge
 from siftd.team_sync.own_items import Namer
 from siftd.team_sync.replica import Replica
 
@@ -35,10 +36,6 @@ BATCH_BYTES = 3 * 1024 * 1024
 """Of the items of one push; the message may have 4 MB."""
 OUTBID_MAX = 3
 """How often another telling is outbid in one go: a server that always has a later one is not argued with."""
-
-
-class HomeCopied(Exception):
-    """Another store speaks under this one's name: this home was copied, or is the copy."""
 
 
 class Planned(NamedTuple):
@@ -73,9 +70,15 @@ class Pusher:
         self._store = store
         self._replica = replica
         self._clock = clock
+        self._lock = anyio.Lock()
 
     async def push(self, client: TeamClient, link: TeamLink) -> PushResult:
-        """Tell everything that waits. Raises TeamError, and HomeCopied once the rest of its batch is settled."""
+        """Tell everything that waits, one at a time. Raises TeamError, and HomeCopied once the rest of its batch is
+        settled."""
+        async with self._lock:
+            return await self._push(client, link)
+
+    async def _push(self, client: TeamClient, link: TeamLink) -> PushResult:
         result, outbids, most = PushResult(), Counter[str](), ITEMS_MAX
         while planned := await self._store.read(lambda c: plan(c, link, ITEMS_MAX)):
             planned = await self._leave_out(planned, result)

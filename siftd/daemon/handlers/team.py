@@ -15,8 +15,9 @@ from siftd.store import team_outbox, team_reading
 from siftd.store.access import Database
 from siftd.team.protocol import Members
 from siftd.team_sync.address import checked_url
+from siftd.team_sync.membership import check_shares, device_name
 from siftd.team_sync.previewing import KINDS, list_items, preview
-from siftd.team_sync.sync import TeamSync, check_shares, device_name
+from siftd.team_sync.sync import TeamSync
 from siftd.wire import requests
 
 ASK_SECONDS = 5.0
