@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -35,6 +36,7 @@ TAG_CHARS_MAX = 64
 NAME_CHARS_MAX = 200
 """Of what the server says about an item; what is longer is cut."""
 _EPOCH, _SEQ, _PROJECT, _RESTARTED = "team_epoch", "team_seq", "team_project", "team_restarted"
+_MADE = "team_made"
 _ITEM = """
 INSERT INTO team_items (id, seq, rev, hash, source, source_ref, author, author_name, device, visibility, is_own,
     metadata, superseded_by, owner_kind, ts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -77,6 +79,8 @@ class Cursor(NamedTuple):
 
     epoch: str | None
     seq: int
+    made: str
+    """Which replica that is: one that was left, and joined or made anew, is another."""
 
 
 class Placed(NamedTuple):
@@ -95,15 +99,21 @@ def open_replica(path: str, project: str, now_ms: int) -> Database:
     try:
         connection = _open(path, now_ms)
         if meta.get(connection, _PROJECT) in (None, project):
-            meta.put(connection, _PROJECT, project)
+            _note_made(connection, project)
             return connection
         connection.close()
     except (StoreError, sqlite3.Error):
         pass
     erase(path)
     connection = _open(path, now_ms)
-    meta.put(connection, _PROJECT, project)
+    _note_made(connection, project)
     return connection
+
+
+def _note_made(connection: sqlite3.Connection, project: str) -> None:
+    meta.put(connection, _PROJECT, project)
+    if meta.get(connection, _MADE) is None:
+        meta.put(connection, _MADE, str(uuid.uuid4()))
 
 
 def _open(path: str, now_ms: int) -> Database:
@@ -160,8 +170,8 @@ def list_holding(path: str, holds: Callable[[str], bool]) -> list[int]:
 
 
 def read_cursor(connection: sqlite3.Connection) -> Cursor:
-    """Return how far the replica has come; from the beginning: (None, 0)."""
-    return Cursor(meta.get(connection, _EPOCH), meta.number(connection, _SEQ))
+    """Return how far the replica has come; at the beginning without an epoch, at 0."""
+    return Cursor(meta.get(connection, _EPOCH), meta.number(connection, _SEQ), meta.get(connection, _MADE) or "")
 
 
 def restart(connection: sqlite3.Connection, epoch: str) -> None:
@@ -187,7 +197,7 @@ def apply(
     is_head: bool,
 ) -> bool:
     """Apply a page of the feed that begins after the cursor and move that to `seq`, in one transaction; False where the
-    cursor has moved since: an older page would bring older texts.
+    cursor has moved since: an older page would bring older texts, and one that comes after leaving another team's.
 
     `is_head`: there is no more for now, so what a pull from 0 has not met is no more there.
     """

@@ -168,7 +168,10 @@ class KeepingUp:
             self._on_change()
 
     async def react(self, error: Exception, link: TeamLink | None) -> None:
-        """Wait, stop, or become another device: whatever the failure asks for. `link` is the team that was asked."""
+        """Wait, stop, or become another device: whatever the failure asks for. `link` is the team that was asked: an
+        answer that comes after it was left says nothing of the one that was joined since."""
+        if link is not None and not await self._is_still(link):
+            return
         match error:
             case HomeCopied() if link is not None:
                 await self._renew(link)
@@ -185,6 +188,10 @@ class KeepingUp:
                 self.circuit.open(f"it failed ({type(error).__name__}); see `mem logs`", None)
         if self.circuit.last_error is not None:
             log.warning("team_away", reason=self.circuit.last_error)
+
+    async def _is_still(self, link: TeamLink) -> bool:
+        current = await self._membership.find_link()
+        return current is not None and (current.project, current.device) == (link.project, link.device)
 
     async def _renew(self, link: TeamLink) -> None:
         try:

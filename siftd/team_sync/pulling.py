@@ -14,7 +14,6 @@ from siftd.clock import Clock
 from siftd.consolidate.drain import Store
 from siftd.store import team_links, team_outbox
 from siftd.store.team_links import TeamLink
-from siftd.store.team_replica import Cursor
 from siftd.team.items import NATURAL
 from siftd.team.protocol import ITEMS_MAX, Changed, Changes
 from siftd.team_sync.client import TeamClient
@@ -66,8 +65,6 @@ class Puller:
             self._limit = max(1, self._limit // 8)
             return PullResult()
         epoch = str(page.epoch)
-        if min(page.head, page.cursor) < 0:
-            raise TeamAway("the team's server answered with a page that is none")
         if epoch != link.epoch or page.head < cursor.seq:
             await self._restart(epoch)
             raise TeamOtherEpoch("the team's server was restored: everything is pulled and told again")
@@ -75,7 +72,7 @@ class Puller:
             await self._replica.restart(epoch)
             if cursor.seq:
                 return PullResult()
-            cursor = Cursor(epoch, 0)
+            cursor = cursor._replace(epoch=epoch)
         _check(page, cursor.seq, self._limit)
         is_head = page.cursor >= page.head
         changes = [each for each in page.changes if isinstance(each, Changed)]
@@ -83,6 +80,8 @@ class Puller:
         if changes or gone or page.cursor > cursor.seq or is_head:
             own = await self._find_own(link, changes)
             if not await self._replica.apply(changes, gone, own, after=cursor, seq=page.cursor, is_head=is_head):
+                if (await self._replica.cursor()).made != cursor.made:
+                    raise TeamAway("the team was left meanwhile, or its replica taken away")
                 return PullResult()
         if is_head:
             await self._store.write(lambda c: team_links.note_pulled(c, self._clock.now_ms()))

@@ -77,6 +77,10 @@ class TeamStandIn:
         self.questions: list[str] = []
         """What was searched for here."""
         self.is_hung = False
+        self.held: dict[str, threading.Event] = {}
+        """By the last part of a path, what an answer that is made waits for."""
+        self.holding: set[str] = set()
+        """What is held now."""
         self.url = ""
 
     def texts(self) -> dict[str, str]:
@@ -281,6 +285,9 @@ def team_server() -> Iterator[TeamStandIn]:
                 status, retry_after = refusal.status, refusal.retry_after
                 answer = msgspec.json.encode({"error": {"code": "x", "message": str(refusal), "hint": ""}})
             answer = state.raw.get(name, answer)
+            if name in state.held:
+                state.holding.add(name)
+                state.held[name].wait(60)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(answer)))
