@@ -35,6 +35,8 @@ WAIT_SECONDS_MAX = 25
 TOKEN_BYTES = 32
 
 Role = Literal["reader", "writer", "admin"]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+"""A place in the feed, or how many of something: what SQLite and PostgreSQL can keep."""
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Secret = Annotated[str, Meta(min_length=32, max_length=128)]
 Why = Literal["older", "forgotten", "not yours", "conflict", "too large", "malformed", "secret", "source off", "reader"]
@@ -74,7 +76,7 @@ class Project(Message, frozen=True, kw_only=True):
     id: uuid.UUID
     name: str
     embedder: str
-    head: int
+    head: Count
     sources: list[Source] = []
     """Those that are switched on besides memories, facts, summaries and knowledge."""
 
@@ -116,16 +118,16 @@ class Ignored(Message, frozen=True, kw_only=True):
 class Pushed(Message, frozen=True, kw_only=True):
     """What became of a push. The rest of its items was taken; pushing the same again changes nothing."""
 
-    head: int
-    put: int
-    forgotten: int
+    head: Count
+    put: Count
+    forgotten: Count
     ignored: list[Ignored] = []
 
 
 class Changed(Message, frozen=True, kw_only=True, tag_field="op", tag="put"):
     """An item of the feed. `author` and `device` are the server's word, never the sender's."""
 
-    seq: int
+    seq: Count
     item: Put
     author: Person
     device: uuid.UUID
@@ -134,7 +136,7 @@ class Changed(Message, frozen=True, kw_only=True, tag_field="op", tag="put"):
 class Gone(Message, frozen=True, kw_only=True, tag_field="op", tag="forget"):
     """An item that is to be taken away."""
 
-    seq: int
+    seq: Count
     id: uuid.UUID
     at: Moment
 
@@ -143,8 +145,8 @@ class Changes(Message, frozen=True, kw_only=True):
     """A page of the feed: puts and tombstones in one order. More is there while `cursor` is below `head`."""
 
     epoch: uuid.UUID
-    head: int
-    cursor: int
+    head: Count
+    cursor: Count
     """How far the page goes: kept, and asked for as `after`. It is beyond the last change where what follows that one
     is not for this reader."""
     changes: list[Changed | Gone] = []
@@ -156,7 +158,7 @@ class Device(Message, frozen=True, kw_only=True):
     id: uuid.UUID
     name: str
     person: Person
-    seq: int
+    seq: Count
     seen_at: Moment | None = None
 
 
@@ -174,7 +176,7 @@ class Members(Message, frozen=True, kw_only=True):
     project: Project
     members: list[Member]
     devices: list[Device]
-    used: dict[str, int] = {}
+    used: dict[str, Count] = {}
     """Items that were ever shared, by source."""
 
 
@@ -195,4 +197,4 @@ class Leave(Message, frozen=True, kw_only=True):
 class Left(Message, frozen=True, kw_only=True):
     """How many items went."""
 
-    forgotten: int
+    forgotten: Count

@@ -8,6 +8,7 @@ somebody else's.
 from __future__ import annotations
 
 import ssl
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -172,8 +173,9 @@ class TeamClient:
             raise TeamAway("the team's server does not answer in time") from error
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError) as error:
             raise TeamAway(f"the team's server cannot be reached ({type(error).__name__})") from error
-        if response.status_code != 200 and not 200 <= response.status_code < 300:
-            raise _refusal(response.status_code, response.headers.get("retry-after", ""), body)
+        if not 200 <= response.status_code < 300:
+            invite = message.invite if isinstance(message, Join) else None
+            raise _refusal(response.status_code, response.headers.get("retry-after", ""), body, (self._token, invite))
         try:
             return msgspec.json.decode(body, type=answer)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -211,13 +213,17 @@ def other_version(hello: Hello) -> TeamOtherVersion:
     )
 
 
-def _refusal(status: int, retry_after: str, body: bytes) -> Exception:
-    """Return the error for a status; what the server says for people is quoted, on one line."""
+def _refusal(status: int, retry_after: str, body: bytes, secrets: Iterable[str | None]) -> Exception:
+    """Return the error for a status; what the server says for people is quoted, on one line. It is noted and logged: a
+    secret that the server repeats is not."""
     try:
         said = msgspec.json.decode(body, type=_Refusal).error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         said = _Said()
-    quoted = harmless(" ".join(said.message.split()), SAID_CHARS_MAX)
+    message = said.message
+    for each in filter(None, secrets):
+        message = message.replace(each, "…")
+    quoted = harmless(message, SAID_CHARS_MAX)
     words = f': "{quoted}"' if quoted else ""
     match status:
         case 401:

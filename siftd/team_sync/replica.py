@@ -18,6 +18,7 @@ from siftd.store.access import Database, DatabaseError
 from siftd.store.connection import translate
 from siftd.store.team_replica import Cursor, Placed
 from siftd.team.protocol import Changed
+from siftd.team_sync.others_items import believed, named
 
 T = TypeVar("T")
 
@@ -68,9 +69,8 @@ class Replica:
     def _placed(self, change: Changed, own: Collection[str]) -> Placed:
         if str(change.item.id) in own:
             return Placed(change, "", is_own=True)
-        text = self._redact(change.item.text)
-        changed = msgspec.structs.replace(change, item=msgspec.structs.replace(change.item, text=text))
-        return Placed(changed, index_words(text), is_own=False)
+        item, author = believed(change.item, self._redact), named(change.author, self._redact)
+        return Placed(msgspec.structs.replace(change, item=item, author=author), index_words(item.text), is_own=False)
 
     async def claim(self, items: Collection[str]) -> None:
         """Note that the own store has these items too."""

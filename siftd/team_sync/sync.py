@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-import msgspec
-
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
 from siftd.consolidate.embedding import EmbeddingQueue
@@ -24,6 +22,7 @@ from siftd.team_sync.client import TeamClient
 from siftd.team_sync.errors import HomeCopied, TeamAway, TeamError, TeamOtherEpoch
 from siftd.team_sync.keeping_up import KeepingUp
 from siftd.team_sync.membership import KeepIntent, Membership
+from siftd.team_sync.others_items import found_by_server
 from siftd.team_sync.pulling import Puller, PullResult
 from siftd.team_sync.pushing import Pusher, PushResult
 from siftd.team_sync.replica import Replica
@@ -137,12 +136,7 @@ class TeamSync:
         asked = {"q": self._redact(query), "k": str(k), "strategy": strategy}
         asked |= {"source": ",".join(sources)} if sources else {}
         async with self._membership.client(link) as client:
-            found = await client.search(link.project, asked)
-        hits = [
-            msgspec.structs.replace(hit, item=msgspec.structs.replace(hit.item, text=self._redact(hit.item.text)))
-            for hit in found.hits
-        ]
-        return msgspec.structs.replace(found, hits=hits[:k])
+            return found_by_server(await client.search(link.project, asked), k, self._redact)
 
     async def _act(self, link: TeamLink, act: Callable[[TeamClient, TeamLink], Awaitable[T]]) -> T:
         """Do at a person's word what a loop would do, whatever the circuit says."""

@@ -13,6 +13,7 @@ from siftd.daemon.team_state import team_line
 from siftd.errors import RequestInvalid, SiftdError
 from siftd.store import team_outbox, team_reading
 from siftd.store.access import Database
+from siftd.team.items import SOURCES
 from siftd.team.protocol import Members
 from siftd.team_sync.address import checked_url
 from siftd.team_sync.membership import check_shares, device_name
@@ -23,6 +24,8 @@ from siftd.wire import requests
 ASK_SECONDS = 5.0
 """How long `mem team status` waits for the server."""
 PARKED_SHOWN = 50
+MEMBERS_SHOWN, NAME_CHARS_SHOWN = 500, 200
+"""Of members, of devices, and of what the server calls them: arbitrary, a server has no say in it."""
 
 
 class TeamRequests:
@@ -182,22 +185,23 @@ class TeamRequests:
 
 def _members(members: Members, device: str) -> requests.TeamMembersAnswer:
     return {
-        "project": members.project.name,
+        "project": members.project.name[:NAME_CHARS_SHOWN],
         "head": members.project.head,
         "members": [
-            {"name": each.person.name, "role": each.role, "disabled": each.disabled} for each in members.members
+            {"name": each.person.name[:NAME_CHARS_SHOWN], "role": each.role, "disabled": each.disabled}
+            for each in members.members[:MEMBERS_SHOWN]
         ],
         "devices": [
             {
-                "name": each.name,
-                "person": each.person.name,
+                "name": each.name[:NAME_CHARS_SHOWN],
+                "person": each.person.name[:NAME_CHARS_SHOWN],
                 "seq": each.seq,
                 "seenAt": each.seen_at,
                 "isThis": str(each.id) == device,
             }
-            for each in members.devices
+            for each in members.devices[:MEMBERS_SHOWN]
         ],
-        "used": dict(members.used),
+        "used": {source: members.used[source] for source in SOURCES if source in members.used},
     }
 
 
@@ -208,5 +212,5 @@ def _forget(seq: int, items: int, ts: int, members: Members | None) -> requests.
         "ts": ts,
         "applied": sum(each.seq >= seq for each in devices),
         "devices": len(devices),
-        "behind": [(each.name, each.seen_at) for each in devices if each.seq < seq],
+        "behind": [(each.name[:NAME_CHARS_SHOWN], each.seen_at) for each in devices[:MEMBERS_SHOWN] if each.seq < seq],
     }
