@@ -122,7 +122,9 @@ def test_a_daemon_that_nobody_needs_ends_although_its_team_is_listened_to(place:
     assert place.log_lines("idle_exit")
 
 
-def test_a_workspace_without_a_team_loads_no_http_client() -> None:
-    code = "import sys; import siftd.daemon.services; print('httpx' in sys.modules, 'psycopg' in sys.modules)"
+def test_a_workspace_without_a_team_loads_no_http_client_and_no_reader_of_issues() -> None:
+    names = {"httpx", "psycopg", "siftd.team.sources", "siftd.team_sync.source_import"}
+    load = "import sys; from siftd.daemon.server import load_services; load_services()"
+    code = f"{load}; print({names} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False"]
+    assert done.stdout.strip() == "set()"

@@ -7,19 +7,19 @@ import os
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from siftd.daemon.connection import Answer
 from siftd.daemon.handlers.answering import answers_at_length
 from siftd.errors import RequestInvalid
 from siftd.exchange.run import open_file
-from siftd.team.sources.line import LINE_SOURCES
-from siftd.team.sources.pieces import Scrub
-from siftd.team.sources.reading import Form
-from siftd.team_sync.source_import import Known, SourceFile, SourceImport, SourceResult, rehearse
-from siftd.team_sync.sync import TeamSync
 from siftd.wire import requests
 from siftd.wire.requests import progress
+
+if TYPE_CHECKING:
+    from siftd.team.sources.pieces import Scrub
+    from siftd.team_sync.source_import import SourceResult
+    from siftd.team_sync.sync import TeamSync
 
 
 class TeamSources:
@@ -32,6 +32,11 @@ class TeamSources:
 
     @answers_at_length(requests.ImportSource)
     async def import_source(self, request: requests.ImportSource, answer: Answer) -> requests.ImportSourceAnswer:
+        # Every daemon would read in what few ever ask for.
+        from siftd.team.sources.line import LINE_SOURCES
+        from siftd.team.sources.reading import Form
+        from siftd.team_sync.source_import import Known, SourceFile, SourceImport, rehearse
+
         if request.source not in LINE_SOURCES or request.form not in get_args(Form):
             raise RequestInvalid("this is no source, or nobody who exports it", hint="`mem import --help` lists them")
         team = await self._team.require()
