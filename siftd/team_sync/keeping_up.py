@@ -81,7 +81,7 @@ class KeepingUp:
                 tasks.start_soon(self._loop, self._push_once)
             tasks.start_soon(self._embed)
 
-    def begin_anew(self) -> None:
+    def begin_again(self) -> None:
         """Look again at once whether there is a team, and ask its server whatever went wrong before."""
         self.circuit.close()
         self._denied = 0
@@ -201,7 +201,7 @@ class KeepingUp:
         except SiftdError as error:
             await self._stop(f"this home was copied, and cannot become a device of its own: {error.message}; {REJOIN}")
         else:
-            self.begin_anew()
+            self.begin_again()
 
     async def _deny(self, error: TeamDenied) -> None:
         self._denied += error.is_no_member

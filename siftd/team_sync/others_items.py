@@ -18,7 +18,7 @@ from siftd.team.searching import Hit, SearchFound
 NAME_CHARS_MAX = 200
 KEY_CHARS_MAX = 64
 SAID_CHARS_MAX = 200
-LEGS_MAX = 8
+RANKS_MAX = 8
 
 Redact = Callable[[str], str]
 
@@ -43,18 +43,18 @@ def found_by_server(found: SearchFound, k: int, redact: Redact) -> SearchFound:
     return msgspec.structs.replace(
         found,
         hits=[_hit(each, redact) for each in found.hits[:k]],
-        degraded=[redact(each[:SAID_CHARS_MAX]) for each in found.degraded[:LEGS_MAX]],
+        degraded=[redact(each[:SAID_CHARS_MAX]) for each in found.degraded[:RANKS_MAX]],
     )
 
 
 def _hit(hit: Hit, redact: Redact) -> Hit:
-    ranks = {leg: rank for leg, rank in list(hit.ranks.items())[:LEGS_MAX] if len(leg) <= KEY_CHARS_MAX}
+    ranks = {leg: rank for leg, rank in list(hit.ranks.items())[:RANKS_MAX] if len(leg) <= KEY_CHARS_MAX}
     return msgspec.structs.replace(hit, item=believed(hit.item, redact), author=named(hit.author, redact), ranks=ranks)
 
 
 def _flat(metadata: dict[str, Any], redact: Redact) -> dict[str, Any]:
     """Return the words and numbers of metadata, and lists of such, as far as they fit."""
-    kept: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     room = METADATA_BYTES_MAX
     for name, value in metadata.items():
         if len(name) > KEY_CHARS_MAX or redact(name) != name:
@@ -65,8 +65,8 @@ def _flat(metadata: dict[str, Any], redact: Redact) -> dict[str, Any]:
         room -= len(msgspec.json.encode({name: plain}))
         if room < 0:
             break
-        kept[name] = _redacted(plain, redact)
-    return kept
+        flat[name] = _redacted(plain, redact)
+    return flat
 
 
 def _is_plain(value: object) -> bool:

@@ -84,14 +84,14 @@ class TeamSync:
     async def join(self, url: str, project: str, invite: str, device: str, shares: tuple[str, ...]) -> TeamLink:
         """Take an invitation up. Raises RequestInvalid, TeamError; then nothing has changed here."""
         link = await self._membership.join(url, project, invite, device, shares)
-        self._keeping_up.begin_anew()
+        self._keeping_up.begin_again()
         return link
 
     async def leave(self, *, forget_shared: bool, is_forced: bool) -> int:
         """Leave the team; return how many items it forgot. Raises TeamError where its server cannot be told, unless it
         `is_forced`: then it knows of the device still."""
         forgotten = await self._membership.leave(forget_shared=forget_shared, is_forced=is_forced)
-        self._keeping_up.begin_anew()
+        self._keeping_up.begin_again()
         return forgotten
 
     async def push(self, *, everything: bool = False) -> PushResult:
@@ -111,7 +111,7 @@ class TeamSync:
         if link.problem is not None:
             await self._membership.note_problem(None)
             self._membership.meet_again()
-            self._keeping_up.begin_anew()
+            self._keeping_up.begin_again()
         return result
 
     async def do(self, act: Callable[[TeamClient, TeamLink], Awaitable[T]]) -> T:

@@ -52,7 +52,7 @@ async def test_no_secret_around_an_items_text_is_kept_or_shown(
     assert found["found"][0]["metadata"].keys() == {"type", "saidBy", "title", "tags"}
     assert SECRET not in str(found)
     await memory.ask("team_pull")
-    shown = await memory.ask("show", id="t1")
+    shown = (await memory.ask("show", id="t1"))["item"]
     assert shown["team"]["title"].startswith("uses ")
     assert SECRET not in str(shown)
     assert not any(SECRET.encode() in each.read_bytes() for each in tmp_path.rglob("*") if each.is_file())
@@ -69,7 +69,7 @@ async def test_a_token_that_the_server_repeats_is_neither_told_nor_noted(memory:
 
 @pytest.mark.parametrize("seq", [-1, 2**63, 2**200])
 async def test_a_place_that_no_feed_has_is_no_message(memory: Memory, server: TeamStandIn, seq: int) -> None:
-    members = msgspec.to_builtins(server._members())
+    members = msgspec.to_builtins(server.members())
     members["devices"][0]["seq"] = 777_777_777
     server.raw["members"] = msgspec.json.encode(members).replace(b"777777777", str(seq).encode())
     with pytest.raises(SiftdError, match="no message of the protocol"):
@@ -78,7 +78,7 @@ async def test_a_place_that_no_feed_has_is_no_message(memory: Memory, server: Te
 
 
 async def test_a_server_with_ever_more_members_is_shown_in_part(memory: Memory, server: TeamStandIn) -> None:
-    members = msgspec.to_builtins(server._members())
+    members = msgspec.to_builtins(server.members())
     members["devices"] = [{**members["devices"][0], "name": "n" * 1000}] * 3000
     members["members"] *= 3000
     members["used"] = {f"s{n}": n for n in range(3000)} | {"memory": 3}

@@ -134,7 +134,7 @@ class TeamStandIn:
                 case "GET", "changes":
                     return self._changes(parse_qs(parts.query), person, device)
                 case "GET", "members":
-                    return self._members()
+                    return self.members()
                 case "POST", "device":
                     renew = msgspec.json.decode(body, type=Renew)
                     return self._joined(person, renew.device)
@@ -215,7 +215,7 @@ class TeamStandIn:
         cursor = max(self.head, after if self.head >= after else 0) if is_whole else page[-1].seq
         return Changes(epoch=self.epoch, head=self.head, cursor=cursor, changes=page)
 
-    def _members(self) -> Members:
+    def members(self) -> Members:
         people = {person.id: person for person, _ in self.tokens.values()}
         return Members(
             project=self._project(),
