@@ -68,8 +68,8 @@ def say_hits(hits: Sequence[Hit], query: str, *, is_full: bool, names_clients: b
 
 
 def author_of(mark: TeamMark) -> str:
-    """Return who told an item of the team's."""
-    return "you, on another device" if mark["isMine"] else clean(mark["author"]) or "somebody"
+    """Return who told an item of the team's; a name between quotation marks, since somebody's may be "you"."""
+    return "you, on another device" if mark["isMine"] else f'"{clean(mark["author"])}"'
 
 
 def say_notes(notes: Sequence[NoteHit], query: str, *, is_full: bool) -> None:

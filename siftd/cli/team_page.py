@@ -76,7 +76,7 @@ def team_words(team: TeamLine) -> str:
 
 
 def _line(name: str, value: str) -> None:
-    say(f"{paint(f'{name:<9}', 'dim')}  {clean(value)}")
+    say(f"{paint(f'{name:<9}', 'dim')}  {clean(' '.join(value.split()))}")
 
 
 def _state(answer: TeamStatusAnswer, team: TeamLine) -> str:

@@ -283,7 +283,8 @@ def _as_text(item: Shown) -> str:
 def of_team(mark: TeamMark, kind: str) -> str:
     """Return what an item of the team's is, and who told it."""
     what = kind if mark["source"] in ("memory", "fact", "summary") else mark["source"]
-    return f"{what} by {'the person, elsewhere' if mark['isMine'] else mark['author']} (team)"
+    author = "the person, elsewhere" if mark["isMine"] else f'"{mark["author"]}"'
+    return f"{what} by {author} (team)"
 
 
 def _moment(ts: int) -> str:

@@ -8,7 +8,6 @@ What the person here told on another device is theirs, and stands among their ow
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from siftd.filters import Filters
@@ -27,14 +26,10 @@ from siftd.store.muted import find_item_muted_since
 from siftd.wire.requests.finding import Hit, TeamMark
 
 FACT_CHARS_MAX = 300
-AUTHOR_CHARS_MAX = 40
 VITAL_MAX = 3
 """Of what members of the team hold vital, in a brief."""
 VITAL_IMPORTANCE = 5
 _SAYABLE = ("person", "agent")
-_UNNAMED = "somebody"
-_NO_NAME = re.compile(r"[^\w .@'-]")
-"""A name is a stranger's text in a sentence of ours: no sign that would end a quotation or begin a citation."""
 
 
 class Scored(NamedTuple):
@@ -111,16 +106,17 @@ def vital_of_team(replica: Database, own: Database, now_ms: int) -> list[Piece]:
 
 
 def speaker(mark: TeamMark, *, is_story: bool) -> str:
-    """Return who says it, and that it is nobody here: a name is as its owner gave it to the team."""
+    """Return who says it, and that it is nobody here: a name is as its owner gave it to the team, and may be
+    a sentence, or "the person"."""
     is_person = mark["saidBy"] == "person"
     if mark["isMine"]:
         if is_story:
             return "a session on another device of the person's ended with"
         return f"{'the person' if is_person else 'an agent'} noted on another device"
-    name = " ".join(_NO_NAME.sub(" ", harmless(mark["author"], AUTHOR_CHARS_MAX)).split()) or _UNNAMED
+    name = f'"{mark["author"]}" (of the team)'
     if is_story:
-        return f"a session of {name} (of the team) ended with"
-    return f"{name} (of the team) noted" if is_person else f"an agent of {name} (of the team) noted"
+        return f"a session of {name} ended with"
+    return f"{name} noted" if is_person else f"an agent of {name} noted"
 
 
 def _said(hit: Hit, relevance: Relevance) -> str:

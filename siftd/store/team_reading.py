@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
+from siftd.harmless import harmless
 from siftd.store.answers import as_rows
 from siftd.wire.requests.finding import ShownTeamItem, TeamMark
 
@@ -36,6 +38,8 @@ AND (f.valid_from IS NULL OR f.valid_from <= ?2) AND (f.valid_to IS NULL OR f.va
 ORDER BY f.ts DESC, f.id DESC LIMIT ?4
 """
 _NUMBERS = "SELECT i.id, i.number FROM json_each(?) j CROSS JOIN team_items i ON i.id = j.value"
+NAME_CHARS_MAX = 40
+_UNNAMED = "somebody"
 _WORD_CHARS_MAX, _TITLE_CHARS_MAX, _URL_CHARS_MAX = 20, 200, 500
 
 
@@ -103,6 +107,19 @@ def find_text(replica: sqlite3.Connection, number: int) -> str | None:
     return None if whole is None else whole["text"]
 
 
+def name_of(author: str) -> str:
+    """Return the name of who told an item, as it may stand in a sentence of ours, between quotation marks.
+
+    It is a stranger's text: one short line, and no sign in it that would end a quotation or begin a citation.
+    """
+    name = "".join(each if _is_of_names(each) else " " for each in harmless(author, NAME_CHARS_MAX))
+    return " ".join(name.split()) or _UNNAMED
+
+
+def _is_of_names(character: str) -> bool:
+    return character.isalnum() or character in "_.@'-…" or unicodedata.category(character)[0] == "M"
+
+
 def _mark(row: dict[str, Any], person: str | None) -> TeamMark:
     try:
         decoded = json.loads(row["metadata"])
@@ -111,7 +128,7 @@ def _mark(row: dict[str, Any], person: str | None) -> TeamMark:
     metadata = decoded if isinstance(decoded, dict) else {}
     return {
         "item": row["item"],
-        "author": row["authorName"],
+        "author": name_of(row["authorName"]),
         "isMine": row["visibility"] == "private" or (person is not None and row["author"] == person),
         "saidBy": _text_of(metadata, "saidBy", _WORD_CHARS_MAX) or "outside",
         "source": row["source"],

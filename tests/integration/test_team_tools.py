@@ -60,14 +60,14 @@ def ids(answer: dict[str, Any], name: str = "documentId") -> list[str]:
 
 def test_the_default_search_finds_what_others_told_and_by_whom(agent: Server) -> None:
     (first, *_) = agent.call("search", query="may the okapi queue be drained by hand?")["hits"]
-    assert (first["id"], first["what"], first["text"]) == ("t1", "decision by Ana (team)", RULE)
+    assert (first["id"], first["what"], first["text"]) == ("t1", 'decision by "Ana" (team)', RULE)
     assert ids(agent.call("search", query="okapi", team="no"), "id") == []
     assert set(ids(agent.call("search", query="okapi", team="only"), "id")) == {"t1", "t2", "t3"}
 
 
 def test_an_item_is_shown_whole_as_its_authors_words(agent: Server) -> None:
     (shown,) = (agent.ask("tools/call", {"name": "show", "arguments": {"id": "t2"}})["content"],)
-    assert "issue by Ana (team) «Jobs hang» (words of: outside)" in shown[0]["text"]
+    assert 'issue by "Ana" (team) «Jobs hang» (words of: outside)' in shown[0]["text"]
     assert "Okapi jobs hang at midnight" in shown[0]["text"]
     (shown,) = (agent.ask("tools/call", {"name": "show", "arguments": {"id": "t3"}})["content"],)
     assert shown[0]["text"].count("</siftd-memory>") == 1, "the one that is ours"

@@ -59,6 +59,15 @@ def test_the_answer_stands_before_the_question_and_each_line_fits(lines: list[st
     assert all(len(line) <= 80 for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("is_mine", "told_by"), [(True, "you, on another device"), (False, '"you, on another device"')]
+)
+def test_nobody_of_the_team_passes_for_who_reads(lines: list[str], is_mine: bool, told_by: str) -> None:
+    mark = {"author": "you, on another device", "isMine": is_mine, "source": "memory"}
+    shown.say_hits([KEPT | {"id": "t3", "team": mark}], "retry", is_full=False)
+    assert lines[0] == f"{told_by}  of the team"
+
+
 def test_notes_stand_under_a_line_that_says_whose_they_are_and_below_their_headings(lines: list[str]) -> None:
     note: NoteHit = {
         "id": "n:archive/2026-10.md:4",

@@ -136,14 +136,16 @@ def _say_memory(memory: Memory, letter: str) -> None:
 
 def _say_team_item(item: ShownTeamItem) -> None:
     """Print what somebody else's device told, with whose it is."""
+    from siftd.cli.hits import author_of
+
     mark = item["team"]
     what = item["type"] if mark["source"] in ("memory", "fact") else mark["source"]
     say(paint(f"{item['id']}  {format_time(item['ts'])}  {clean(what or mark['source'])}", "bold"))
-    by = "you, on another device" if mark["isMine"] else f"{clean(mark['author'])}, of the team"
+    by = author_of(mark) if mark["isMine"] else f"{author_of(mark)}, of the team"
     _say_fields(
         {
             "told by": by,
-            "said by": mark["saidBy"],
+            "said by": "who told it" if mark["saidBy"] == "person" else mark["saidBy"],
             "title": mark["title"],
             "there": mark["url"],
             "seen by": "you alone" if mark["visibility"] == "private" else "",
@@ -189,7 +191,7 @@ def _say_document(document: ShownDocument) -> None:
 def _say_fields(fields: dict[str, Any]) -> None:
     for name, value in fields.items():
         if value:
-            say(f"{paint(f'{name:<13}', 'dim')}  {clean(str(value))}")
+            say(f"{paint(f'{name:<13}', 'dim')}  {clean(' '.join(str(value).split()))}")
 
 
 def _pairs(pairs: list[SupersedingPair], other: Literal["olderId", "newerId"]) -> str:

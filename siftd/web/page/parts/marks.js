@@ -12,8 +12,8 @@ export const Id = ({ project, id }) => html`<a class="id" href=${link(project, "
 const SAID_BY = { person: "you", output: "output", agent: "agent", model: "model" };
 export const SaidBy = ({ by }) => html`<span class="tag">${SAID_BY[by] ?? text(by)}</span>`;
 
-/** Who told an item of the team's. */
-export const Author = ({ mark }) => html`<span class="tag good">${mark.isMine ? "you, on another device" : text(mark.author) || "somebody"}<span class="unseen"> of the team</span></span>`;
+/** Who told an item of the team's; a name is quoted, since somebody's may be "you". */
+export const Author = ({ mark }) => html`<span class="tag good">${mark.isMine ? "you, on another device" : "“" + text(mark.author) + "”"}<span class="unseen"> of the team</span></span>`;
 
 const SPOKEN = { UserPromptSubmit: "Prompt", Stop: "Turn's end", SubagentStop: "Subagent's end", SessionStart: "Start", SessionEnd: "End", AssistantText: "Said" };
 /** A tool's name, or what happened where it is none. */
