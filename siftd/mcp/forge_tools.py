@@ -71,7 +71,7 @@ class ForgeTools:
                 written = self._link.ask(Remember(text=text, type=type, tags=tags, source="mcp"))
                 return labelled({"documentId": written["id"], "similar": written["similar"]})
             case "delete":
-                gone = self._link.ask(Forget(ids=[_named(documentId)], dry_run=False))
+                gone = self._link.ask(Forget(ids=[_memory(documentId)], dry_run=False))
                 return labelled({"deleted": gone["matched"]})
             case "feedback":
                 return labelled(self._feedback(_named(documentId), verdict))
@@ -132,6 +132,15 @@ def _named(cited: str) -> str:
     if not cited.strip():
         raise RequestInvalid("no document is named", hint="give `documentId` as a search gave it: m3, t12")
     return cited
+
+
+def _memory(cited: str) -> str:
+    """Return the id of what an agent may delete; a bare number is a memory's, as in its other tools. What happened, and
+    a document, is forgotten by a person's command."""
+    letter, number = ids.parse(_named(cited), ids.MEMORY)
+    if letter in (ids.EVENT, ids.SUMMARY):
+        raise RequestInvalid("this is no memory", hint="only what was kept on purpose is deleted here: m3")
+    return ids.cite(letter, number)
 
 
 def _result(hit: Hit) -> Found:

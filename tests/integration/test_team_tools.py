@@ -107,6 +107,15 @@ def test_one_writes_gets_and_deletes_ones_own(forge: Server, place: Place) -> No
     assert kept not in ids({"hits": place.ask("search", query="okapi workers dawn")["hits"]}, "id")
 
 
+def test_what_happened_is_no_agents_to_delete(forge: Server, place: Place) -> None:
+    for cited in ("e1", "s1"):
+        assert "no memory" in forge.refused("forge_memory", operation="delete", documentId=cited)
+    kept = forge.call("forge_memory", operation="write", text="Zebras sleep standing")["documentId"]
+    bare = kept.removeprefix("m")
+    assert forge.call("forge_memory", operation="delete", documentId=bare)["deleted"] == 1, "a memory, no event"
+    assert "nothing with this id" in forge.refused("forge_memory", operation="get", documentId=kept)
+
+
 def test_what_others_told_is_theirs_to_delete_and_ones_own_to_be_spared(forge: Server, place: Place) -> None:
     assert "who told it" in forge.refused("forge_memory", operation="delete", documentId="t1")
     muted = forge.call("forge_memory", operation="feedback", documentId="t1", verdict="outdated")
