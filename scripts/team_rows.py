@@ -1,7 +1,8 @@
-"""Made-up rows of a team's store: projects of any size whose texts have common and rare words, and vectors to match.
+"""Rows of a team's store: made up, projects of any size whose texts have common and rare words, or of real passages.
 
-A text's vector is the sum of its words' vectors, rare words first, with some noise: near texts share words, as with the
-built-in embedder, and a hundred thousand take seconds.
+A made-up text's vector is the sum of its words' vectors, rare words first, with some noise: near texts share words, as
+with the built-in embedder, and a hundred thousand take seconds. Nothing in them hangs together beyond that, which is
+the worst an index of vectors can meet.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import base64
 import struct
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import LiteralString
 
 import msgspec
@@ -21,6 +23,7 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from psycopg.types.json import Jsonb
 
+from siftd.embed.embedder import Blend384
 from siftd.team.items import Put, content_hash, document_id
 
 DIMENSIONS = 384
@@ -48,11 +51,17 @@ INSERT: LiteralString = f"INSERT INTO siftd.memories ({', '.join(COLUMNS)}) VALU
 class Texts:
     """Texts, their words by number, and their vectors."""
 
+    language: Language
     words: np.ndarray
     vectors: np.ndarray
 
     def text(self, row: int) -> str:
         return " ".join(word(each) for each in self.words[row])
+
+    def questions(self, count: int) -> list[tuple[str, np.ndarray]]:
+        """Return words of some texts with foreign ones among them, and their vectors."""
+        rows = self.language.drawn.integers(0, len(self), count)
+        return [self.language.question(self.words[int(row)]) for row in rows]
 
     def rare_words(self, count: int, rows_max: int) -> list[str]:
         """Return words that few of the texts have, and at least one."""
@@ -87,11 +96,11 @@ class Language:
         vectors = np.empty((count, DIMENSIONS), dtype=np.float16)
         for begin in range(0, count, 5_000):
             vectors[begin : begin + 5_000] = self._embed(words[begin : begin + 5_000])
-        return Texts(words, vectors)
+        return Texts(self, words, vectors)
 
-    def question(self, texts: Texts, row: int) -> tuple[str, np.ndarray]:
-        """Return words of a text with foreign ones among them, and their vector."""
-        rare_first = np.unique(texts.words[row])[::-1]  # a word's number is its rank by frequency
+    def question(self, words: np.ndarray) -> tuple[str, np.ndarray]:
+        """Return some of a text's words with foreign ones among them, and their vector."""
+        rare_first = np.unique(words)[::-1]  # a word's number is its rank by frequency
         own = self.drawn.choice(rare_first[: IN_A_TEXT // 2], ASKED - FOREIGN, replace=False)
         asked = np.concatenate([own, self.drawn.choice(WORDS, FOREIGN, p=self._chance)])
         return " ".join(word(each) for each in asked), self._embed(asked[None, :])[0]
@@ -108,7 +117,50 @@ class Language:
         return scaled
 
 
-def puts(project: uuid.UUID, texts: Texts, *, first: int = 0) -> Iterator[Put]:
+@dataclass
+class Passages:
+    """Texts that somebody wrote, and their vectors."""
+
+    recorded: Recorded
+    lines: list[str]
+    vectors: np.ndarray
+
+    def text(self, row: int) -> str:
+        return self.lines[row]
+
+    def questions(self, count: int) -> list[tuple[str, np.ndarray]]:
+        """Return questions that somebody asked, and their vectors."""
+        return self.recorded.questions(count)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+
+class Recorded:
+    """Passages and questions of people and agents, with vectors by the built-in embedder: a passage is a line of a file,
+    a question a line of JSON with a `text`."""
+
+    def __init__(self, passages: Path, questions: Sequence[Path]) -> None:
+        self.drawn = np.random.default_rng(1)
+        self._lines = passages.read_text(encoding="utf-8").splitlines()
+        self._asked = [
+            msgspec.json.decode(line)["text"] for each in questions for line in each.read_bytes().splitlines()
+        ]
+        self._embedder = Blend384()
+
+    def texts(self, count: int) -> Passages:
+        if len(self._lines) < count:
+            raise SystemExit(f"there are {len(self._lines):,} passages; {count:,} are wanted")
+        lines = [self._lines[int(each)] for each in self.drawn.permutation(len(self._lines))[:count]]
+        made = [self._embedder.embed(lines[begin : begin + 2_000]) for begin in range(0, count, 2_000)]
+        return Passages(self, lines, np.concatenate(made).astype(np.float16))
+
+    def questions(self, count: int) -> list[tuple[str, np.ndarray]]:
+        asked = [self._asked[int(each)] for each in self.drawn.permutation(len(self._asked))[:count]]
+        return [(each, self._embedder.embed_question(each, None).astype(np.float16)) for each in asked]
+
+
+def puts(project: uuid.UUID, texts: Texts | Passages, *, first: int = 0) -> Iterator[Put]:
     """Yield the texts as items, without their vectors."""
     for row in range(len(texts)):
         reference = f"made-up-{first + row}"
