@@ -12,7 +12,8 @@ summaries: those are derived, and a rebuild gives them other ids. Kinds that thi
     spend   {"day": "2026-03-02", "backend", "tokens"}  what a remote backend was paid; adds, so once for each record
     scoring {"w_fts": 0.4, "half_life": null} how this project's searches are weighed (`siftd.store.scoring`); "label":
                                               those under a label
-    forget  {"uid": [["…", null]], …}         tombstones: keyed hashes and times (`siftd.store.tombstones`)
+    forget  {"uid": [["…", null]], …}         tombstones: keyed hashes and times (`siftd.store.tombstones`);
+                                              "aged": for its age alone
     remember  {"uid", "category", "text", "tags", …}  a fact whose id is the seq of this record; "supersedes": 30
                                               (saidBy: whose words; waits: for a person's, with the pin; label: what
                                               it is kept under; origin, scope, topic, quote, client, sources: events;

@@ -176,6 +176,13 @@ def mark(connection: sqlite3.Connection, uid: str, kind: str, op: str, now_ms: i
     connection.execute(_MARK_ONE, (uid, kind, op, now_ms))
 
 
+def mark_forgotten(connection: sqlite3.Connection, forgotten: Iterable[Shared], now_ms: int) -> None:
+    """Mark items of which nothing but their ids is known here any more, to be forgotten by the team."""
+    for each in forgotten:
+        note_shared(connection, [each])
+        mark(connection, each.uid, each.kind, "forget", now_ms)
+
+
 def unpark(connection: sqlite3.Connection) -> int:
     """Let what was parked be tried again; return how many."""
     return connection.execute("UPDATE team_dirty SET parked = NULL WHERE parked IS NOT NULL").rowcount

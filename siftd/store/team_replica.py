@@ -28,7 +28,7 @@ from siftd.store import meta
 from siftd.store.access import Database
 from siftd.store.connection import begin, commit, open_reader, open_writer, rollback, translate
 from siftd.store.migrate import migrate
-from siftd.team.items import NATURAL, Put
+from siftd.team.items import NATURAL, Put, Source
 from siftd.team.protocol import Changed
 
 TAGS_MAX = 32
@@ -65,6 +65,10 @@ INSERT INTO sessions (session_id, started_ts, last_ts) VALUES (?1, ?2, ?2) ON CO
 _EMPTY_SESSION = """
 DELETE FROM sessions WHERE session_id = ?1 AND NOT EXISTS (SELECT 1 FROM events e WHERE e.session_id = ?1)
 """
+_TOLD_BY = """
+SELECT number, id, source, source_ref, rev FROM team_items
+WHERE author = ? AND number > ? AND source IN ('memory', 'fact', 'summary') ORDER BY number LIMIT ?
+"""
 _SUCCESSORS = """
 UPDATE facts SET superseded_by = (
     SELECT n.number FROM team_items i JOIN team_items n ON n.id = i.superseded_by JOIN facts f ON f.id = n.number
@@ -81,6 +85,16 @@ class Cursor(NamedTuple):
     seq: int
     made: str
     """Which replica that is: one that was left, and joined or made anew, is another."""
+
+
+class Told(NamedTuple):
+    """An item by its names."""
+
+    number: int
+    item: str
+    source: Source
+    source_ref: str
+    rev: int
 
 
 class Placed(NamedTuple):
@@ -354,6 +368,12 @@ def find_hashes(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str,
         (json.dumps(list(ids)),),
     )
     return {str(row[0]): (int(row[1]), str(row[2])) for row in rows}
+
+
+def list_told_by(connection: sqlite3.Connection, author: str, after: int, limit: int) -> list[Told]:
+    """Return a page of what a person has told of what was captured, behind an item's number."""
+    rows = connection.execute(_TOLD_BY, (author, after, limit))
+    return [Told(int(row[0]), str(row[1]), row[2], str(row[3]), int(row[4])) for row in rows]
 
 
 def count_pieces(connection: sqlite3.Connection, source: str, ref: str) -> int:

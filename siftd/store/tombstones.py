@@ -11,6 +11,7 @@ backfill, import, replay, rebuild. Names are hashes keyed by the workspace's sec
     id         the id of a row without a uid
     memory     a memory's uid                         its id
     record     the seq of any other record
+    aged       a `uid` or `memory` that its age alone took away: a team keeps what it has of it
     session    hash of a session's id                 } everything of theirs from `since` to `until`, the time at
     file       hash of a file's path                  } which it was forgotten; in `detail` the seq of that record
     time                                              }
@@ -47,6 +48,14 @@ _INSERT_SPAN = "INSERT OR REPLACE INTO tombstones (kind, key, since, until, deta
 _NUMBER = """
 UPDATE tombstones SET detail = (SELECT max(seq) FROM forgets) WHERE until IS NOT NULL AND detail IS NULL
 """
+_WISHED = "NOT EXISTS (SELECT 1 FROM tombstones a WHERE a.kind = 'aged' AND a.key = t.key)"
+_EVENTS = f"""
+SELECT iif(kind = 'uid', key, NULL), iif(kind = 'id', CAST(key AS INTEGER), 0) FROM tombstones t
+WHERE kind IN ('uid', 'id') AND {_WISHED}
+"""  # noqa: S608 - constants only
+_FACTS = f"""
+SELECT key FROM tombstones t WHERE kind = 'memory' AND key IN (SELECT value FROM json_each(?)) AND {_WISHED}
+"""  # noqa: S608 - constants only
 _NAMES = ("uid", "frame", "native", "equal", "id", "memory", "record")
 _NOT_ASKED = (
     "capture session forget retry resummarise undo opt-out opt-in spend scoring document_removed team_join team_leave"
@@ -315,6 +324,9 @@ def bury(connection: sqlite3.Connection, payload: dict[str, Any], record: Record
         rows = ([*each, None][:2] if isinstance(each, list) else (each, None) for each in payload.get(kind, ()))
         connection.executemany(_INSERT, [(kind, str(key), detail) for key, detail in rows])
     connection.executemany(_INSERT, [("note", key, str(record.seq)) for key in payload.get("note", ())])
+    if payload.get("aged"):
+        aged = [*payload.get("uid", ()), *(key for key, _ in payload.get("memory", ()))]
+        connection.executemany(_INSERT, [("aged", key, None) for key in aged])
     since, until = payload.get("since", 0), payload.get("until", record.ts)
     for kind in ("session", "file", "title", "folder", "pod", "document"):
         spans = [(kind, key, since, until, str(record.seq)) for key in payload.get(kind, ())]
@@ -363,6 +375,16 @@ def note_done(connection: sqlite3.Connection, seq: int, now_ms: int) -> None:
 def notes_to_go(connection: sqlite3.Connection) -> frozenset[str]:
     """Return the keys of the entries that notes may still hold. Nobody is kept from writing one again later."""
     return frozenset(str(row[0]) for row in connection.execute("SELECT key FROM tombstones WHERE kind = 'note'"))
+
+
+def list_events(connection: sqlite3.Connection) -> list[tuple[str | None, int]]:
+    """Return (uid, 0) or (None, id) of the events that were forgotten at somebody's wish, and not for their age."""
+    return [(uid, number) for uid, number in connection.execute(_EVENTS)]
+
+
+def list_facts(connection: sqlite3.Connection, names: Iterable[str]) -> set[str]:
+    """Return those of these facts, by uid or as `id:12`, that were forgotten at somebody's wish."""
+    return {str(row[0]) for row in connection.execute(_FACTS, (msgspec.json.encode(list(names)).decode(),))}
 
 
 def _pod_of(payload_json: bytes, otherwise_ts: int = 0) -> tuple[str, str, int]:

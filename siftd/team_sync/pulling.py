@@ -18,6 +18,7 @@ from siftd.team.items import NATURAL
 from siftd.team.protocol import ITEMS_MAX, Changed, Changes
 from siftd.team_sync.client import TeamClient
 from siftd.team_sync.errors import TeamAway, TeamOtherEpoch, TeamTooLarge
+from siftd.team_sync.forgotten import mark_forgotten
 from siftd.team_sync.replica import Replica
 
 log = structlog.get_logger()
@@ -41,6 +42,7 @@ class Puller:
         self._replica = replica
         self._clock = clock
         self._limit = ITEMS_MAX
+        self._looked_through: tuple[str, str, str] | None = None
 
     async def pull(self, client: TeamClient, link: TeamLink) -> PullResult:
         """Take everything that is there now."""
@@ -86,6 +88,7 @@ class Puller:
         if is_head:
             await self._store.write(lambda c: team_links.note_pulled(c, self._clock.now_ms()))
             self._limit = ITEMS_MAX
+            await self._look_for_forgotten(link, (link.device, epoch, cursor.made))
         if changes or gone:
             log.info("team_pulled", changed=len(changes), gone=len(gone), seq=page.cursor)
         return PullResult(len(changes), len(gone), is_head)
@@ -96,6 +99,12 @@ class Puller:
         may_be = [each for each in changes if each.item.source not in NATURAL]
         own = await self._store.read(lambda c: team_outbox.own_among(c, [str(each.item.id) for each in may_be]))
         return own | {str(each.item.id) for each in may_be if str(each.device) == link.device}
+
+    async def _look_for_forgotten(self, link: TeamLink, told: tuple[str, str, str]) -> None:
+        """Once everything is there, see whether the team has what was forgotten here: of each server's state once."""
+        if self._looked_through != told:
+            await mark_forgotten(self._store, self._replica, link, self._clock.now_ms())
+            self._looked_through = told
 
     async def _restart(self, epoch: str) -> None:
         log.warning("team_server_restored", hint="everything is pulled and told again")

@@ -192,7 +192,14 @@ class Forgetter:
             events = await asyncio.to_thread(self._read, lambda c: event_ages.list_events_until(c, until))
             taken = await asyncio.to_thread(self._read, lambda c: fact_forgetting.find_facts_of(c, events))
             await self._settle_facts(taken.gone, taken.unquoted)
-            said: dict[str, Any] = {"scope": "time", "time": True, "since": 0, "until": until, "uid": uids}
+            said: dict[str, Any] = {
+                "scope": "time",
+                "time": True,
+                "aged": True,
+                "since": 0,
+                "until": until,
+                "uid": uids,
+            }
             facts = [[uid or f"id:{number}", str(number)] for number, uid in taken.gone.items()]
             gone = [uid or f"m{number}" for number, uid in taken.gone.items()]
             # How long this machine keeps things is no wish about what a team has of them.
