@@ -16,7 +16,7 @@ from siftd.clock import Clock
 from siftd.consolidate.circuit_breaker import LONGEST_WAIT_SECONDS, Circuit
 from siftd.consolidate.drain import Store
 from siftd.consolidate.embedding import EmbeddingQueue
-from siftd.errors import SiftdError, StoreClosed, StoreError
+from siftd.errors import SiftdError, StoreClosed
 from siftd.store import team_outbox
 from siftd.store.team_links import TeamLink
 from siftd.team_sync.errors import HomeCopied, TeamAway, TeamDenied, TeamOtherVersion
@@ -110,11 +110,13 @@ class KeepingUp:
         """Return the team once there is one, nothing has stopped it, and its server may be asked."""
         while True:
             changed = self._changed
-            link = await self._membership.find_link()
-            rest = self.circuit.open_until - self._clock.monotonic()
-            if link is not None and link.problem is None and rest <= 0:
-                return link
-            with anyio.move_on_after(rest if link is not None and link.problem is None else None):
+            rest: float | None = self.circuit.open_until - self._clock.monotonic()
+            if rest is not None and rest <= 0:  # looked at before the store is asked: that may be what fails
+                link = await self._membership.find_link()
+                if link is not None and link.problem is None:
+                    return link
+                rest = None
+            with anyio.move_on_after(rest):
                 await changed.wait()
 
     async def _pull_once(self, link: TeamLink) -> None:
@@ -143,12 +145,13 @@ class KeepingUp:
         """Give what came its vectors; where the embedder is away they are made with what comes next."""
         while True:
             came = self._came
-            link = await self._membership.find_link()
-            if link is not None and self._replica.size_bytes():
-                try:
+            try:
+                if await self._membership.find_link() is not None and self._replica.size_bytes():
                     await self._embedding.run(lambda: not self._is_closed)
-                except StoreError as error:
-                    log.warning("team_not_embedded", error=error.code)
+            except StoreClosed:
+                return
+            except Exception as error:  # noqa: BLE001 - a boundary, as the loops are
+                log.warning("team_not_embedded", error=_named(error))
             await came.wait()
 
     # How it stands with the server
@@ -169,7 +172,16 @@ class KeepingUp:
 
     async def react(self, error: Exception, link: TeamLink | None) -> None:
         """Wait, stop, or become another device: whatever the failure asks for. `link` is the team that was asked: an
-        answer that comes after it was left says nothing of the one that was joined since."""
+        answer that comes after it was left says nothing of the one that was joined since. Never raises: the daemon
+        would end with the loop."""
+        try:
+            await self._react(error, link)
+        except Exception as worse:  # noqa: BLE001 - the own store can be asked, or written, no more than the server
+            self.circuit.open(f"{_said_of(error)}; then the own store failed ({_named(worse)})", None)
+        if self.circuit.last_error is not None:
+            log.warning("team_away", reason=self.circuit.last_error)
+
+    async def _react(self, error: Exception, link: TeamLink | None) -> None:
         if link is not None and not await self._is_still(link):
             return
         match error:
@@ -181,13 +193,10 @@ class KeepingUp:
                 self.circuit.open(_said(error), LONGEST_WAIT_SECONDS)
             case TeamAway():
                 self.circuit.open(_said(error), error.after_seconds)
-            case SiftdError():
-                self.circuit.open(_said(error), None)
             case _:
-                log.exception("team_sync_failed")
-                self.circuit.open(f"it failed ({type(error).__name__}); see `mem logs`", None)
-        if self.circuit.last_error is not None:
-            log.warning("team_away", reason=self.circuit.last_error)
+                if not isinstance(error, SiftdError):
+                    log.error("team_sync_failed", exc_info=error)
+                self.circuit.open(_said_of(error), None)
 
     async def _is_still(self, link: TeamLink) -> bool:
         current = await self._membership.find_link()
@@ -216,6 +225,14 @@ class KeepingUp:
     async def _stop(self, problem: str) -> None:
         log.warning("team_stopped", reason=problem)
         await self._membership.note_problem(problem)
+
+
+def _named(error: Exception) -> str:
+    return error.code if isinstance(error, SiftdError) else type(error).__name__
+
+
+def _said_of(error: Exception) -> str:
+    return _said(error) if isinstance(error, SiftdError) else f"it failed ({_named(error)}); see `mem logs`"
 
 
 def _said(error: SiftdError) -> str:
