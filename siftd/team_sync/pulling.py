@@ -1,11 +1,13 @@
 """Taking what others tell: a page of the feed at a time, with its cursor, into the replica.
 
-What a server answers is checked before anything of it is applied: places in the feed rise, none is beyond the page, and
-there are no more than were asked for. A page that is larger than any may be is asked for again, shorter.
+What a server answers is checked before anything of it is applied: places in the feed rise, none is beyond the page,
+there are no more than were asked for, and a page before the last one goes on. A page that is larger than any may be is
+asked for again, shorter.
 """
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 
 import structlog
@@ -15,7 +17,7 @@ from siftd.consolidate.drain import Store
 from siftd.store import team_links, team_outbox
 from siftd.store.team_links import TeamLink
 from siftd.team.items import NATURAL
-from siftd.team.protocol import ITEMS_MAX, Changed, Changes
+from siftd.team.protocol import ITEMS_MAX, Changed, Changes, Gone
 from siftd.team_sync.client import TeamClient
 from siftd.team_sync.errors import TeamAway, TeamOtherEpoch, TeamTooLarge
 from siftd.team_sync.forgotten import mark_forgotten
@@ -77,8 +79,9 @@ class Puller:
             cursor = cursor._replace(epoch=epoch)
         _check(page, cursor.seq, self._limit)
         is_head = page.cursor >= page.head
-        changes = [each for each in page.changes if isinstance(each, Changed)]
-        gone = [str(each.id) for each in page.changes if not isinstance(each, Changed)]
+        last = {_item_of(each): each for each in page.changes}  # of two about one item the later one holds
+        changes = [each for each in last.values() if isinstance(each, Changed)]
+        gone = [str(each.id) for each in last.values() if not isinstance(each, Changed)]
         if changes or gone or page.cursor > cursor.seq or is_head:
             own = await self._find_own(link, changes)
             if not await self._replica.apply(changes, gone, own, after=cursor, seq=page.cursor, is_head=is_head):
@@ -113,6 +116,10 @@ class Puller:
         await self._store.write(team_outbox.clear_forgets)
 
 
+def _item_of(change: Changed | Gone) -> uuid.UUID:
+    return change.item.id if isinstance(change, Changed) else change.id
+
+
 def _check(page: Changes, after: int, limit: int) -> None:
     """Raise TeamAway for a page that is none."""
     before = after
@@ -120,5 +127,5 @@ def _check(page: Changes, after: int, limit: int) -> None:
         if each.seq <= before:
             raise TeamAway("the team's server answered with a feed that goes backwards")
         before = each.seq
-    if not before <= page.cursor <= page.head or len(page.changes) > limit:
+    if not before <= page.cursor <= page.head or len(page.changes) > limit or after == page.cursor < page.head:
         raise TeamAway("the team's server answered with a page that is none")

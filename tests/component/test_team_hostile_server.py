@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from team_stand_in import BEN, Refusal, TeamStandIn, team_server
 from team_store import noted
 
 from siftd.errors import SiftdError
-from siftd.team.protocol import Person
+from siftd.team.protocol import Changes, Gone, Person
+from siftd.team_sync.errors import TeamAway
 
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
@@ -86,3 +88,42 @@ async def test_a_server_with_ever_more_members_is_shown_in_part(memory: Memory, 
     shown = await memory.ask("team_members")
     assert (len(shown["devices"]), len(shown["members"]), shown["used"]) == (500, 500, {"memory": 3})
     assert {len(each["name"]) for each in shown["devices"]} == {200}
+
+
+async def test_a_feed_that_stands_still_before_its_end_is_not_asked_without_end(
+    memory: Memory, server: TeamStandIn
+) -> None:
+    server.raw["changes"] = msgspec.json.encode(Changes(epoch=server.epoch, head=9, cursor=0))
+    async with asyncio.timeout(30):
+        with pytest.raises(TeamAway, match="a page that is none"):
+            await memory.ask("team_pull")
+
+
+async def test_of_two_changes_of_one_item_in_a_page_the_later_one_holds(memory: Memory, server: TeamStandIn) -> None:
+    server.publish(noted("a", "Zebras eat grass."), noted("b", "Lions sleep."))
+    told = {each.item.text: each for each in server.items.values()}
+    zebras, lions = told["Zebras eat grass."], told["Lions sleep."]
+    page = Changes(
+        epoch=server.epoch,
+        head=4,
+        cursor=4,
+        changes=[
+            zebras,
+            Gone(seq=2, id=lions.item.id, at=1),
+            msgspec.structs.replace(lions, seq=3),
+            Gone(seq=4, id=zebras.item.id, at=1),
+        ],
+    )
+    server.raw["changes"] = msgspec.json.encode(page)
+    assert await memory.ask("team_pull") == {"changed": 1, "gone": 1}
+    hits = (await memory.ask("search", query="zebras lions", filters={"team": True}))["hits"]
+    assert [each["text"] for each in hits] == ["Lions sleep."]
+
+
+async def test_a_server_that_wants_no_rest_at_all_gets_what_any_failure_brings(
+    memory: Memory, server: TeamStandIn
+) -> None:
+    server.refuse["changes"] = Refusal(429, retry_after="0")
+    with pytest.raises(TeamAway) as caught:
+        await memory.ask("team_pull")
+    assert caught.value.after_seconds is None
