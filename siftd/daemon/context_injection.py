@@ -35,7 +35,7 @@ from siftd.wire.frames import split_hook
 from siftd.wire.requests import Brief, Recall, decode_header
 
 if TYPE_CHECKING:
-    from siftd.search.context_block import Given
+    from siftd.search.context_block import Given, Piece
     from siftd.search.team_recall import Scored
 
 log = structlog.get_logger()
@@ -156,12 +156,12 @@ class ContextInjector:
 
             def read(connection: Database) -> list[Injection]:
                 answered = injection_ledger.session_state(connection, captured.session_id).given  # just too late
-                replica = self._store.team.connection()
                 given = []
                 for each in shown:
                     why = {"section": "kept"}
                     if each[0] == ids.TEAM:
-                        item = None if replica is None else team_reading.find_id(replica, int(each[1:]))
+                        number = int(each[1:])
+                        item = self._store.team.find(lambda c, number=number: team_reading.find_id(c, number))  # type: ignore[misc]
                         if item is None:
                             continue  # the replica was made anew since
                         why["item"] = item
@@ -271,11 +271,7 @@ class ContextInjector:
         def read(connection: Database) -> Given:
             state = injection_ledger.session_state(connection, session) if is_injected and session else FRESH
             now_ms, shared = self._storage.clock.now_ms(), self._store.everywhere.connection()
-            replica, of_team = self._store.team.connection(), []
-            if replica is not None:
-                from siftd.search.team_recall import vital_of_team
-
-                of_team = vital_of_team(replica, connection, now_ms)
+            of_team = self._store.team.find(lambda replica: _vital_of_team(replica, connection, now_ms)) or []
             return brief(
                 connection,
                 now_ms,
@@ -359,3 +355,9 @@ def _nothing() -> Given:
     from siftd.search.context_block import NOTHING
 
     return NOTHING
+
+
+def _vital_of_team(replica: Database, own: Database, now_ms: int) -> list[Piece]:
+    from siftd.search.team_recall import vital_of_team  # nobody who is of no team loads it
+
+    return vital_of_team(replica, own, now_ms)

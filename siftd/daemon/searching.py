@@ -157,7 +157,9 @@ class SearchAccess:
                 return index[0]
 
             engine = self._new_engine(replica, connection, find_index, lambda: None)
-            self._team = TeamSearch(replica, engine, lambda: team_reading.find_person(connection))
+            self._team = TeamSearch(
+                replica, engine, lambda: team_reading.find_person(connection), self._store.team.note
+            )
         return self._team
 
     def _new_engine(

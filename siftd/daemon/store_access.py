@@ -8,12 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+import structlog
+
 from siftd.daemon.group_commit import Committer, start_thread
 from siftd.embed.embedder import Embedder
 from siftd.embed.errors import EmbedderUnavailable
 from siftd.errors import StoreClosed, StoreError
 from siftd.file_identity import FileIdentity, identify
-from siftd.store import facts
+from siftd.store import facts, team_replica
 from siftd.store.access import Database, DatabaseError
 from siftd.store.clients import KnownClients
 from siftd.store.connection import open_reader, translate
@@ -22,6 +24,8 @@ from siftd.store.type_repair import mend_types
 
 if TYPE_CHECKING:
     from siftd.search.vectors import VectorIndex
+
+log = structlog.get_logger()
 
 T = TypeVar("T")
 
@@ -48,7 +52,7 @@ class StoreAccess:
         self._index: VectorIndex | None = None
         self._is_closed = False
         self.everywhere = SharedReader(shared, facts.shows_waiting)
-        self.team = SharedReader(team, _is_complete)
+        self.team = ReplicaReader(team)
         self.clients = KnownClients()
 
     @property
@@ -149,16 +153,57 @@ class SharedReader:
             return None
         if file != self._file:  # it was rebuilt
             self.close()
-            with suppress(StoreError, DatabaseError):
-                self._connection = open_reader(self._database)
-                if not self._is_fit(self._connection):
-                    self.close()
-                    return None
-            self._file = file
+            try:
+                self._connection = self._open(self._database)
+            except (StoreError, DatabaseError) as error:
+                self._file = file
+                self.note(error)
+            else:
+                self._file = file if self._connection is not None else None
         return self._connection
+
+    def _open(self, database: str) -> Database | None:
+        connection = open_reader(database)
+        try:
+            if self._is_fit(connection):
+                return connection
+        except BaseException:
+            connection.close()
+            raise
+        connection.close()
+        return None
+
+    def note(self, error: StoreError | DatabaseError) -> None:
+        """Note that it could not be read."""
 
     def close(self) -> None:
         self._file = None
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+class ReplicaReader(SharedReader):
+    """Reads the replica of a team's items. It is derived: one that is damaged is removed, and pulled again."""
+
+    def __init__(self, database: str) -> None:
+        super().__init__(database, _is_complete)
+        self._path = database
+
+    def find(self, read: Callable[[Database], T]) -> T | None:
+        """Return what `read` finds; None where there is no replica, or none that can be read."""
+        connection = self.connection()
+        if connection is None:
+            return None
+        try:
+            return read(connection)
+        except DatabaseError as error:
+            self.note(error)
+            return None
+
+    def note(self, error: StoreError | DatabaseError) -> None:
+        """Note that it could not be read: one that is damaged goes."""
+        if team_replica.is_damage(error):
+            self.close()
+            team_replica.erase(self._path)
+            log.warning("team_replica_damaged", hint="it is pulled again")

@@ -21,10 +21,8 @@ class TeamAccess:
         number = ids.parse_number(cited, ids.TEAM)
 
         def read(connection: Database) -> ShownTeamItem | None:
-            replica = self._store.team.connection()
-            if replica is None:
-                return None
-            item = team_reading.find_whole(replica, number, team_reading.find_person(connection))
+            person = team_reading.find_person(connection)
+            item = self._store.team.find(lambda replica: team_reading.find_whole(replica, number, person))
             if item is not None:
                 item["mutedSince"] = muted.find_item_muted_since(connection, item["team"]["item"])
             return item
@@ -39,8 +37,7 @@ class TeamAccess:
         number = ids.parse_number(cited, ids.TEAM)
 
         def read(_: Database) -> str | None:
-            replica = self._store.team.connection()
-            return None if replica is None else team_reading.find_id(replica, number)
+            return self._store.team.find(lambda replica: team_reading.find_id(replica, number))
 
         item = await self._store.read(read)
         if item is None:

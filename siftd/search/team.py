@@ -21,14 +21,22 @@ from siftd.wire.requests.finding import Hit
 OWN_KINDS = {"memory": OWNER, "fact": OWNER, "summary": "summary"}
 """What of a workspace's own is of a team's source; the others only a team has."""
 NOTHING_YET = "nothing of the team's is here yet: `mem team status` tells why"
-BROKEN = "without the team's memory: its replica cannot be read (`mem doctor` tells why)"
+BROKEN = "without the team's memory: its replica cannot be read, and is pulled again (`mem team status`)"
 
 
 class TeamSearch:
     """Finds in one replica. Used from one thread at a time."""
 
-    def __init__(self, replica: Database, engine: SearchEngine, person: Callable[[], str | None]) -> None:
-        """`engine` is one over the replica; `person` says who asks, as the team knows them."""
+    def __init__(
+        self,
+        replica: Database,
+        engine: SearchEngine,
+        person: Callable[[], str | None],
+        on_error: Callable[[DatabaseError], object],
+    ) -> None:
+        """`engine` is one over the replica; `person` says who asks, as the team knows them; `on_error` hears that the
+        replica cannot be read."""
+        self.on_error = on_error
         self.replica = replica
         self._engine = engine
         self._person = person
@@ -50,7 +58,8 @@ class TeamSearch:
             found = self._engine.search(query, k, asked, weights=weights, group=group)
             numbers = {int(hit["id"][1:]): hit for hit in found.hits}
             marks = team_reading.marks(self.replica, numbers, self._person())
-        except DatabaseError:
+        except DatabaseError as error:
+            self.on_error(error)
             return Answer([], BROKEN)
         hits = [_cited(hit, number) | {"team": marks[number]} for number, hit in numbers.items() if number in marks]
         return Answer(hits, found.degraded and f"of the team's memory: {found.degraded}")
@@ -59,7 +68,8 @@ class TeamSearch:
         """Read a piece of what searches need and have not met yet; return whether more is left."""
         try:
             return self._engine.read_ahead()
-        except DatabaseError:
+        except DatabaseError as error:
+            self.on_error(error)
             return False
 
 

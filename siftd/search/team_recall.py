@@ -58,7 +58,8 @@ def recall_team(team: TeamSearch, own: Database, prompt: str, given: frozenset[s
     try:
         relevance = Relevance.of(team.replica, Question.of(prompt))
         hits = [] if relevance.is_empty else team.search(prompt, CANDIDATES, Filters(), weights=WEIGHTS).hits
-    except DatabaseError:
+    except DatabaseError as error:
+        team.on_error(error)
         return NOTHING_OF_TEAM
     found = OfTeam([], [])
     has_story = False
@@ -84,13 +85,10 @@ def recall_team(team: TeamSearch, own: Database, prompt: str, given: frozenset[s
 
 
 def vital_of_team(replica: Database, own: Database, now_ms: int) -> list[Piece]:
-    """Return what others of the team hold vital, the newest first, for a session's start."""
-    try:
-        items = team_reading.list_vital(
-            replica, VITAL_IMPORTANCE, now_ms, team_reading.find_person(own), limit=4 * VITAL_MAX
-        )
-    except DatabaseError:
-        return []
+    """Return what others of the team hold vital, the newest first, for a session's start. Raises DatabaseError."""
+    items = team_reading.list_vital(
+        replica, VITAL_IMPORTANCE, now_ms, team_reading.find_person(own), limit=4 * VITAL_MAX
+    )
     spoken = [each for each in items if find_item_muted_since(own, each["team"]["item"]) is None]
     return [
         Piece(

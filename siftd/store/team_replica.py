@@ -22,11 +22,11 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from siftd.errors import StoreCorrupt, StoreError
+from siftd.errors import MigrationFailed, SchemaTooNew, StoreCorrupt, StoreError
 from siftd.facts.model import CATEGORIES
 from siftd.store import meta
 from siftd.store.access import Database
-from siftd.store.connection import begin, commit, open_reader, open_writer, rollback, translate
+from siftd.store.connection import begin, commit, open_reader, open_writer, rollback
 from siftd.store.migrate import migrate
 from siftd.team.items import NATURAL, Put, Source
 from siftd.team.protocol import Changed
@@ -109,25 +109,37 @@ class Placed(NamedTuple):
 
 
 def open_replica(path: str, project: str, now_ms: int) -> Database:
-    """Open the replica of a project for writing; one that is damaged, or of another project, is made anew."""
-    try:
+    """Open the replica of a project for writing; one that is damaged, of another project or another siftd, is made
+    anew. One that somebody holds, or a full disk, is no reason to lose it. Raises StoreError, sqlite3.Error."""
+    connection = _find_usable(path, project, now_ms)
+    if connection is None:
+        erase(path)
         connection = _open(path, now_ms)
-        if meta.get(connection, _PROJECT) in (None, project):
-            _note_made(connection, project)
-            return connection
-        connection.close()
-    except (StoreError, sqlite3.Error):
-        pass
-    erase(path)
-    connection = _open(path, now_ms)
-    _note_made(connection, project)
+    if meta.get(connection, _MADE) is None:
+        with _transaction(connection):
+            meta.put(connection, _PROJECT, project)
+            meta.put(connection, _MADE, str(uuid.uuid4()))
     return connection
 
 
-def _note_made(connection: sqlite3.Connection, project: str) -> None:
-    meta.put(connection, _PROJECT, project)
-    if meta.get(connection, _MADE) is None:
-        meta.put(connection, _MADE, str(uuid.uuid4()))
+def _find_usable(path: str, project: str, now_ms: int) -> Database | None:
+    try:
+        connection = _open(path, now_ms)
+    except (StoreCorrupt, SchemaTooNew, MigrationFailed):
+        return None
+    except sqlite3.Error as error:
+        if is_damage(error):
+            return None
+        raise
+    try:
+        if meta.get(connection, _PROJECT) in (None, project):
+            return connection
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            connection.close()
+            raise
+    connection.close()
+    return None
 
 
 def _open(path: str, now_ms: int) -> Database:
@@ -145,14 +157,18 @@ def _open(path: str, now_ms: int) -> Database:
 
 
 def erase(path: str) -> None:
-    """Remove a replica with everything in it."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    """Remove a replica with everything in it. The database goes last: whoever misses it makes another at once, whose
+    files are not to go with these."""
+    for suffix in ("-journal", "-wal", "-shm", ""):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
-def is_damage(error: sqlite3.Error) -> bool:
+def is_damage(error: StoreError | sqlite3.Error) -> bool:
     """Whether an error says that the file is no database any more: a replica is made anew then."""
-    return isinstance(translate(error), StoreCorrupt)
+    if isinstance(error, StoreError):
+        return isinstance(error, StoreCorrupt)
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "disk image is malformed" in str(error)
 
 
 def merge_full_text(connection: sqlite3.Connection) -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from siftd.clock import Clock
 from siftd.embed.words import index_words
+from siftd.errors import StoreError
 from siftd.store import erasing, team_replica
 from siftd.store.access import Database, DatabaseError
 from siftd.store.connection import translate
@@ -137,6 +138,7 @@ class Replica:
             if team_replica.is_damage(error):
                 self._close()
                 team_replica.erase(self._path)
+                raise StoreError("the copy of the team's items was damaged", hint="it is pulled again") from error
             raise translate(error) from error
 
     def _close(self) -> None:

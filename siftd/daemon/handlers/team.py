@@ -108,8 +108,7 @@ class TeamRequests:
         items = [str(hit.item.id) for hit in found.hits]
 
         def number(_: Database) -> dict[str, int]:
-            replica = self._store.team.connection()
-            return {} if replica is None else team_reading.numbers_of(replica, items)
+            return self._store.team.find(lambda replica: team_reading.numbers_of(replica, items)) or {}
 
         numbers = await self._store.read(number)
         return {
