@@ -65,7 +65,7 @@ INSERT INTO sessions (session_id, started_ts, last_ts) VALUES (?1, ?2, ?2) ON CO
 _EMPTY_SESSION = """
 DELETE FROM sessions WHERE session_id = ?1 AND NOT EXISTS (SELECT 1 FROM events e WHERE e.session_id = ?1)
 """
-_TOLD_BY = """
+_AUTHORED = """
 SELECT number, id, source, source_ref, rev FROM team_items
 WHERE author = ? AND number > ? AND source IN ('memory', 'fact', 'summary') ORDER BY number LIMIT ?
 """
@@ -87,7 +87,7 @@ class Cursor(NamedTuple):
     """Which replica that is: one that was left, and joined or made anew, is another."""
 
 
-class Told(NamedTuple):
+class Authored(NamedTuple):
     """An item by its names."""
 
     number: int
@@ -386,10 +386,10 @@ def find_hashes(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str,
     return {str(row[0]): (int(row[1]), str(row[2])) for row in rows}
 
 
-def list_told_by(connection: sqlite3.Connection, author: str, after: int, limit: int) -> list[Told]:
+def list_authored(connection: sqlite3.Connection, author: str, after: int, limit: int) -> list[Authored]:
     """Return a page of what a person has told of what was captured, behind an item's number."""
-    rows = connection.execute(_TOLD_BY, (author, after, limit))
-    return [Told(int(row[0]), str(row[1]), row[2], str(row[3]), int(row[4])) for row in rows]
+    rows = connection.execute(_AUTHORED, (author, after, limit))
+    return [Authored(int(row[0]), str(row[1]), row[2], str(row[3]), int(row[4])) for row in rows]
 
 
 def count_pieces(connection: sqlite3.Connection, source: str, ref: str) -> int:

@@ -17,7 +17,7 @@ from siftd.store import meta, team_outbox, team_replica, tombstones
 from siftd.store.access import Database
 from siftd.store.team_links import TeamLink
 from siftd.store.team_outbox import Shared
-from siftd.store.team_replica import Told
+from siftd.store.team_replica import Authored
 from siftd.team_sync.own_items import Namer
 from siftd.team_sync.replica import Replica
 
@@ -51,8 +51,8 @@ class _Looking:
 
     async def look_at(self, after: int) -> int | None:
         """Mark what is to go of a page; return behind which number the next one begins."""
-        told = await self._replica.read(lambda c: team_replica.list_told_by(c, self._link.person, after, PAGE))
-        unknown = await self._store.read(lambda c: _unknown(c, told))
+        items = await self._replica.read(lambda c: team_replica.list_authored(c, self._link.person, after, PAGE))
+        unknown = await self._store.read(lambda c: _unknown(c, items))
         if unknown:
             name = await self._store.read(lambda c: meta.get(c, "store") or self._link.device)
             gone = await self._store.read(lambda c: _facts_among(c, unknown, name))
@@ -62,7 +62,7 @@ class _Looking:
                 gone += [_gone(each) for each in stories if each.source_ref in forgotten]
             await self._store.write(lambda c: team_outbox.mark_forgotten(c, gone, self._now_ms))
             self.count += len(gone)
-        return told[-1].number if len(told) == PAGE else None
+        return items[-1].number if len(items) == PAGE else None
 
     async def _stories_of(self, name: str) -> set[str]:
         """Return what stories of forgotten events are called. Of a hundred thousand events that takes a moment: in a
@@ -73,11 +73,11 @@ class _Looking:
         return self._stories
 
 
-def _unknown(connection: Database, told: Iterable[Told]) -> list[Told]:
+def _unknown(connection: Database, authored: Iterable[Authored]) -> list[Authored]:
     """Return those of which this store does not know that it told them."""
-    told = list(told)
-    known = team_outbox.find_shared(connection, [each.item for each in told])
-    return [each for each in told if each.item not in known]
+    items = list(authored)
+    known = team_outbox.find_shared(connection, [each.item for each in items])
+    return [each for each in items if each.item not in known]
 
 
 def _stories_of(namer: Namer, events: Iterable[tuple[str | None, int]]) -> set[str]:
@@ -85,8 +85,8 @@ def _stories_of(namer: Namer, events: Iterable[tuple[str | None, int]]) -> set[s
     return {namer.story(uid, number, scope)[1] for uid, number in events for scope in ("session", "turn")}
 
 
-def _facts_among(connection: Database, told: Iterable[Told], store: str) -> list[Shared]:
-    by_name = {_name_of(each.source_ref, store): each for each in told if each.source != "summary"}
+def _facts_among(connection: Database, items: Iterable[Authored], store: str) -> list[Shared]:
+    by_name = {_name_of(each.source_ref, store): each for each in items if each.source != "summary"}
     return [_gone(by_name[name], name) for name in tombstones.list_facts(connection, by_name)]
 
 
@@ -96,7 +96,7 @@ def _name_of(ref: str, store: str) -> str:
     return f"id:{ref.removeprefix(by_hand)}" if ref.startswith(by_hand) else ref
 
 
-def _gone(told: Told, uid: str | None = None) -> Shared:
+def _gone(item: Authored, uid: str | None = None) -> Shared:
     """Return an item as its marker is told of it: a story by the item's id, since nothing here has its event."""
-    kind = "summary" if told.source == "summary" else "fact"
-    return Shared(uid or f"item {told.item}", kind, told.item, told.source, told.rev, "")
+    kind = "summary" if item.source == "summary" else "fact"
+    return Shared(uid or f"item {item.item}", kind, item.item, item.source, item.rev, "")

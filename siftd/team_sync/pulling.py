@@ -103,11 +103,11 @@ class Puller:
         own = await self._store.read(lambda c: team_outbox.own_among(c, [str(each.item.id) for each in may_be]))
         return own | {str(each.item.id) for each in may_be if str(each.device) == link.device}
 
-    async def _look_for_forgotten(self, link: TeamLink, told: tuple[str, str, str]) -> None:
+    async def _look_for_forgotten(self, link: TeamLink, state: tuple[str, str, str]) -> None:
         """Once everything is there, see whether the team has what was forgotten here: of each server's state once."""
-        if self._looked_through != told:
+        if self._looked_through != state:
             await mark_forgotten(self._store, self._replica, link, self._clock.now_ms())
-            self._looked_through = told
+            self._looked_through = state
 
     async def _restart(self, epoch: str) -> None:
         log.warning("team_server_restored", hint="everything is pulled and told again")
