@@ -10,8 +10,9 @@ visible costs a line, a fact hidden by its contradiction costs trust.
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
+
+from siftd.normal_forms import normalized
 
 _TEXT_MAX_CHARS = 4096
 """Ten summaries' length. Longer texts are compared verbatim."""
@@ -69,7 +70,7 @@ def _content(text: str) -> tuple[list[str], list[float]]:
 
     A text is compared with several others in a row.
     """
-    text = _STAMP.sub(" ", unicodedata.normalize("NFC", text))
+    text = _STAMP.sub(" ", normalized("NFC", text))
     durations = [
         float(found["number"]) * (0.001 if found["unit"].lower() == "ms" else 1.0) for found in _DURATION.finditer(text)
     ]

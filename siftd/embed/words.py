@@ -10,9 +10,10 @@ embedder's character n-grams make it needless.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
+
+from siftd.normal_forms import normalized
 
 INDEX_WORDS_MAX_BYTES = 8192
 """Bound of the stored column. Arbitrary: a summary has 400 characters, the first 4 KB of an event about 800 words."""
@@ -54,7 +55,7 @@ def split_words(text: str) -> list[str]:
 
 
 def _runs(text: str) -> list[str]:
-    return _ASCII_RUN.findall(text) if text.isascii() else _run().findall(unicodedata.normalize("NFKC", text))
+    return _ASCII_RUN.findall(text) if text.isascii() else _run().findall(normalized("NFKC", text))
 
 
 def _words_of(runs: Iterable[str]) -> list[str]:

@@ -8,10 +8,11 @@ part of the claim. English and German; Chinese is compared sign by sign.
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 
 import msgspec
+
+from siftd.normal_forms import normalized
 
 TEXT_CHARS_MAX = 400
 """Longer texts are no single statement and are not compared."""
@@ -116,7 +117,7 @@ class Statement(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=512)
 def statement_of(text: str) -> Statement:
     """Return what a text says. A candidate is compared with several known facts in a row."""
-    text = unicodedata.normalize("NFC", text)[:TEXT_CHARS_MAX].replace("’", "'")
+    text = normalized("NFC", text)[:TEXT_CHARS_MAX].replace("’", "'")
     reason = _REASON.search(text, 12)
     claim = _MODAL.sub("must", _ASKED.sub("", (text[: reason.start()] if reason else text).strip()))
     ended = bool(_ENDED.search(claim))

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 
 from siftd.graph.model import PROSE_TYPES, EntityType, Named
+from siftd.normal_forms import normalized
 
 COSINE_MIN = 0.85
 """From here on, a vector may say that two names are of the same."""
@@ -40,7 +40,7 @@ _FILLERS = frozenset("the a an of and our for to service team project tool app s
 def name_key(named: Named) -> str:
     """Return what all spellings of a name have in common, within its type."""
     kind, name = named
-    name = unicodedata.normalize("NFC", name)[:KEY_CHARS_MAX].strip()
+    name = normalized("NFC", name)[:KEY_CHARS_MAX].strip()
     if kind == "commit":
         return name.lower()[:COMMIT_DIGITS]
     if kind == "package":
@@ -50,7 +50,7 @@ def name_key(named: Named) -> str:
         return name.removeprefix("./")
     if kind not in PROSE_TYPES:
         return name
-    key = _GAPS.sub(" ", unicodedata.normalize("NFKC", name).casefold()).strip()
+    key = _GAPS.sub(" ", normalized("NFKC", name).casefold()).strip()
     key = _ARTICLE.sub("", key, count=1) if _ARTICLE.match(key) else key
     for ending in _KIND.get(kind, ()):
         if key.endswith(ending):

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from operator import attrgetter
 from typing import Any
-from unicodedata import normalize
 
 import msgspec
 
 from siftd.clients.older import kind_and_action
 from siftd.log.record import Record
+from siftd.normal_forms import normalized
 from siftd.store import documents, meta, team_links
 from siftd.store.documents import Source
 from siftd.store.fact_forgetting import find_facts_of
@@ -179,7 +179,7 @@ def folded(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    return normalize("NFD", normalize("NFD", text).casefold())
+    return normalized("NFD", normalized("NFD", text).casefold())
 
 
 def needle_of(asked: ForgetQuery) -> bytes:

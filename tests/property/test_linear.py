@@ -214,6 +214,9 @@ UNITS = [
     "日本",
     "日本a",
     "e\u0301",
+    "\u0301\u0327",
+    "\u0f73",
+    "\u0323\uff9e",
     "İ",
     "[REDACTED:password:0000]",
     "[REDACTED:",
@@ -266,6 +269,9 @@ RUNS = [
 ]
 """An opening and a long run behind it: what begins to match and then does not end."""
 
+ENDS = [("~", "`"), ("`", "~"), ("#", "x"), (" ", "x"), ("*", "x"), ("-", "x"), ("a", "\x00"), ("=", "x")]
+"""A long run, and what must not stand behind it."""
+
 
 def repeated(unit: str, chars: int) -> str:
     return (unit * (chars // len(unit) + 1))[:chars]
@@ -273,6 +279,10 @@ def repeated(unit: str, chars: int) -> str:
 
 def opened(head: str, run: str, chars: int) -> str:
     return head + repeated(run, chars - len(head))
+
+
+def closed(run: str, end: str, chars: int) -> str:
+    return repeated(run, chars) + end
 
 
 def unlike(unit: str, chars: int) -> str:
@@ -611,6 +621,7 @@ def test_four_times_the_text_takes_no_more_than_six_times_the_time(name: str) ->
     function = FUNCTIONS[name]
     seconds(function, "warm")  # what is imported and compiled once
     hostile = {f"{head!r}, {run!r} …": partial(opened, head, run) for head, run in RUNS}
+    hostile |= {f"{run!r} … {end!r}": partial(closed, run, end) for run, end in ENDS}
     hostile |= {repr(unit): partial(repeated, unit) for unit in UNITS}
     hostile |= {f"{unit!r}, each unlike": partial(unlike, unit) for unit in UNITS[::8]}
     if name in OF_LENGTH_ALONE:

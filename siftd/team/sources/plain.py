@@ -13,7 +13,8 @@ in the text, whatever it is.
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from siftd.normal_forms import normalized
 
 PASSES = 6
 """Nobody nests deeper. Arbitrary."""
@@ -26,7 +27,7 @@ _UNSEEN = re.compile(
 """Controls (PostgreSQL keeps no NUL), characters of no width that part a word, and those that turn its order around."""
 _BLANKS = re.compile(r"[^\S\n]+")
 _EMPTY_LINES = re.compile(r"\n{3,}")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*$")
+_FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)[^`]*+$")
 _HEADING = re.compile(r"#{1,6}[ \t]+")
 _HEADING_END = re.compile(r"[ \t]#+$")
 _QUOTED = re.compile(r"(?:>[ \t]?)+")
@@ -59,8 +60,7 @@ def plain(markdown: str) -> str:
 def canonical(text: str) -> str:
     """Return a text with white space in one form: of lines and words one separator, of indentation what code needs."""
     text = _UNSEEN.sub("", _LINE_ENDS.sub("\n", text))
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+    text = normalized("NFC", text)
     lines = (_canonical_line(line) for line in text.split("\n"))
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip("\n")
 
