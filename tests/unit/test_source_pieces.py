@@ -151,6 +151,9 @@ def test_labels_tell_a_priority() -> None:
     [
         ("# Title #\n\ntext", "Title\n\ntext"),
         ("Title\n=====\ntext", "Title\n\ntext"),
+        ("it says `<!--` here,\n\nand `-->` there", "it says `<!--` here,\n\nand `-->` there"),
+        ("```html\n<!-- kept -->\n```\n<!-- gone\n-->after", "    <!-- kept -->\nafter"),
+        ("    <!-- kept -->\na<!-- ` -->b `c<!-- -->d` <!-- e", "    <!-- kept -->\nab `c<!-- -->d` <!-- e"),
         ("a **b** *c* ~~d~~ ***e***", "a b c d e"),
         (
             "keep __init__, **kwargs, 2 ** 3, *.py and snake_case",

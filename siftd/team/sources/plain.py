@@ -33,6 +33,7 @@ _HEADING_END = re.compile(r"[ \t]#+$")
 _QUOTED = re.compile(r"(?:>[ \t]?)+")
 _BULLET = re.compile(r"[*+][ \t]+")
 _CODE_SPAN = re.compile(r"(`{1,3})(?!`)[^`\n]+\1(?!`)")
+_SPAN_OR_COMMENT = re.compile(_CODE_SPAN.pattern + "|<!--")
 _LINKED = re.compile(r"!?\[([^\[\]\n]*+)\]\((<[^<>\n]*+>|[^()\s]*+)(?:[ \t]++\"[^\"\n]*+\")?[ \t]*+\)")
 _ADDRESS = re.compile(r"<((?:https?://|mailto:)[^<>\s]*+)>")
 _TAG = re.compile(
@@ -81,7 +82,8 @@ def _canonical_line(line: str) -> str:
 def _without_markup(text: str) -> str:
     lines: list[str] = []
     fence = ""
-    for line in _without_comments(text).split("\n"):
+    reader = _Comments(text)
+    while (line := reader.next_line(is_code=bool(fence))) is not None:
         mark = _FENCE.match(line)
         if mark and (not fence or (mark[1].startswith(fence) and line.strip() == mark[1])):
             fence = "" if fence else mark[1]
@@ -94,14 +96,34 @@ def _without_markup(text: str) -> str:
     return "\n".join(lines)
 
 
-def _without_comments(text: str) -> str:
-    """Return a text without comments of HTML; one that never ends is none, which is found out once."""
-    pieces: list[str] = []
-    at = 0
-    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
-        pieces.append(text[at:begin])
-        at = end + 3
-    return "".join(pieces) + text[at:]
+class _Comments:
+    """The lines of a text without HTML's comments. In code `<!--` begins none, and one that never ends is none."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._last_end = text.rfind("-->")
+
+    def next_line(self, *, is_code: bool) -> str | None:
+        """Return the next line, or None behind the last; it goes on where a comment that begins in it has ended."""
+        if self._at > len(self._text):
+            return None
+        pieces: list[str] = []
+        end = self._line_end()
+        seen = end if is_code or self._text.startswith(CODE, self._at) else self._at
+        while opening := _SPAN_OR_COMMENT.search(self._text, seen, end):
+            seen = opening.end()
+            if opening[0] == "<!--" and seen <= self._last_end:
+                pieces.append(self._text[self._at : opening.start()])
+                seen = self._at = self._text.index("-->", seen) + 3
+                end = end if self._at <= end else self._line_end()
+        pieces.append(self._text[self._at : end])
+        self._at = end + 1
+        return "".join(pieces)
+
+    def _line_end(self) -> int:
+        end = self._text.find("\n", self._at)
+        return len(self._text) if end < 0 else end
 
 
 def _is_rule(line: str) -> bool:
