@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
-from siftd.team.sources.job_log import SHOWN_CHARS, WINDOW_CHARS, shortened, tools, window
+import pytest
+
+from siftd.team.sources.job_log import SHOWN_CHARS, WINDOW_CHARS, last_moment, shortened, tools, window
+from siftd.team.sources.line import parse_moment
 
 DATA = Path(__file__).parents[1] / "data" / "sources"
 
@@ -55,7 +59,7 @@ def test_a_log_that_did_not_fail_is_its_end() -> None:
 
 def test_a_log_is_bounded_whatever_it_is() -> None:
     for text in ("x" * 1_000_000, "error: x\n" * 200_000, "\x1b[" * 300_000, "\r" * 500_000, "a\tb\t" * 200_000):
-        assert len(window(text)) <= WINDOW_CHARS + SHOWN_CHARS
+        assert all(len(part) <= WINDOW_CHARS for part in window(text))
         assert len(short(text)) <= SHOWN_CHARS + 400
 
 
@@ -68,6 +72,38 @@ def test_the_tail_of_the_failed_step_is_what_stays_of_a_long_one() -> None:
     kept = short(text)
     assert kept.startswith("Failed step: make\n")
     assert kept.endswith("ld: undefined symbol\nError: Process completed with exit code 2.")
+
+
+def test_a_log_costs_little_more_than_its_own_bytes() -> None:
+    for unit in ("\n", "##[group]Run a\n##[group]Run b\n"):
+        text = unit * (150_000 // len(unit))
+        tracemalloc.start()
+        short(text)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 2_000_000, unit
+
+
+@pytest.mark.parametrize(
+    ("begins", "moment"),
+    [
+        ("2026-11-20T10:07:01.1234567Z", 1_795_169_221_123),
+        ("2026-11-20T10:07:01Z 00O", 1_795_169_221_000),
+        ("2026-11-20 10:07:01,5", 1_795_169_221_500),
+        ("2026-11-20T12:07:01+02:00", 1_795_169_221_000),
+        ("2026-11-20T12:07:01.123456789+0200", 1_795_169_221_123),
+        ("unit\tTest\t2026-11-20T10:07:01.1Z", 1_795_169_221_100),
+    ],
+)
+@pytest.mark.parametrize(
+    "behind", ["", "0000-00-00 00:00:00 never\n", "2026-13-41T99:99:99Z\n", "0001-01-01 00:00:00\n"]
+)
+def test_the_last_moment_is_one_whatever_a_log_prints(begins: str, moment: int, behind: str) -> None:
+    assert parse_moment(last_moment(f"{begins} done\n{behind}")) == moment
+
+
+def test_a_log_without_a_moment_has_none() -> None:
+    assert last_moment("0000-00-00 00:00:00\ndone\n") == ""
 
 
 def test_the_tools_that_a_job_ran_are_named() -> None:

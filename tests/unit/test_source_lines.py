@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from siftd.errors import EnvelopeRejected
-from siftd.team.sources.line import LINE_BYTES_MAX, REF_CHARS_MAX, Line, decode, encode
+from siftd.team.sources.line import LINE_BYTES_MAX, REF_CHARS_MAX, Line, decode, encode, parse_moment
 
 KEPT = Path(__file__).parents[1] / "golden" / "source-lines-1.jsonl"
 
@@ -88,6 +88,11 @@ def test_a_line_that_is_too_long_is_not_read_at_all() -> None:
     with pytest.raises(EnvelopeRejected) as refused:
         decode(b" " * (LINE_BYTES_MAX + 1))
     assert refused.value.reason == "too_long"
+
+
+def test_a_zone_may_stand_apart() -> None:
+    assert parse_moment("2026-11-20 12:00:00 +0200") == parse_moment("2026-11-20T10:00:00Z")
+    assert parse_moment("2026-11-20 08:00:00 -02:00") == parse_moment("2026-11-20 10:00:00 UTC")
 
 
 def test_a_moment_without_a_zone_is_utc() -> None:

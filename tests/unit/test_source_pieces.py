@@ -118,6 +118,21 @@ def test_no_secret_is_in_an_item_wherever_it_stood(line: Line) -> None:
     assert TOKEN not in msgspec.json.encode(items(line)).decode()
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        issue("error: " + "word " * 900 + TOKEN + " w" * 990, source="job"),
+        issue("##[group]Run " + "deploy " * 26 + TOKEN + "\nERROR: Job failed: exit code 1\n", source="job"),
+        issue(f"ERROR: Job failed\n##[group]Run post\n{TOKEN} " + "line\n" * 592, source="job"),
+        issue("", labels=[" " * 380 + TOKEN]),
+    ],
+    ids=["in a long line", "in a step's name", "behind the step that failed", "behind blanks"],
+)
+def test_no_half_of_a_secret_is_kept_where_a_text_is_cut(line: Line) -> None:
+    kept = msgspec.json.encode(items(line)).decode()
+    assert not [at for at in range(len(TOKEN) - 10) if TOKEN[at : at + 10] in kept]
+
+
 def test_what_is_redacted_already_is_redacted_no_further() -> None:
     for line in secrets():
         for put in puts(line):

@@ -23,6 +23,7 @@ refuses a newer version. What is too long is cut, but for `ref`: a key that is c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeVar
@@ -45,6 +46,10 @@ LineSource = Literal["issue", "comment", "job"]
 LINE_SOURCES: tuple[LineSource, ...] = ("issue", "comment", "job")
 Form = Literal["markdown", "plain", "log"]
 LineRef = Annotated[str, Meta(min_length=1, max_length=REF_CHARS_MAX, pattern=r"^[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$")]
+
+
+_BEFORE_ZONE = re.compile(r" (?=[+-]\d\d:?\d\d$)")
+"""What programs in Ruby write between a time and its zone."""
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -131,7 +136,7 @@ def every(parts: Iterable[T], line_of: Callable[[T], Line | None]) -> Iterator[L
 
 def parse_moment(text: str) -> int:
     """Return an ISO 8601 moment in milliseconds, UTC where it names no zone. Raises EnvelopeRejected."""
-    text = text[:64].strip().removesuffix(" UTC")
+    text = _BEFORE_ZONE.sub("", text[:64].strip().removesuffix(" UTC"))
     try:
         found = datetime.fromisoformat(text)
         return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)

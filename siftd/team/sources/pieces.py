@@ -65,7 +65,8 @@ def _text_of(line: Line, scrub: Scrub) -> str:
     text = line.text
     match line.read_as:
         case "log":
-            return canonical(scrub(job_log.shortened(scrub(job_log.window(text)))))
+            shown = job_log.Window(*(scrub(part) for part in job_log.window(text)))
+            return canonical(scrub(job_log.shortened(shown)))
         case "markdown":
             return scrub(plain(scrub(text)))
         case "plain":
@@ -97,7 +98,7 @@ def priority_of(labels: list[str]) -> str:
 
 
 def _word(text: str, scrub: Scrub) -> str:
-    return scrub(one_line(scrub(text[: WORD_CHARS_MAX * 4]), WORD_CHARS_MAX))
+    return scrub(one_line(scrub(text), WORD_CHARS_MAX))
 
 
 def _few(texts: list[str], scrub: Scrub) -> list[str]:
