@@ -107,7 +107,7 @@ def test_arrays_behind_each_other_are_refused_with_the_remedy() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"\xff\xfe", b"{" * 100_000, b'{"title":' * 100_000, b'{"html_url":1}', b'{"labels":[[]]}'],
+    [b"", b"\xff\xff", b"{" * 100_000, b'{"title":' * 100_000, b'{"html_url":1}', b'{"labels":[[]]}'],
     ids=lambda data: data[:10].decode("latin-1"),
 )
 @pytest.mark.parametrize(("source", "form"), sorted(reading.SUPPORTED))
@@ -137,11 +137,31 @@ def test_an_array_that_is_too_long_says_how_to_export_it(monkeypatch: pytest.Mon
     assert "--jq" in refused.value.hint
 
 
-@pytest.mark.parametrize("data", [b"PK\x03\x04rest", b"\x1f\x8b\x08rest"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"PK\x03\x04rest",
+        b"\x1f\x8b\x08rest",
+        b"BZh91AY",
+        b"\xfd7zXZ\x00",
+        b"7z\xbc\xaf\x27\x1c",
+        b"\x28\xb5\x2f\xfdrest",
+        b"unit.log" + b"\0" * 249 + b"ustar\x0000",
+    ],
+    ids=["zip", "gzip", "bzip2", "xz", "7z", "zstd", "tar"],
+)
 def test_an_archive_is_refused_with_the_remedy(data: bytes) -> None:
     with pytest.raises(RequestInvalid) as refused:
         of_bytes(data, "job", "actions")
     assert "unpack" in refused.value.hint
+
+
+@pytest.mark.parametrize(("source", "form"), sorted(reading.SUPPORTED))
+def test_what_powershell_writes_by_itself_is_refused_with_the_remedy(source: LineSource, form: Form) -> None:
+    for code in ("utf-16-le", "utf-16-be"):
+        with pytest.raises(RequestInvalid) as refused:
+            of_bytes(("\ufeff" + "[{}]").encode(code), source, form)
+        assert "utf8" in refused.value.hint
 
 
 def test_a_form_that_has_no_such_source_is_refused() -> None:
@@ -161,6 +181,30 @@ def test_the_log_of_actions_tells_the_failed_step_first() -> None:
 def test_a_log_that_names_no_time_is_of_when_it_was_written() -> None:
     (line,), _ = told("gitlab-job.log", "job", "gitlab")
     assert (line.ref, line.status, line.updated_ms) == ("log:gitlab-job", "failed", 1_000)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("unit.1", "unit.2"),
+        ("unit tests.log", "unit_tests.log"),
+        ("unit #12.log", "unit #13.log"),
+        ("a?b.log", "a*b.log"),
+        ("a\udc80.log", "a\udc81.log"),
+        ("é.log", "e.log"),
+        ("l" * 500 + "1.log", "l" * 500 + "2.log"),
+    ],
+)
+def test_logs_of_two_names_are_two_jobs(one: str, other: str) -> None:
+    lines = [next(iter(read(io.BytesIO(b"done\n"), "job", "actions", name, 1_000))) for name in (one, other)]
+    first, second = (each for each in lines if isinstance(each, Line))
+    assert first.ref != second.ref
+    encode(first)
+
+
+def test_a_log_may_begin_with_the_letters_of_an_archive() -> None:
+    (line,), _ = of_bytes(b"PKG_CONFIG_PATH=/usr/lib\ndone\n", "job", "actions")
+    assert line.text.startswith("PKG_CONFIG_PATH")
 
 
 def test_a_log_may_begin_with_a_bracket() -> None:

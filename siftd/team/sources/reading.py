@@ -7,6 +7,7 @@ passed over.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, Literal, NamedTuple
@@ -22,12 +23,16 @@ Form = Literal["", "github", "gitlab", "actions"]
 FORMS: tuple[Form, ...] = ("github", "gitlab", "actions")
 ARRAY_BYTES_MAX = 64 * 1024 * 1024
 """A longer array is exported in parts, or as JSON lines, which have no limit but that of a line."""
-LOG_BYTES_MAX = 64 * 1024 * 1024
+LOG_BYTES_MAX = 16 * 1024 * 1024
 """Of a job's log only the end is read where it is longer: there is what it failed of."""
 
-_ARCHIVES = (b"PK", b"\x1f\x8b")
-"""How zip and gzip begin, which logs are downloaded as."""
-_NOT_IN_A_KEY = re.compile(r"[^\w./:@-]")
+_ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"\x28\xb5\x2f\xfd")
+"""How zip, gzip, bzip2, xz, 7z and zstd begin, which logs are downloaded as."""
+_TAR = slice(257, 262)
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+_NOT_IN_A_KEY = re.compile(r"[^\w ./:@-]")
+_ENDING = re.compile(r"\.(?:log|txt)$", re.IGNORECASE)
+_KEY_CHARS_MAX = 400
 
 
 class Problem(NamedTuple):
@@ -73,9 +78,12 @@ def read(file: BinaryIO, source: LineSource, form: Form, name: str, changed_ms: 
     reader = _READERS.get((source, form))
     if reader is None:
         raise RequestInvalid(f"no {source}s are read from {form}", hint="`--from actions` goes with `--source job`")
-    first = file.read(4_096).removeprefix(b"\xef\xbb\xbf").lstrip()[:2]
+    head = file.read(4_096)
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:2]
     file.seek(0)
-    if first in _ARCHIVES:
+    if head.startswith(_WIDE):
+        raise RequestInvalid("the file is UTF-16", hint="in PowerShell: `… | Out-File -Encoding utf8 FILE`")
+    if head.startswith(_ARCHIVES) or head[_TAR] == b"ustar":
         raise RequestInvalid("the file is an archive", hint="unpack it: each file in it is imported by itself")
     if form and first[:1] == b"[" and (source != "job" or first[1:].strip() in (b"", b"{", b"[", b"]")):
         return _array(file, reader)  # a log may begin with a bracket too: `[INFO] …`
@@ -149,11 +157,11 @@ def _log(file: BinaryIO, name: str, changed_ms: int) -> Read:
     size = file.seek(0, 2)
     file.seek(max(0, size - LOG_BYTES_MAX))
     log = file.read(LOG_BYTES_MAX).decode("utf-8", "replace")
-    title = name.rpartition(".")[0] or name
+    title = (_ENDING.sub("", name) or name).encode("utf-8", "replace").decode()
     try:
         yield made(
             source="job",
-            ref=f"log:{_NOT_IN_A_KEY.sub('_', title)}"[:400],
+            ref=_key_of_log(name),
             updated=job_log.last_moment(log) or changed_ms,
             title=title,
             text=log,
@@ -162,3 +170,15 @@ def _log(file: BinaryIO, name: str, changed_ms: int) -> Read:
         )
     except EnvelopeRejected as error:
         yield Problem(1, error.reason)
+
+
+def _key_of_log(name: str) -> str:
+    """Return a key that no file of another name has."""
+    key = "log:" + _NOT_IN_A_KEY.sub(_escaped, _ENDING.sub("", name) or name)
+    if len(key) <= _KEY_CHARS_MAX:
+        return key
+    return f"{key[:_KEY_CHARS_MAX]}~{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+
+
+def _escaped(sign: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in sign[0].encode("utf-8", "surrogatepass"))
