@@ -57,6 +57,13 @@ def test_githubs_events_have_the_keys_of_its_exports() -> None:
     assert github("workflow_job", {"action": "queued", "workflow_job": {"id": 1}}) == []
 
 
+def test_a_comment_that_was_deleted_does_not_pass_for_its_issue() -> None:
+    """GitHub signs the body and no header: who holds one message may call it what they like."""
+    issue, comment = of_file("github-issues.json")[0], of_file("github-comments.json")[0]
+    with pytest.raises(EnvelopeRejected, match="another_event"):
+        github("issues", {"action": "deleted", "issue": issue, "comment": comment})
+
+
 def test_events_that_say_nothing_to_us_make_no_line() -> None:
     assert github("ping", {"zen": "Design for failure."}) == []
     assert github("push", {"ref": "refs/heads/main"}) == []

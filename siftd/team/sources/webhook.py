@@ -106,6 +106,8 @@ def _of_github(event: str, body: bytes) -> list[Line]:
     message = _decoded(body, _OfGithub)
     is_gone = message.action == "deleted"
     match event:
+        case "issues" if message.comment:  # the signature covers the body alone, and not what the header calls it
+            raise EnvelopeRejected("another_event")
         case "issues":
             return list(github.issues(message.issue, deleted=is_gone or message.action == "transferred"))
         case "issue_comment":
