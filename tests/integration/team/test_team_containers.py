@@ -99,11 +99,11 @@ def test_what_the_engine_is_told_keeps_the_server_small() -> None:
     assert re.search(r"^USER 1\d{4}:1\d{4}$", CONTAINERFILE, re.M), "no root"
     assert f"EXPOSE {PORT}" in CONTAINERFILE
     assert '["siftd", "team", "health"]' in CONTAINERFILE
-    team = SERVICES["team"]
-    assert team["read_only"] is True
-    assert team["cap_drop"] == ["ALL"]
-    assert team["security_opt"] == ["no-new-privileges:true"]
-    assert team["healthcheck"]["test"][1:] == ["siftd", "team", "health"]
+    for each in (SERVICES[name] for name in OURS):
+        assert each["read_only"] is True
+        assert each["cap_drop"] == ["ALL"]
+        assert each["security_opt"] == ["no-new-privileges:true"]
+    assert SERVICES["team"]["healthcheck"]["test"][1:] == ["siftd", "team", "health"]
     assert "ports" not in SERVICES["postgres"], "nobody but the server reaches PostgreSQL"
     assert COMPOSE["networks"]["inside"] == {"internal": True}
     assert SERVICES["postgres"]["healthcheck"]
