@@ -10,14 +10,15 @@ import msgspec
 
 from siftd.team.items import METADATA_BYTES_MAX, Forget, Put, content_hash, document_id
 from siftd.team.protocol import Ignored
+from siftd.team.sources.line import LINE_SOURCES
 from siftd.team_server.vectors import HalfVector, decode
 
 Checked = tuple[list[Put], list[uuid.UUID], list[Ignored]]
 _PUSH = """
 SELECT * FROM siftd.push(
-    %s::bytea, %s::uuid, %s::uuid, %s::uuid[], %s::uuid[], %s::bigint[], %s::bytea[], %s::text[], %s::text[],
-    %s::text[], %s::text[], %s::text[]::jsonb[], %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::uuid[],
-    %s::bigint[], %s::text[], """
+    %s::bytea, %s::uuid, %s::uuid, %s::uuid[], %s::uuid[], %s::uuid[], %s::bigint[], %s::bytea[], %s::text[],
+    %s::text[], %s::text[], %s::text[], %s::text[]::jsonb[], %s::text[], %s::bigint[], %s::bigint[],
+    %s::bigint[], %s::uuid[], %s::bigint[], %s::text[], """
 PUSH_BARE = _PUSH + "%s)"
 PUSH_VECTORS = _PUSH + "%b)"
 """In binary, which only a list that holds a vector can be."""
@@ -88,6 +89,17 @@ def columns(puts: Sequence[Put], *, with_vectors: bool) -> list[list[Any]]:
         [each.vector.model if each.vector else None for each in puts],
         vectors,
     ]
+
+
+def firsts(project: uuid.UUID, puts: Sequence[Put]) -> list[uuid.UUID]:
+    """Return for each item the id of the first piece of what it is a piece of; its own where it is whole."""
+    return [_first(project, each) for each in puts]
+
+
+def _first(project: uuid.UUID, put: Put) -> uuid.UUID:
+    ref, sign, number = put.source_ref.rpartition("#")
+    is_piece = put.source in LINE_SOURCES and sign and number.isdecimal()
+    return document_id(project, put.source, ref) if is_piece else put.id
 
 
 def _vector(put: Put) -> HalfVector | None:

@@ -158,7 +158,9 @@ class TeamStore:
         has_any = any(each is not None for each in columns[-1])
         query = pushing.PUSH_VECTORS if has_any else pushing.PUSH_BARE
         try:
-            row = await self._primary.row(query, (digest, project, epoch, list(gone), *columns))
+            row = await self._primary.row(
+                query, (digest, project, epoch, list(gone), pushing.firsts(project, puts), *columns)
+            )
         except BadArgument as error:
             if error.code != "malformed":
                 raise

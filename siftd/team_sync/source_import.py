@@ -222,18 +222,21 @@ async def _items(
 ) -> list[Put | Forget]:
     """Return the items of lines, each id once, with what was told last of it; problems are counted."""
     latest: dict[uuid.UUID, Put | Forget] = {}
+    newest: dict[tuple[str, str], Line] = {}
     project = uuid.UUID(link.project)
     for each in found:
         if isinstance(each, Problem):
             result.note(each)
             continue
+        before = newest.get((each.source, each.ref))
+        if before is not None and (before.deleted or before.updated_ms > each.updated_ms):
+            result.unchanged += 1  # else its further pieces would stay beside what is shorter, or gone
+            continue
+        newest[each.source, each.ref] = each
         pieces = await known.count_pieces(each)
         items = await asyncio.to_thread(items_of, each, project, scrub, further_words, pieces)
         known.note(each, len(items))
-        for item in items:
-            before = latest.get(item.id)
-            if before is None or before.rev <= item.rev:
-                latest[item.id] = item
+        latest.update((item.id, item) for item in items)
     return list(latest.values())
 
 

@@ -116,6 +116,16 @@ async def test_of_two_lines_in_one_file_the_later_one_stands_whole(tmp_path: Pat
         assert list(server.texts()) == ["okapi"]
 
 
+@pytest.mark.parametrize("last", [{"text": "short"}, {"deleted": True}], ids=["shorter", "gone"])
+async def test_an_older_line_behind_a_later_one_brings_no_piece_back(
+    tmp_path: Path, server: TeamStandIn, last: dict[str, object]
+) -> None:
+    async with joined(tmp_path, server) as memory:
+        older = {"ref": "a/9", "text": "okapi " * 3_000}
+        await imported(memory, lines(tmp_path, {"ref": "a/9", "updated": 6_000, **last}, older))
+        assert list(server.texts()) == ([last["text"]] if "text" in last else [])
+
+
 async def test_a_deleted_line_forgets_every_piece(tmp_path: Path, server: TeamStandIn) -> None:
     async with joined(tmp_path, server) as memory:
         await imported(memory, lines(tmp_path, {"text": "okapi " * 3_000}, {"text": "stays"}))

@@ -28,8 +28,8 @@ END $$;
 
 -- Take a device's items: forgets first, then puts. All or nothing, and the same again changes nothing.
 CREATE FUNCTION push(
-    token bytea, p uuid, known_epoch uuid, gone uuid[], ids uuid[], revs bigint[], hashes bytea[], kinds text[],
-    refs text[], texts text[], word_lists text[], metadatas jsonb[], visibilities text[], stamps bigint[],
+    token bytea, p uuid, known_epoch uuid, gone uuid[], firsts uuid[], ids uuid[], revs bigint[], hashes bytea[],
+    kinds text[], refs text[], texts text[], word_lists text[], metadatas jsonb[], visibilities text[], stamps bigint[],
     froms bigint[], tos bigint[], successors uuid[], archived bigint[], models text[], vectors @vector@[],
     OUT head bigint, OUT put bigint, OUT forgotten bigint, OUT ignored jsonb,
     OUT terms_stale boolean)
@@ -59,10 +59,10 @@ BEGIN
     END LOOP;
 
     WITH sent AS (
-        SELECT * FROM unnest(ids, revs, hashes, kinds, refs, texts, word_lists, metadatas, visibilities, stamps, froms,
-                             tos, successors, archived, models, vectors) WITH ORDINALITY
-            AS u(id, rev, hash, source, ref, text, words, metadata, visibility, ts, valid_from, valid_to, superseded_by,
-                 archived_at, model, vector, n)
+        SELECT * FROM unnest(firsts, ids, revs, hashes, kinds, refs, texts, word_lists, metadatas, visibilities, stamps,
+                             froms, tos, successors, archived, models, vectors) WITH ORDINALITY
+            AS u(first, id, rev, hash, source, ref, text, words, metadata, visibility, ts, valid_from, valid_to,
+                 superseded_by, archived_at, model, vector, n)
     ), judged AS MATERIALIZED (
         SELECT u.*, m.rev AS old_rev, m.hash AS old_hash, m.id IS NOT NULL AND m.rev = u.rev AND m.hash = u.hash AS same,
             CASE
@@ -73,7 +73,8 @@ BEGIN
                      OR u.visibility NOT IN ('project', 'private') THEN 'malformed'
                 WHEN t.is_final OR t.by_person = who THEN 'forgotten'
                 WHEN m.author <> who AND NOT (is_natural(u.source) AND m.visibility = 'project') THEN 'not yours'
-                WHEN m.rev > u.rev THEN 'older'
+                WHEN f.is_gone THEN 'forgotten'
+                WHEN m.rev > u.rev OR f.rev > u.rev THEN 'older'
                 WHEN m.rev = u.rev AND m.hash <> u.hash AND NOT is_natural(u.source) THEN 'conflict'
             END AS why
         FROM sent u  -- one by one by the key, whatever is known of the size of a project
@@ -81,6 +82,12 @@ BEGIN
                                WHERE x.project_id = p AND x.id = u.id OFFSET 0) AS m ON true
             LEFT JOIN LATERAL (SELECT x.is_final, x.by_person FROM tombstones x
                                WHERE x.project_id = p AND x.id = u.id OFFSET 0) AS t ON true
+            -- A further piece of an issue goes by the first one: late news of what is shorter by now, or gone, bring no
+            -- piece back.
+            LEFT JOIN LATERAL (SELECT (SELECT x.rev FROM memories x WHERE x.project_id = p AND x.id = u.first) AS rev,
+                                      EXISTS (SELECT FROM tombstones x WHERE x.project_id = p AND x.id = u.first
+                                              AND (x.is_final OR x.by_person = who)) AS is_gone
+                               WHERE u.first <> u.id) AS f ON true
     ), taken AS (
         SELECT j.*, row_number() OVER (ORDER BY n) AS place,
             -- vectors:
@@ -137,5 +144,5 @@ BEGIN
     terms_stale := head - pr.terms_head > greatest(200, pr.terms_rows / 10) AND pr.terms_rows <= 50000;
     UPDATE devices SET seen_at = now() WHERE id = from_device;
 END $$;
-GRANT EXECUTE ON FUNCTION push(bytea, uuid, uuid, uuid[], uuid[], bigint[], bytea[], text[], text[], text[], text[],
-    jsonb[], text[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], @vector@[]) TO siftd_app;
+GRANT EXECUTE ON FUNCTION push(bytea, uuid, uuid, uuid[], uuid[], uuid[], bigint[], bytea[], text[], text[],
+    text[], text[], jsonb[], text[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], @vector@[]) TO siftd_app;

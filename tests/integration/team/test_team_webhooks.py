@@ -108,6 +108,16 @@ def test_a_long_issue_that_becomes_short_loses_its_further_pieces(tracker: Track
     assert tracker.texts() == ["Login fails\n\nIt is short now"]
 
 
+def test_late_news_of_a_long_issue_bring_back_no_piece_of_it(tracker: Tracker) -> None:
+    long = "\n\n".join(f"Paragraph {number} " + "says a lot " * 60 for number in range(20))
+    tracker.issue("It is short", 2_000)
+    assert tracker.issue(long, 1_000).json == {"put": 0, "forgotten": 0, "ignored": ["older"]}
+    assert tracker.texts() == ["Login fails\n\nIt is short"]
+    assert tracker.issue("", 3_000, "issue:deleted").json["forgotten"] == 1
+    assert tracker.issue(long, 4_000).json == {"put": 0, "forgotten": 0, "ignored": ["forgotten"]}
+    assert tracker.texts() == []
+
+
 def test_what_it_tells_is_redacted_for_nobody_has_done_so_before(tracker: Tracker) -> None:
     assert tracker.issue(f"the token {LEAKED} is in the log", 1_000).json["put"] == 1
     (text,) = tracker.texts()
