@@ -22,7 +22,7 @@ from siftd.search.team import TeamSearch
 from siftd.store import team_reading
 from siftd.store.access import Database, DatabaseError
 from siftd.store.fact_scope import OWNER
-from siftd.store.muted import find_item_muted_since
+from siftd.store.muted import find_item_muted_since, list_muted_items
 from siftd.wire.requests.finding import Hit, TeamMark
 
 FACT_CHARS_MAX = 300
@@ -85,11 +85,15 @@ def recall_team(team: TeamSearch, own: Database, prompt: str, given: frozenset[s
 
 
 def vital_of_team(replica: Database, own: Database, now_ms: int) -> list[Piece]:
-    """Return what others of the team hold vital, the newest first, for a session's start. Raises DatabaseError."""
+    """Return what others of the team hold vital, what came last first, for a session's start. Raises DatabaseError."""
     items = team_reading.list_vital(
-        replica, VITAL_IMPORTANCE, now_ms, team_reading.find_person(own), limit=4 * VITAL_MAX
+        replica,
+        VITAL_IMPORTANCE,
+        now_ms,
+        team_reading.find_person(own),
+        muted=list_muted_items(own),
+        limit=VITAL_MAX,
     )
-    spoken = [each for each in items if find_item_muted_since(own, each["team"]["item"]) is None]
     return [
         Piece(
             each["id"],
@@ -99,7 +103,7 @@ def vital_of_team(replica: Database, own: Database, now_ms: int) -> list[Piece]:
             each["type"] or "",
             {"section": "team", "item": each["team"]["item"]},
         )
-        for each in spoken[:VITAL_MAX]
+        for each in items
     ]
 
 

@@ -49,6 +49,11 @@ def find_item_muted_since(connection: sqlite3.Connection, item: str) -> int | No
     return None if row is None else int(row[0])
 
 
+def list_muted_items(connection: sqlite3.Connection) -> list[str]:
+    """Return the items of a team of which nothing is given unasked."""
+    return [str(row[0]) for row in connection.execute("SELECT id FROM muted_items")]
+
+
 def list_muted(connection: sqlite3.Connection) -> set[int]:
     """Return the events of which nothing is given unasked."""
     return {int(row[0]) for row in connection.execute("SELECT event_id FROM muted_events")}

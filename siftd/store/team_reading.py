@@ -35,7 +35,8 @@ WHERE f.importance >= ?1 AND f.status = 'active' AND f.said_by IN ('person', 'ag
 AND NOT i.is_own AND i.author IS NOT ?3 AND json_extract(CASE WHEN json_valid(i.metadata) THEN i.metadata END,
     '$.saidBy') = 'person'
 AND (f.valid_from IS NULL OR f.valid_from <= ?2) AND (f.valid_to IS NULL OR f.valid_to > ?2)
-ORDER BY f.ts DESC, f.id DESC LIMIT ?4
+AND i.id NOT IN (SELECT value FROM json_each(?4))
+ORDER BY i.seq DESC, f.id DESC LIMIT ?5
 """
 _NUMBERS = "SELECT i.id, i.number FROM json_each(?) j CROSS JOIN team_items i ON i.id = j.value"
 NAME_CHARS_MAX = 40
@@ -82,10 +83,11 @@ def find_whole(replica: sqlite3.Connection, number: int, person: str | None) -> 
 
 
 def list_vital(
-    replica: sqlite3.Connection, importance: int, now_ms: int, person: str | None, *, limit: int
+    replica: sqlite3.Connection, importance: int, now_ms: int, person: str | None, *, muted: list[str], limit: int
 ) -> list[ShownTeamItem]:
-    """Return what other persons of the team said that is so important and holds now, the newest first."""
-    found = replica.execute(_VITAL, (importance, now_ms, person, limit)).fetchall()
+    """Return what other persons of the team said that is so important and holds now, but for what is `muted`; what
+    came last first, since the time at which it was said is its author's word."""
+    found = replica.execute(_VITAL, (importance, now_ms, person, json.dumps(muted), limit)).fetchall()
     whole = (find_whole(replica, int(row[0]), person) for row in found)
     return [each for each in whole if each is not None]
 

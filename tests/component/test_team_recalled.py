@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest_asyncio
-from opened_memory import NOW, Memory, opened
+from opened_memory import DAY, NOW, Memory, opened
 from team_stand_in import team_server
 from team_store import ME, Replica, join, noted, publish, shared
 from test_telling import prompt, start
@@ -165,6 +165,21 @@ async def test_a_session_starts_with_what_members_hold_vital_within_a_bound(memo
     await memory.ask("mute", id=shown[0])
     later = await given(memory, start("later"))
     assert shown[0] not in [line.split()[1].removeprefix("#") for line in later.splitlines() if line.startswith("- #")]
+
+
+async def test_whoever_holds_much_vital_or_dates_it_ahead_crowds_nobody_out_for_good(
+    memory: Memory, replica: Replica
+) -> None:
+    vital = {"importance": 5}
+    flood = [noted(f"n{each}", f"Flood {each}", metadata=vital, ts=NOW + 999 * DAY) for each in range(20)]
+    await publish(memory, replica, *flood)
+    for each in range(20):
+        await memory.ask("mute", id=f"t{each + 1}")
+    await publish(memory, replica, noted("a", RULE, metadata=vital))
+    assert RULE in await given(memory, start("now"))
+    await memory.ask("mute", id="t1", muted=False)
+    told_of = [line.split()[1] for line in (await given(memory, start("later"))).splitlines() if line.startswith("- #")]
+    assert told_of == ["#t21", "#t1"], "in the order in which they came"
 
 
 async def test_the_kept_brief_follows_what_comes_goes_and_is_left(tmp_path: Path) -> None:
