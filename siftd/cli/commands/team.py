@@ -13,7 +13,12 @@ from siftd.wire import asking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
     from siftd.wire.requests import TeamPreviewAnswer
+
+    A = TypeVar("A")
 
 VERBS = ("status", "join", "push", "pull", "members", "leave")
 _NOUNS = {
@@ -179,23 +184,24 @@ def _pull(context: Context, options: Namespace) -> int:
     return 0
 
 
+# What is there
+
+
 def _members(context: Context, options: Namespace) -> int:
-    answer = context.ask(asking.TeamMembers())
-    if options.json:
-        say_json(answer)
-        return 0
     from siftd.cli.team_page import say_members
 
-    say_members(answer)
-    return 0
+    return _say(context.ask(asking.TeamMembers()), options, say_members)
 
 
 def _status(context: Context, options: Namespace) -> int:
-    answer = context.ask(asking.TeamStatus())
-    if options.json:
-        say_json(answer)
-        return 0
     from siftd.cli.team_page import say_status
 
-    say_status(answer)
+    return _say(context.ask(asking.TeamStatus()), options, say_status)
+
+
+def _say(answer: A, options: Namespace, for_people: Callable[[A], None]) -> int:
+    if options.json:
+        say_json(answer)
+    else:
+        for_people(answer)
     return 0
