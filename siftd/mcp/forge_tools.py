@@ -11,6 +11,7 @@ from pydantic import Field
 
 from siftd import ids
 from siftd.errors import RequestInvalid
+from siftd.harmless import harmless
 from siftd.mcp.link import Link
 from siftd.mcp.shown import labelled
 from siftd.wire.asking import Filters, Forget, Mute, Remember, Search, Show, TeamSearch, TeamStatus, Verify
@@ -27,6 +28,8 @@ WEIGHTS: dict[Strategy, dict[str, float]] = {
     "graph": {"graph": 1.0},
 }
 """By strategy: the retrievers that are left out, or added."""
+FOUND_CHARS_MAX = 2_000
+"""Of one result, and as much of what is said about it, where a member may have written fifty times that."""
 Found = dict[str, Any]
 
 
@@ -97,8 +100,8 @@ class ForgeTools:
             {
                 "documentId": each["id"],
                 "source": each["source"],
-                "text": each["text"],
-                "metadata": {**each["metadata"], "author": each["author"], "ts": each["ts"]},
+                "text": harmless(each["text"], FOUND_CHARS_MAX),
+                "metadata": {**_in_short(each["metadata"]), "author": each["author"], "ts": each["ts"]},
                 "ranks": each["ranks"],
             }
             for each in answer["found"]
@@ -143,6 +146,16 @@ def _memory(cited: str) -> str:
     return ids.cite(letter, number)
 
 
+def _in_short(metadata: Found) -> Found:
+    """Return what an item's author says of it, as far as there is room."""
+    short, room = {}, FOUND_CHARS_MAX
+    for name, value in metadata.items():
+        room -= len(name) + len(str(value))
+        if room >= 0:
+            short[name] = value
+    return short
+
+
 def _result(hit: Hit) -> Found:
     """Return a hit in the words that such memories have: its rank by each leg, since no scale is shared."""
     ranks = {leg: found["rank"] for leg, found in hit["why"].items() if isinstance(found, dict) and "rank" in found}
@@ -150,7 +163,7 @@ def _result(hit: Hit) -> Found:
     return {
         "documentId": hit["id"],
         "source": team["source"] if team else hit["kind"],
-        "text": hit["passage"] or hit["text"],
+        "text": harmless(hit["passage"] or hit["text"], FOUND_CHARS_MAX),
         "metadata": {
             "type": hit.get("type"),
             "saidBy": hit["saidBy"],

@@ -21,9 +21,11 @@ OF_A_SESSION_MAX = 2
 """Hits of one session among those that are given; with more the others' crowd out what another session knows."""
 ASKED_MAX = 100
 SESSION_CHARS = 8
-WHAT_CHARS_MAX = 60
+WHAT_CHARS_MAX = 64
+"""A kind, a name of a team's member, and that it is one."""
 ID_CHARS_MAX = 1_000
 """An id of another project names its folder."""
+TITLE_CHARS_MAX = 200
 SHOWN_CHARS_MAX = 12_000
 """What `show` gives at once: about 3,000 tokens."""
 
@@ -210,10 +212,11 @@ class Tools:
 
 def _by_session(hits: list[FoundHit], limit: int) -> list[FoundHit]:
     """Return the best hits, those of one session together behind its best, so many of each at most; a memory is its own
-    session."""
-    groups: dict[str | None, list[FoundHit]] = {}
+    session. What others of a team call their session has no part in one of this workspace's."""
+    groups: dict[tuple[str, str | None], list[FoundHit]] = {}
     for each in hits:
-        group = groups.setdefault(each["id"] if each["kind"] == "memory" else each["sessionId"], [])
+        session = each["id"] if each["kind"] == "memory" else each["sessionId"]
+        group = groups.setdefault((each["team"]["author"] if "team" in each else "", session), [])
         if len(group) < OF_A_SESSION_MAX:
             group.append(each)
     return [each for group in groups.values() for each in group][:limit]
@@ -267,7 +270,7 @@ def _as_text(item: Shown) -> str:
             return line if event is None else f"{line}\n\n{event['tool']}:\n{as_text(event['payload'])}"
         case "team":
             head = f"{item['id']} {_moment(item['ts'])} {of_team(item['team'], item['type'] or 'story')}"
-            title = f" «{item['team']['title']}»" if item["team"]["title"] else ""
+            title = f" «{harmless(item['team']['title'], TITLE_CHARS_MAX)}»" if item["team"]["title"] else ""
             return f"{head}{title} (words of: {item['saidBy']})\n\n{item['text']}"
         case "document":
             place = item["path"] or item["url"] or item["title"]
