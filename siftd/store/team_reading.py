@@ -1,7 +1,7 @@
 """A team's items as people and agents here see them: whose each is, and what it says.
 
-A number (`t12`) is given as items arrive, and given anew when the replica is made anew. What is kept of an item, in the
-ledger or as muted, is kept by its id.
+A number (`t12`) is given as items arrive, to one item alone; an item gets another when the replica is made anew. What
+is kept of an item, in the ledger or as muted, is kept by its id.
 """
 
 from __future__ import annotations

@@ -97,6 +97,14 @@ class Authored(NamedTuple):
     rev: int
 
 
+NUMBERS = "team_numbers"
+"""Where the workspace's own store notes how many numbers were given, or may have been, by all of its replicas."""
+_BEGIN_NUMBERS = """
+INSERT INTO sqlite_sequence (name, seq)
+SELECT 'team_items', ? WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'team_items')
+"""
+
+
 class Placed(NamedTuple):
     """A change of the feed, ready for its rows."""
 
@@ -199,6 +207,12 @@ def list_holding(path: str, holds: Callable[[str], bool]) -> list[int]:
 # The cursor
 
 
+def last_number(connection: sqlite3.Connection) -> int | None:
+    """Return the last number that was given to an item, though it may be gone; None where none was."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'team_items'").fetchone()
+    return None if row is None else int(row[0])
+
+
 def read_cursor(connection: sqlite3.Connection) -> Cursor:
     """Return how far the replica has come; at the beginning without an epoch, at 0."""
     return Cursor(meta.get(connection, _EPOCH), meta.number(connection, _SEQ), meta.get(connection, _MADE) or "")
@@ -225,15 +239,18 @@ def apply(
     after: Cursor,
     seq: int,
     is_head: bool,
+    numbers_after: int = 0,
 ) -> bool:
     """Apply a page of the feed that begins after the cursor and move that to `seq`, in one transaction; False where the
     cursor has moved since: an older page would bring older texts, and one that comes after leaving another team's.
 
+    `numbers_after`: a replica that is made anew numbers from there on, so that nobody's t12 becomes another item.
     `is_head`: there is no more for now, so what a pull from 0 has not met is no more there.
     """
     with _transaction(connection):
         if read_cursor(connection) != after:
             return False
+        connection.execute(_BEGIN_NUMBERS, (numbers_after,))
         for each in gone:
             _remove(connection, each)
         for one in placed:

@@ -14,7 +14,7 @@ import structlog
 
 from siftd.clock import Clock
 from siftd.consolidate.drain import Store
-from siftd.store import team_links, team_outbox
+from siftd.store import meta, team_links, team_outbox, team_replica
 from siftd.store.team_links import TeamLink
 from siftd.team.items import NATURAL
 from siftd.team.protocol import ITEMS_MAX, Changed, Changes, Gone
@@ -84,7 +84,10 @@ class Puller:
         gone = [str(each.id) for each in last.values() if not isinstance(each, Changed)]
         if changes or gone or page.cursor > cursor.seq or is_head:
             own = await self._find_own(link, changes)
-            if not await self._replica.apply(changes, gone, own, after=cursor, seq=page.cursor, is_head=is_head):
+            numbers_after = await self._reserve_numbers(len(changes))
+            if not await self._replica.apply(
+                changes, gone, own, after=cursor, seq=page.cursor, is_head=is_head, numbers_after=numbers_after
+            ):
                 if (await self._replica.cursor()).made != cursor.made:
                     raise TeamAway("the team was left meanwhile, or its replica taken away")
                 return PullResult()
@@ -108,6 +111,17 @@ class Puller:
         if self._looked_through != state:
             await mark_forgotten(self._store, self._replica, link, self._clock.now_ms())
             self._looked_through = state
+
+    async def _reserve_numbers(self, many: int) -> int:
+        """Note in the own store that so many numbers may be given, before they are: the replica may be deleted at any
+        time, and what somebody has read or written down as t12 is never to name another item. Returns the last one
+        that was given, or may have been."""
+        given = await self._store.read(lambda c: meta.number(c, team_replica.NUMBERS))
+        last = await self._replica.last_number()
+        after = given if last is None else last
+        if after + many > given:
+            await self._store.write(lambda c: meta.put(c, team_replica.NUMBERS, str(after + many)))
+        return after
 
     async def _restart(self, epoch: str) -> None:
         log.warning("team_server_restored", hint="everything is pulled and told again")

@@ -44,6 +44,10 @@ class Replica:
         """Return how far it has come."""
         return await self.write(team_replica.read_cursor)
 
+    async def last_number(self) -> int | None:
+        """Return the last number that it gave; None for one that is made anew."""
+        return await self.write(team_replica.last_number)
+
     async def restart(self, epoch: str) -> None:
         """Begin from 0 in another epoch."""
         await self.write(lambda c: team_replica.restart(c, epoch))
@@ -57,13 +61,16 @@ class Replica:
         after: Cursor,
         seq: int,
         is_head: bool,
+        numbers_after: int,
     ) -> bool:
         """Apply a page of the feed; `own` are the items that the workspace's own store has. False where it comes too
         late: another has moved the cursor."""
 
         def work(connection: Database) -> bool:
             placed = [self._placed(each, own) for each in changes]
-            return team_replica.apply(connection, placed, gone, after=after, seq=seq, is_head=is_head)
+            return team_replica.apply(
+                connection, placed, gone, after=after, seq=seq, is_head=is_head, numbers_after=numbers_after
+            )
 
         return await self.write(work)
 

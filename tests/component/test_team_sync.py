@@ -16,7 +16,7 @@ import pytest
 from opened_memory import DAY, Memory, opened, rebuilt
 from team_stand_in import BEN, PROJECT, Refusal, TeamStandIn, team_server
 
-from siftd.errors import RequestInvalid, SiftdError
+from siftd.errors import NothingFound, RequestInvalid, SiftdError
 from siftd.store import team_replica
 from siftd.team.items import Put, content_hash, document_id
 from siftd.team_sync.errors import TeamAway, TeamDenied, TeamOtherVersion
@@ -429,6 +429,35 @@ async def test_a_scrub_takes_the_replica_away_whole_and_it_comes_by_todays_rules
         await memory.ask("scrub", dryRun=False)
         assert not Path(memory.services.paths.team_replica).exists()
         assert (await memory.ask("team_pull"))["changed"] == 1
+
+
+async def test_a_number_is_never_given_to_another_item_though_the_replica_is_made_anew(
+    tmp_path: Path, server: TeamStandIn
+) -> None:
+    """An agent, a note, a commit message may have it written down."""
+    first = by_ben("a", "Zebras eat grass.")
+    async with joined(tmp_path, server) as memory:
+
+        async def found() -> list[str]:
+            return [each["id"] for each in (await memory.ask("search", query="eat", filters={"team": True}))["hits"]]
+
+        server.publish(first, by_ben("b", "Okapis eat leaves."))
+        await memory.ask("team_pull")
+        assert sorted(await found()) == ["t1", "t2"]
+        server.forget(first.id)
+        await memory.ask("scrub", dryRun=False)
+        await memory.ask("team_pull")
+        assert await found() == ["t3"]
+        team_replica.erase(memory.services.paths.team_replica)
+        await memory.ask("team_pull")
+        assert await found() == ["t4"]
+        await memory.ask("team_leave")
+        await memory.ask("team_join", url=server.url, project="okapi", invite=ANA)
+        await memory.ask("team_pull")
+        assert await found() == ["t5"]
+        for gone in ("t1", "t2", "t3", "t4"):
+            with pytest.raises(NothingFound):
+                await memory.ask("show", id=gone)
 
 
 async def test_what_is_too_old_for_this_machine_stays_with_the_team(tmp_path: Path, server: TeamStandIn) -> None:
