@@ -1,5 +1,5 @@
-"""A team as `mem team status` and `mem team members` show it. What its server says is anybody's text: shown, not
-believed."""
+"""A team as `mem team status`, `mem team members` and `mem forget --status` show it. What its server says is anybody's
+text: shown, not believed."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def say_status(answer: TeamStatusAnswer) -> None:
     _line("state", _state(answer, team))
     _line("up", _up(answer, team))
     _line("down", _down(answer))
-    for each in answer["forgets"]:
-        _line("forgotten", _forget(each))
+    for words in forgetting(answer):
+        _line("forgotten", words)
     if team["parked"]:
         _line("parked", f"{count(team['parked'], 'item')} that the server does not take:")
         for parked in answer["parked"][:PARKED_SHOWN]:
@@ -60,6 +60,13 @@ def say_members(answer: TeamMembersAnswer) -> None:
     print_table(("member", "role", ""), rows)
     say()
     _print_devices(answer)
+
+
+def forgetting(answer: TeamStatusAnswer) -> list[str]:
+    """Return a line for each forgetting that is not known to have come to every device of the team."""
+    waiting = answer.get("forgetsWaiting", 0)
+    unsent = [f"{count(waiting, 'item')}: the team's server does not know of it yet"] if waiting else []
+    return unsent + [_forget(each) for each in answer.get("forgets", [])]
 
 
 def team_words(team: TeamLine) -> str:

@@ -70,6 +70,9 @@ _COUNTS = """
 SELECT count(*) FILTER (WHERE parked IS NULL), count(*) FILTER (WHERE parked IS NOT NULL),
     min(ts) FILTER (WHERE parked IS NULL) FROM team_dirty
 """
+_COUNT_FORGETS = """
+SELECT count(*) FROM team_dirty d JOIN team_shared s ON s.uid = d.uid WHERE d.op = 'forget' AND d.parked IS NULL
+"""
 _PARKED = """
 SELECT CASE WHEN kind = 'summary' THEN 'e' || substr(uid, instr(uid, ':') + 1)
     ELSE coalesce((SELECT 'm' || f.id FROM facts f WHERE f.uid = team_dirty.uid), uid) END, kind, parked, ts
@@ -265,6 +268,11 @@ def read_counts(connection: sqlite3.Connection) -> tuple[int, int, int | None]:
     """Return how much waits, how much is parked, and since when the first of it waits."""
     waiting, parked, since = connection.execute(_COUNTS).fetchone()
     return int(waiting), int(parked), since
+
+
+def count_forgets_waiting(connection: sqlite3.Connection) -> int:
+    """Return how many items of the team's wait to be forgotten: the server does not know of it yet."""
+    return int(connection.execute(_COUNT_FORGETS).fetchone()[0])
 
 
 def list_parked(connection: sqlite3.Connection, limit: int) -> list[tuple[str, str, str, int]]:

@@ -387,7 +387,9 @@ async def test_what_is_forgotten_here_is_forgotten_there_and_told_by_which_devic
         server.devices[other] = ("ben-laptop", BEN, 1)
         await memory.ask("forget", ids=[fact], dryRun=False)
         assert await dirty(memory) == [("forget", None)]
+        assert (await memory.ask("team_status"))["forgetsWaiting"] == 1
         assert (await memory.ask("team_push"))["forgotten"] == 1
+        assert (await memory.ask("team_status"))["forgetsWaiting"] == 0
         assert server.texts() == {}
         await memory.ask("team_pull")
         await memory.ask("team_pull")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from daemons import Place, wait_until
@@ -91,6 +92,20 @@ def test_who_is_there_what_waits_and_what_was_refused_is_told(browser: Any, page
         visit.tab.click("text=Show the very items")
         visit.tab.wait_for_selector(".items li")
         assert "Tokens are name:expiry" in seen(visit)
+
+
+def test_it_is_told_which_devices_have_not_applied_a_forgetting(browser: Any, page: Page, server: TeamStandIn) -> None:
+    kept = page.place.ask("remember", text="Otters hold hands while they sleep")["id"]
+    page.place.ask("team_push")
+    server.devices[uuid4()] = f"old laptop {HOSTILE}", BEN, 0
+    page.place.ask("forget", ids=[kept], dryRun=False)
+    page.place.ask("team_push")
+    page.place.ask("team_pull")
+    with visiting(browser, page) as visit:
+        visit.go("team")
+        text = seen(visit)
+        assert f"1 item: applied by 1 of 2 devices; old laptop {HOSTILE} last seen " in text, text
+        assert visit.overflow() <= 0
 
 
 def test_a_hit_names_its_author_and_is_theirs_to_forget(browser: Any, page: Page) -> None:

@@ -6,10 +6,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from uuid import uuid4
 
 import pytest
 from daemons import Place, wait_until
-from team_stand_in import TeamStandIn, team_server
+from team_stand_in import BEN, Refusal, TeamStandIn, team_server
 from terminals import MEM, mem_at_a_terminal, seen_at
 
 INVITE = "ana" * 20
@@ -94,6 +95,33 @@ def test_the_state_of_a_team_fits_a_terminal(place: Place, server: TeamStandIn, 
     assert max(map(len, shown.splitlines())) <= columns
     for word in ("okapi at http://127.0.0.1", "parked", "a secret", "this one"):
         assert word in shown, shown
+
+
+def test_it_is_said_which_devices_have_not_applied_a_forgetting(place: Place, server: TeamStandIn) -> None:
+    place.start()
+    nothing = (0, "nothing that was forgotten is known to be held anywhere any more\n", "")
+    assert mem(place, "forget", "--status") == nothing
+    join(place, server)
+    assert mem(place, "forget", "--status") == nothing
+    kept = mem(place, "remember", "Okapis eat hay.", "--json")
+    assert kept[0] == 0, kept
+    assert mem(place, "team", "push")[0] == 0
+    server.devices[uuid4()] = "ana\x1b[2J laptop", BEN, 0
+    server.refuse["push"] = Refusal(503)
+    done = mem(place, "forget", json.loads(kept[1])["id"], "--yes")
+    assert done[0] == 0, done
+    assert mem(place, "forget", "--status")[1] == "1 item: the team's server does not know of it yet\n"
+    server.refuse.clear()
+    mem(place, "team", "push")
+    mem(place, "team", "pull")
+    (line,) = mem(place, "forget", "--status")[1].splitlines()
+    assert ": applied by 1 of 2 devices; ana\ufffd[2J laptop last seen " in line
+    assert line.removeprefix("1 item, ") in mem(place, "team", "status")[1], "the same words"
+    told = json.loads(mem(place, "forget", "--status", "--json")[1])
+    assert (told["pending"], told["forgetsWaiting"], told["team"]["name"]) == ([], 0, "okapi")
+    assert [each["applied"] for each in told["forgets"]] == [1]
+    status, _, err = mem(place, "forget", "m1", "--status")
+    assert (status, "about all that was forgotten" in err) == (2, True)
 
 
 def test_a_server_that_hangs_delays_neither_captures_nor_searches_nor_the_end(

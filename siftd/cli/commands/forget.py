@@ -1,4 +1,4 @@
-"""`mem forget`: forget for good; shows what that would be and asks first."""
+"""`mem forget`: forget for good; shows what that would be and asks first. `--status` says what is not gone yet."""
 
 from __future__ import annotations
 
@@ -41,6 +41,9 @@ _PLURALS = {
     "line of the snapshot": "lines of the snapshot",
 }
 
+_NAMED = ("ids", "session", "file", "query")
+_TIMES = ("since", "until")
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
@@ -53,9 +56,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--until", metavar="WHEN", help="not after")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="only say what it would be")
+    parser.add_argument(
+        "--status", action="store_true", help="say what still holds something, and which devices of a team are behind"
+    )
 
 
 def run(context: Context, options: Namespace) -> int:
+    if options.status:
+        return _status(context, options)
     asked = _asked(options)
     found = context.ask(Forget(**asked, dry_run=True), timeout=WORK_SECONDS)
     # A session, a file or a time is forgotten even while nothing of it is here: what comes late stays out.
@@ -71,14 +79,35 @@ def run(context: Context, options: Namespace) -> int:
     return 0
 
 
+def _status(context: Context, options: Namespace) -> int:
+    """Say what of all that was ever forgotten is not known to be gone: here, and from the devices of a team."""
+    from siftd.cli.commands.info import read_state
+    from siftd.cli.team_page import forgetting
+    from siftd.wire.asking import TeamStatus
+
+    if any(getattr(options, name) for name in (*_NAMED, *_TIMES)):
+        raise RequestInvalid("--status is about all that was forgotten", hint="`mem forget --status`")
+    state = read_state(context)
+    pending = state["forget"]["pending"]
+    team = context.ask(TeamStatus()) if state.get("team") else {"team": None}
+    if options.json:
+        forgets = {name: team.get(name, otherwise) for name, otherwise in (("forgetsWaiting", 0), ("forgets", []))}
+        say_json({"pending": pending, "team": team["team"], **forgets})
+        return 0
+    lines = [f"still held by {each}; it is tried again at every tick" for each in pending] + forgetting(team)
+    for line in lines or ["nothing that was forgotten is known to be held anywhere any more"]:
+        say(clean(line))
+    return 0
+
+
 def _asked(options: Namespace) -> dict[str, Any]:
     import time
 
     from siftd.timestamps import parse_moment
 
     now_ms = time.time_ns() // 1_000_000
-    named = {name: value for name in ("ids", "session", "file", "query") if (value := getattr(options, name))}
-    times = {name: parse_moment(text, now_ms) for name in ("since", "until") if (text := getattr(options, name))}
+    named = {name: value for name in _NAMED if (value := getattr(options, name))}
+    times = {name: parse_moment(text, now_ms) for name in _TIMES if (text := getattr(options, name))}
     if not named and not times:
         raise RequestInvalid("there is nothing to forget", hint="give ids, or --session, --file, --query, --since")
     return named | times

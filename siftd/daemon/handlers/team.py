@@ -134,10 +134,11 @@ class TeamRequests:
         if link is None:
             return {"team": None}
         members = await self._ask_members() if request.ask and link.problem is None else None
-        shared, parked, forgets = await self._store.read(
+        shared, parked, forgets_waiting, forgets = await self._store.read(
             lambda c: (
                 team_outbox.count_shared(c),
                 team_outbox.list_parked(c, PARKED_SHOWN),
+                team_outbox.count_forgets_waiting(c),
                 team_outbox.list_forgets(c),
             )
         )
@@ -159,6 +160,7 @@ class TeamRequests:
             "parked": [
                 {"name": name, "kind": kind, "reason": reason, "since": since} for name, kind, reason, since in parked
             ],
+            "forgetsWaiting": forgets_waiting,
             "forgets": [_forget(*each, members) for each in forgets],
             "members": None if members is None else _members(members, link.device),
         }

@@ -147,6 +147,8 @@ class TeamStatusAnswer(TypedDict):
     replicaBytes: NotRequired[int]
     seq: NotRequired[int]
     parked: NotRequired[list[TeamParked]]
+    forgetsWaiting: NotRequired[int]
+    """Items that were forgotten here, which the server does not know of yet."""
     forgets: NotRequired[list[TeamForget]]
     members: NotRequired[TeamMembersAnswer | None]
 

@@ -23,6 +23,8 @@ function Alone({ project }) {
 
 function Joined({ project, state, turn }) {
   const { team } = state;
+  // What only the server knows: who has applied what.
+  const told = useAsked((signal) => api.team(project, "true", signal), [project, team.problem, team.awaySince], turn);
   return html`<${Link} team=${team} lastError=${state.lastError} />
     <${Figures} of=${[
       { name: "Waiting", value: figure(team.waiting), note: team.waiting ? "since " + moment(team.waitingSince) : "all is told" },
@@ -31,8 +33,8 @@ function Joined({ project, state, turn }) {
       { name: "From others", value: figure(sum(state.replica)), note: `${bytes(state.replicaBytes ?? 0)}, ${team.pulledTs ? "last " + ago(team.pulledTs) : "nothing yet"}` },
     ]} />
     ${state.parked?.length > 0 && html`<${Parked} parked=${state.parked} />`}
-    ${state.forgets?.length > 0 && html`<${Forgets} forgets=${state.forgets} />`}
-    <${People} project=${project} team=${team} turn=${turn} />
+    <${Forgets} state=${told.data ?? state} />
+    <${People} told=${told} />
     <${Sources} shared=${state.shared ?? {}} replica=${state.replica ?? {}} />
     <${WouldShare} project=${project} />`;
 }
@@ -49,10 +51,9 @@ function Link({ team, lastError }) {
     <p class="dim tally">At ${text(team.url)}. Search and recall read the copy on this machine, and never wait for it.</p></div>`;
 }
 
-function People({ project, team, turn }) {
-  const asked = useAsked((signal) => api.team(project, "true", signal), [project, team.problem, team.awaySince], turn);
+function People({ told }) {
   return html`<${Card} title="People and devices" note="As the team's server says">
-    <${Asked} asked=${asked} lines=${4} isEmpty=${(data) => !data.members} empty=${html`<p class="dim">The server does not say now who is there.</p>`}>
+    <${Asked} asked=${told} lines=${4} isEmpty=${(data) => !data.members} empty=${html`<p class="dim">The server does not say now who is there.</p>`}>
       ${(data) => html`<${Members} of=${data.members} />`}
     </${Asked}>
   </${Card}>`;
@@ -92,13 +93,21 @@ function Parked({ parked }) {
   </${Card}>`;
 }
 
-function Forgets({ forgets }) {
-  return html`<${Card} title="Forgotten, and not yet gone from every device">
-    <ul class="rows">${forgets.map((each, n) => html`<li key=${n}>
-      <span class="clip">${plural(each.items, "item")}: ${each.devices ? `${each.applied} of ${plural(each.devices, "device")} have applied it` : "the server does not say now who has applied it"}${each.behind.length > 0 ? `; not yet ${each.behind.map(([name]) => text(name)).join(", ")}` : ""}</span><time>${moment(each.ts)}</time>
-    </li>`)}</ul>
+function Forgets({ state }) {
+  const { forgetsWaiting: waiting = 0, forgets = [] } = state;
+  if (!waiting && !forgets.length) return null;
+  return html`<${Card} title="Forgotten, and not yet gone from every device" note="mem forget --status says the same">
+    <ul class="rows">
+      ${waiting > 0 && html`<li>${plural(waiting, "item")}: the team's server does not know of it yet</li>`}
+      ${forgets.map((each, n) => html`<li key=${n}><span>${plural(each.items, "item")}: ${appliedBy(each)}</span><time>${moment(each.ts)}</time></li>`)}
+    </ul>
   </${Card}>`;
 }
+
+/** The words of `mem forget --status`. */
+const appliedBy = ({ applied, devices, behind }) => (devices
+  ? [`applied by ${applied} of ${plural(devices, "device")}`, ...behind.map(([name, seen]) => `${text(name)} last seen ${seen ? ago(seen) : "never"}`)].join("; ")
+  : "which devices have applied it is unknown");
 
 function Sources({ shared, replica }) {
   const rows = [...new Set([...Object.keys(shared), ...Object.keys(replica)])].map((name) => ({
