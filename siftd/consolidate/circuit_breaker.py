@@ -40,11 +40,12 @@ class Circuit:
         return 0 if self.away_since_ms is None else max(0, self._clock.now_ms() - self.away_since_ms)
 
     def open(self, reason: str, after_seconds: float | None) -> None:
-        """Leave the backend alone: as long as it asked for, else longer with each failure in a row."""
+        """Leave the backend alone: as long as it asked for, else longer with each failure in a row. One that asks for
+        no time at all, and fails, would be asked without end."""
         self._failures += 1
         wait = min(FIRST_WAIT_SECONDS * 2 ** min(self._failures - 1, 10), LONGEST_WAIT_SECONDS)
         wait *= 1 + JITTER * (self._draw() - 0.5)
-        self.open_until = self._clock.monotonic() + (wait if after_seconds is None else after_seconds)
+        self.open_until = self._clock.monotonic() + (after_seconds or wait)
         if self.away_since_ms is None:
             self.away_since_ms = self._clock.now_ms()
         self.last_error = reason

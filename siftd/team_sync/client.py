@@ -249,6 +249,4 @@ def _refusal(status: int, retry_after: str, body: bytes, secrets: Iterable[str |
 
 
 def _seconds(text: str) -> float | None:
-    """Return how long a server asks to be left alone; None where it says no time, or none at all."""
-    seconds = float(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0.0
-    return min(AFTER_SECONDS_MAX, seconds) or None
+    return min(AFTER_SECONDS_MAX, float(text)) if text.isascii() and text.isdigit() and len(text) < 9 else None

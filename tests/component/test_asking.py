@@ -190,6 +190,8 @@ def test_each_wait_is_drawn_from_around_its_length() -> None:
     assert len(set(waits)) > 10
     circuit.open("limited", 60)
     assert circuit.open_until == 60, "a server that says how long is believed"
+    circuit.open("limited", 0)
+    assert circuit.open_until >= 3.75, "one that wants no rest and fails is not asked without end"
 
 
 @pytest.mark.parametrize(

@@ -118,12 +118,3 @@ async def test_of_two_changes_of_one_item_in_a_page_the_later_one_holds(memory: 
     assert await memory.ask("team_pull") == {"changed": 1, "gone": 1}
     hits = (await memory.ask("search", query="zebras lions", filters={"team": True}))["hits"]
     assert [each["text"] for each in hits] == ["Lions sleep."]
-
-
-async def test_a_server_that_wants_no_rest_at_all_gets_what_any_failure_brings(
-    memory: Memory, server: TeamStandIn
-) -> None:
-    server.refuse["changes"] = Refusal(429, retry_after="0")
-    with pytest.raises(TeamAway) as caught:
-        await memory.ask("team_pull")
-    assert caught.value.after_seconds is None
