@@ -146,6 +146,26 @@ async def test_a_server_of_another_version_is_told_in_one_line(tmp_path: Path, s
         assert "newer siftd" in refused.value.hint
 
 
+async def test_what_a_server_of_another_version_has_told_stays_and_what_it_would_be_told_waits(
+    tmp_path: Path, server: TeamStandIn
+) -> None:
+    async with opened(tmp_path) as memory:
+        await memory.ask("team_join", url=server.url, project="okapi", invite=ANA)
+        server.publish(by_ben("a", "Zebras eat grass."))
+        await memory.ask("team_pull")
+    ours, server.versions = server.versions, (7, 9)
+    async with opened(tmp_path) as memory:
+        await remember(memory, "Okapis eat hay.")
+        for act in ("team_pull", "team_push"):
+            with pytest.raises(TeamOtherVersion):
+                await memory.ask(act)
+        hits = (await memory.ask("search", query="zebras okapis"))["hits"]
+        assert {each["text"] for each in hits} == {"Zebras eat grass.", "Okapis eat hay."}
+        assert (await memory.ask("team_status"))["team"]["waiting"] == 1
+        server.versions = ours
+        assert (await memory.ask("team_push"))["put"] == 1
+
+
 # Telling
 
 
