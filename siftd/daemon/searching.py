@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from siftd.daemon.storage import Storage
 from siftd.daemon.store_access import StoreAccess
 from siftd.errors import RequestInvalid
@@ -68,8 +70,8 @@ class SearchAccess:
             if not self._reads_ahead:
                 self._reads_ahead = True
                 self._store.repeat(self._read_ahead)
-            finds_notes = filters in (Filters(), Filters(team=False), Filters(source="note"))
-            return answer, find_notes(connection, request.query) if finds_notes else [], documents
+            notes = find_notes(connection, request.query) if _is_of_notes(filters) else []
+            return answer, notes, documents
 
         return await self._store.read(search)
 
@@ -195,3 +197,10 @@ class SearchAccess:
         """Return what is wrong with the project's own file."""
         _, problem = await self._store.read(lambda _: self._file.read())
         return problem
+
+
+def _is_of_notes(filters: Filters) -> bool:
+    """Whether a note may be found: it is no team's, and has nothing that another filter could ask of it."""
+    if filters.team or filters.source not in (None, "note"):
+        return False
+    return replace(filters, team=None, source=None) == Filters()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from noted_project import put, register
@@ -48,6 +49,26 @@ async def test_a_note_is_found_with_its_place_its_headings_and_nobody_as_its_spe
         assert "saidBy" not in note
         assert answer["hits"] == []
         assert (await memory.ask("info"))["notes"] == {"entries": 2, "files": 1}
+
+
+@pytest.mark.parametrize(
+    ("filters", "is_found"),
+    [
+        ({"source": "note"}, True),
+        ({"team": False}, True),
+        ({"source": "note", "team": False}, True),
+        ({"source": "note", "tool": "Bash"}, False),
+        ({"source": "memory"}, False),
+    ],
+)
+async def test_a_note_is_found_wherever_no_filter_asks_for_what_it_has_not(
+    tmp_path: Path, filters: dict[str, Any], is_found: bool
+) -> None:
+    put(register(tmp_path), decisions=DECISIONS)
+    async with opened(tmp_path) as memory:
+        await tick(memory)
+        notes = (await memory.ask("search", query="okapis sleep", filters=filters))["notes"]
+        assert bool(notes) == is_found
 
 
 async def test_a_note_is_shown_with_the_lines_around_it_by_any_of_its_lines(tmp_path: Path) -> None:
