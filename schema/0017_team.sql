@@ -78,6 +78,7 @@ CREATE TABLE team_items (
 CREATE INDEX items_by_seq ON team_items (seq);
 CREATE INDEX items_by_source ON team_items (source, source_ref);
 CREATE INDEX items_by_successor ON team_items (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX facts_vital ON facts (id) WHERE importance >= 5;  -- asked for at each session's start, among very many
 
 -- What marks a change inserts it here, and says no more than what it is. Where it waits already it waits once, under a
 -- later `rev`; a rev is a moment, and later than the one that the team has.

@@ -540,6 +540,8 @@ CREATE INDEX facts_by_successor ON facts (superseded_by) WHERE superseded_by IS 
 
 CREATE INDEX facts_by_topic ON facts (topic) WHERE topic IS NOT NULL;
 
+CREATE INDEX facts_vital ON facts (id) WHERE importance >= 5;
+
 CREATE INDEX ends_by_item ON graph_ends (item);
 
 CREATE INDEX unread_by_document ON graph_unread (document_id, id);

@@ -83,8 +83,14 @@ class FactVectors:
             cosines = (cosines - usual) / (1 - usual) if usual < 1 else np.zeros_like(cosines)
         nearest = np.flatnonzero(cosines >= COSINE_FLOOR)
         nearest = nearest[np.argsort(-cosines[nearest], kind="stable")]
-        shown = fact_candidates.within(connection, self._ids[nearest].tolist(), scope)
-        found = [(int(self._ids[at]), float(cosines[at])) for at in nearest if int(self._ids[at]) in shown]
+        found: Ranking = []
+        begin, count = 0, 4 * DEPTH
+        while begin < len(nearest) and len(found) < DEPTH:  # few filters leave out most: a store may hold many
+            rows = nearest[begin : begin + count]
+            ids = self._ids[rows].tolist()
+            shown = fact_candidates.within(connection, ids, scope)
+            found += [(each, float(cosines[at])) for each, at in zip(ids, rows, strict=True) if each in shown]
+            begin, count = begin + count, 4 * count
         return found[:DEPTH]
 
     def alike(self, ids: Sequence[int]) -> list[tuple[int, int]]:

@@ -28,7 +28,6 @@ from siftd.wire.requests.finding import Hit, TeamMark
 FACT_CHARS_MAX = 300
 VITAL_MAX = 3
 """Of what members of the team hold vital, in a brief."""
-VITAL_IMPORTANCE = 5
 _SAYABLE = ("person", "agent")
 
 
@@ -88,7 +87,6 @@ def vital_of_team(replica: Database, own: Database, now_ms: int) -> list[Piece]:
     """Return what others of the team hold vital, what came last first, for a session's start. Raises DatabaseError."""
     items = team_reading.list_vital(
         replica,
-        VITAL_IMPORTANCE,
         now_ms,
         team_reading.find_person(own),
         muted=list_muted_items(own),

@@ -30,13 +30,13 @@ LEFT JOIN summaries s ON s.id = i.number LEFT JOIN events e ON e.id = s.event_id
 WHERE i.number = ? AND (f.id IS NOT NULL OR s.id IS NOT NULL)
 """
 _VITAL = """
-SELECT i.number FROM facts f JOIN team_items i ON i.number = f.id
-WHERE f.importance >= ?1 AND f.status = 'active' AND f.said_by IN ('person', 'agent') AND i.visibility = 'project'
-AND NOT i.is_own AND i.author IS NOT ?3 AND json_extract(CASE WHEN json_valid(i.metadata) THEN i.metadata END,
+SELECT i.number FROM facts f CROSS JOIN team_items i ON i.number = f.id
+WHERE f.importance >= 5 AND f.status = 'active' AND f.said_by IN ('person', 'agent') AND i.visibility = 'project'
+AND NOT i.is_own AND i.author IS NOT ?2 AND json_extract(CASE WHEN json_valid(i.metadata) THEN i.metadata END,
     '$.saidBy') = 'person'
-AND (f.valid_from IS NULL OR f.valid_from <= ?2) AND (f.valid_to IS NULL OR f.valid_to > ?2)
-AND i.id NOT IN (SELECT value FROM json_each(?4))
-ORDER BY i.seq DESC, f.id DESC LIMIT ?5
+AND (f.valid_from IS NULL OR f.valid_from <= ?1) AND (f.valid_to IS NULL OR f.valid_to > ?1)
+AND i.id NOT IN (SELECT value FROM json_each(?3))
+ORDER BY i.seq DESC, f.id DESC LIMIT ?4
 """
 _NUMBERS = "SELECT i.id, i.number FROM json_each(?) j CROSS JOIN team_items i ON i.id = j.value"
 NAME_CHARS_MAX = 40
@@ -83,11 +83,11 @@ def find_whole(replica: sqlite3.Connection, number: int, person: str | None) -> 
 
 
 def list_vital(
-    replica: sqlite3.Connection, importance: int, now_ms: int, person: str | None, *, muted: list[str], limit: int
+    replica: sqlite3.Connection, now_ms: int, person: str | None, *, muted: list[str], limit: int
 ) -> list[ShownTeamItem]:
-    """Return what other persons of the team said that is so important and holds now, but for what is `muted`; what
-    came last first, since the time at which it was said is its author's word."""
-    found = replica.execute(_VITAL, (importance, now_ms, person, json.dumps(muted), limit)).fetchall()
+    """Return what other persons of the team said that is vital (importance 5) and holds now, but for what is `muted`;
+    what came last first, since the time at which it was said is its author's word."""
+    found = replica.execute(_VITAL, (now_ms, person, json.dumps(muted), limit)).fetchall()
     whole = (find_whole(replica, int(row[0]), person) for row in found)
     return [each for each in whole if each is not None]
 

@@ -761,6 +761,7 @@ END;
 CREATE INDEX items_by_seq ON team_items (seq);
 CREATE INDEX items_by_source ON team_items (source, source_ref);
 CREATE INDEX items_by_successor ON team_items (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX facts_vital ON facts (id) WHERE importance >= 5;
 CREATE VIEW team_changes AS SELECT uid, kind, op, ts FROM team_dirty;
 CREATE TRIGGER team_change_marked INSTEAD OF INSERT ON team_changes BEGIN
     INSERT INTO team_dirty (uid, kind, rev, op, parked, ts)
@@ -820,7 +821,7 @@ INSERT INTO migrations VALUES (13,'0013_muted','ad065cff16eccd783333fe2059ad571c
 INSERT INTO migrations VALUES (14,'0014_graph_walks','bfa5c39a5d101a21ce807a8ea95feae78418069d0db8113498cf6486150b9b84',1);
 INSERT INTO migrations VALUES (15,'0015_graph_unread','33c283046d1a6275dd862e98d8cc3baddb888a5b9ad04aea8733b3549de07706',1);
 INSERT INTO migrations VALUES (16,'0016_graph_ends','f239d43f803979f7c17314b8ade7946f8d4c36506e665e8e4945ff7b09995cfd',1);
-INSERT INTO migrations VALUES (17,'0017_team','4dce7285d4ba3dc1190654cccc87ec70f7fd62b550c2697b4f110d7010cd2598',1);
+INSERT INTO migrations VALUES (17,'0017_team','b2112cad62075c6c249f65cdcd1a6e1bcd2eba2b0d03683911c0bba4a01e9dc9',1);
 INSERT INTO events VALUES (1,1000,'s1','Bash','h1','{"tool_input":{"command":"make okapi"}}','summarized',10,'u1',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL,'output','tool',NULL);
 INSERT INTO events VALUES (2,2000,'s1','Bash','h2','{"tool_input":{"command":"make okapi"}}','summarized',10,'u2',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL,'output','tool',NULL);
 INSERT INTO events VALUES (3,3000,'s1','Edit','h3','{"tool_input":{"file_path":"/src/demo/a.py"}}','raw',11,'u3',NULL,'ok',0,NULL,NULL,NULL,NULL,NULL,NULL,'output','tool',NULL);
