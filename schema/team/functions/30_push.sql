@@ -35,7 +35,7 @@ CREATE FUNCTION push(
     OUT terms_stale boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = siftd, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 DECLARE who uuid; from_device uuid; as_role text; pr projects; start bigint; each uuid; buried record; left_out jsonb;
-    switched_on text[];
+    switched_on text[]; late text[];
 BEGIN
     SELECT c.who, c.device, c.role INTO who, from_device, as_role FROM caller(token, p, 'write') c;
     IF cardinality(ids) + cardinality(gone) > 500 THEN
@@ -58,10 +58,22 @@ BEGIN
         END IF;
     END LOOP;
 
+    -- A further piece of an issue goes by the first one: late news of what is shorter by now, or gone, bring no piece back.
+    -- Looked for where there is one alone: most that is told is whole.
+    IF firsts <> ids THEN
+        SELECT array_agg(
+            CASE WHEN u.first = u.id THEN NULL
+                 WHEN EXISTS (SELECT FROM tombstones x WHERE x.project_id = p AND x.id = u.first
+                              AND (x.is_final OR x.by_person = who)) THEN 'forgotten'
+                 WHEN (SELECT x.rev FROM memories x WHERE x.project_id = p AND x.id = u.first) > u.rev THEN 'older'
+            END ORDER BY u.n)
+        INTO late FROM unnest(firsts, ids, revs) WITH ORDINALITY AS u(first, id, rev, n);
+    END IF;
+
     WITH sent AS (
-        SELECT * FROM unnest(firsts, ids, revs, hashes, kinds, refs, texts, word_lists, metadatas, visibilities, stamps,
+        SELECT * FROM unnest(late, ids, revs, hashes, kinds, refs, texts, word_lists, metadatas, visibilities, stamps,
                              froms, tos, successors, archived, models, vectors) WITH ORDINALITY
-            AS u(first, id, rev, hash, source, ref, text, words, metadata, visibility, ts, valid_from, valid_to,
+            AS u(late, id, rev, hash, source, ref, text, words, metadata, visibility, ts, valid_from, valid_to,
                  superseded_by, archived_at, model, vector, n)
     ), judged AS MATERIALIZED (
         SELECT u.*, m.rev AS old_rev, m.hash AS old_hash, m.id IS NOT NULL AND m.rev = u.rev AND m.hash = u.hash AS same,
@@ -73,8 +85,8 @@ BEGIN
                      OR u.visibility NOT IN ('project', 'private') THEN 'malformed'
                 WHEN t.is_final OR t.by_person = who THEN 'forgotten'
                 WHEN m.author <> who AND NOT (is_natural(u.source) AND m.visibility = 'project') THEN 'not yours'
-                WHEN f.is_gone THEN 'forgotten'
-                WHEN m.rev > u.rev OR f.rev > u.rev THEN 'older'
+                WHEN u.late = 'forgotten' THEN 'forgotten'
+                WHEN m.rev > u.rev OR u.late = 'older' THEN 'older'
                 WHEN m.rev = u.rev AND m.hash <> u.hash AND NOT is_natural(u.source) THEN 'conflict'
             END AS why
         FROM sent u  -- one by one by the key, whatever is known of the size of a project
@@ -82,12 +94,6 @@ BEGIN
                                WHERE x.project_id = p AND x.id = u.id OFFSET 0) AS m ON true
             LEFT JOIN LATERAL (SELECT x.is_final, x.by_person FROM tombstones x
                                WHERE x.project_id = p AND x.id = u.id OFFSET 0) AS t ON true
-            -- A further piece of an issue goes by the first one: late news of what is shorter by now, or gone, bring no
-            -- piece back.
-            LEFT JOIN LATERAL (SELECT (SELECT x.rev FROM memories x WHERE x.project_id = p AND x.id = u.first) AS rev,
-                                      EXISTS (SELECT FROM tombstones x WHERE x.project_id = p AND x.id = u.first
-                                              AND (x.is_final OR x.by_person = who)) AS is_gone
-                               WHERE u.first <> u.id) AS f ON true
     ), taken AS (
         SELECT j.*, row_number() OVER (ORDER BY n) AS place,
             -- vectors:
