@@ -24,7 +24,7 @@ def test_the_commands_of_the_page_make_a_team_of_two_that_find_each_others_memor
     if "no PostgreSQL to run it on" in done.stderr:
         pytest.skip(f"NO POSTGRESQL: {done.stderr}")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"ana +of the team\s+t1 +fact +The queue runs on Postgres", done.stdout), done.stdout
+    assert re.search(r'"ana" +of the team\s+t1 +fact +The queue runs on Postgres', done.stdout), done.stdout
 
 
 def test_every_command_of_the_team_that_is_named_exists() -> None:
