@@ -13,7 +13,9 @@ from typing import Literal
 
 MARKS_MAX = 30
 
-_STACKED = re.compile(rf"(?:[^\w\x00-\x7f]|[\uff9e\uff9f]){{{MARKS_MAX // 3}}}")
+_NO_MARKS = r"\u2000-\u20cf\u2100-\u2bff\u3000-\u3029\U0001f000-\U0001faff"
+"""Lines of tables, arrows, signs, emoji: programs print long rows of them, and none is a mark."""
+_STACKED = re.compile(rf"(?:[^\w\x00-\x7f{_NO_MARKS}]|[\uff9e\uff9f]){{{MARKS_MAX // 3}}}")
 """Where that many marks may be: one may stand for three, and none is a word's character, but for two that become marks
 in NFKC."""
 

@@ -40,3 +40,16 @@ def test_nothing_else_becomes_a_mark() -> None:
         if all(unicodedata.combining(each) for each in unicodedata.normalize("NFKD", chr(code)))
     ]
     assert {each for each in marks if unicodedata.category(each)[0] != "M"} == {"\uff9e", "\uff9f"}
+
+
+def test_no_mark_is_passed_over_for_a_sign_that_is_none() -> None:
+    marks = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.combining(chr(code))]
+    assert [each for each in marks if len(normalized("NFC", "a" + each * 99)) > MARKS_MAX + 1] == []
+
+
+def test_a_table_that_a_program_draws_is_not_gone_through_sign_by_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(unicodedata, "category", lambda each: asked.append(each) or "So")
+    for row in ("─" * 99, "█" * 99, "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏" * 9, "…" * 99, "🎉✅" * 50):
+        assert normalized("NFC", row) == unicodedata.normalize("NFC", row)
+    assert asked == []
