@@ -18,7 +18,7 @@ from siftd.file_identity import FileIdentity, identify
 from siftd.store import facts, team_replica
 from siftd.store.access import Database, DatabaseError
 from siftd.store.clients import KnownClients
-from siftd.store.connection import open_reader, translate
+from siftd.store.connection import is_damage, open_reader, translate
 from siftd.store.migrate import check_complete
 from siftd.store.type_repair import mend_types
 
@@ -156,7 +156,7 @@ class SharedReader:
             try:
                 self._connection = self._open(self._database)
             except (StoreError, DatabaseError) as error:
-                self._file = file
+                self._file = file if is_damage(error) else None  # one that is being made can be read in a moment
                 self.note(error)
             else:
                 self._file = file if self._connection is not None else None
@@ -203,7 +203,7 @@ class ReplicaReader(SharedReader):
 
     def note(self, error: StoreError | DatabaseError) -> None:
         """Note that it could not be read: one that is damaged goes."""
-        if team_replica.is_damage(error):
+        if is_damage(error):
             self.close()
             team_replica.erase(self._path)
             log.warning("team_replica_damaged", hint="it is pulled again")

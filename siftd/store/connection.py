@@ -138,5 +138,10 @@ def translate(error: sqlite3.Error) -> StoreError:
     return StoreError(f"the database refused ({name})", hint="see `mem doctor`")
 
 
+def is_damage(error: StoreError | sqlite3.Error) -> bool:
+    """Whether an error says that the file is no database any more, and not that it cannot be read now."""
+    return isinstance(error if isinstance(error, StoreError) else translate(error), StoreCorrupt)
+
+
 def _corrupt(reason: str) -> StoreCorrupt:
     return StoreCorrupt(f"the database is damaged ({reason})", hint=SET_ASIDE)

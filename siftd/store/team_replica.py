@@ -26,7 +26,7 @@ from siftd.errors import MigrationFailed, SchemaTooNew, StoreCorrupt, StoreError
 from siftd.facts.model import CATEGORIES
 from siftd.store import meta
 from siftd.store.access import Database
-from siftd.store.connection import begin, commit, open_reader, open_writer, rollback
+from siftd.store.connection import begin, commit, is_damage, open_reader, open_writer, rollback
 from siftd.store.migrate import migrate
 from siftd.team.items import NATURAL, Put, Source
 from siftd.team.protocol import Changed
@@ -169,14 +169,6 @@ def erase(path: str) -> None:
     files are not to go with these."""
     for suffix in ("-journal", "-wal", "-shm", ""):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
-
-
-def is_damage(error: StoreError | sqlite3.Error) -> bool:
-    """Whether an error says that the file is no database any more: a replica is made anew then."""
-    if isinstance(error, StoreError):
-        return isinstance(error, StoreCorrupt)
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "disk image is malformed" in str(error)
 
 
 def merge_full_text(connection: sqlite3.Connection) -> None:

@@ -16,7 +16,7 @@ from siftd.embed.words import index_words
 from siftd.errors import StoreError
 from siftd.store import erasing, team_replica
 from siftd.store.access import Database, DatabaseError
-from siftd.store.connection import translate
+from siftd.store.connection import is_damage, translate
 from siftd.store.team_replica import Cursor, Placed
 from siftd.team.protocol import Changed
 from siftd.team_sync.others_items import believed, named
@@ -142,7 +142,7 @@ class Replica:
                 self._connection = team_replica.open_replica(self._path, self._project, self._clock.now_ms())
             return work(self._connection)
         except DatabaseError as error:
-            if team_replica.is_damage(error):
+            if is_damage(error):
                 self._close()
                 team_replica.erase(self._path)
                 raise StoreError("the copy of the team's items was damaged", hint="it is pulled again") from error

@@ -84,3 +84,15 @@ def test_a_replica_that_somebody_holds_is_not_taken_for_a_damaged_one(tmp_path: 
         holding.execute("BEGIN IMMEDIATE")
         team_replica.open_replica(path, str(PROJECT), 1).close()
     assert Path(path).stat().st_ino == before
+
+
+async def test_a_replica_that_is_asked_while_it_is_being_made_is_found_in_once_it_is_made(
+    tmp_path: Path, server: TeamStandIn
+) -> None:
+    async with opened(tmp_path / "new") as memory:
+        await memory.ask("team_join", url=server.url, project="okapi", invite="ana" * 20)
+        server.publish(noted("a", "Zebras eat grass."))
+        Path(memory.services.paths.team_replica).touch(mode=0o600)  # as its writer begins: a database without a table
+        assert await found(memory) == []
+        await memory.ask("team_pull")
+        assert await found(memory) == ["Zebras eat grass."]
