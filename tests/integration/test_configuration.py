@@ -376,12 +376,13 @@ def test_recall_failures_is_whether_a_failure_brings_what_got_through(
     asked.capture("gh pr diff 1 --name-only", ts=10**14)
 
     def is_given(session: str) -> bool:
+        Path(asked.paths.slow).unlink(missing_ok=True)  # or none is waited for after a hook that waited in vain
         call = {"tool_input": {"command": "gh pr diff 2 --stat"}, "tool_use_id": f"of {session}"}
         output = asked.hook(**failure, **call, session_id=session)
         return "additionalContext" in output.get("hookSpecificOutput", {})
 
     # A hook waits for 0.25 s and gives nothing then: on a busy machine the answer comes with another try.
-    assert any(is_given(session) for session in ("second", "third", "fourth")) == is_wanted
+    assert any(is_given(f"s{number}") for number in range(20)) == is_wanted
 
 
 @pytest.mark.parametrize("is_wanted", [True, False])

@@ -292,9 +292,10 @@ def test_no_byte_of_a_secret_reaches_the_disk_by_any_way(place: Place) -> None:
     place.stop(hold=True)
     place.hook(leak(4))  # spooled
     place.wait_for_couriers()
-    assert len(place.spool_files()) == 1
+    spooled = [file.read_bytes() for file in place.spool_files()]
+    assert spooled  # more than this one, where the daemon was too busy to answer a courier
     assert SECRET.encode() not in place.bytes_at_rest()
-    assert b"[REDACTED:github-token:" in place.spool_files()[0].read_bytes()
+    assert all(b"[REDACTED:github-token:" in each for each in spooled)
     place.start()
     wait_until("the spool is taken in", lambda: not place.spool_files())
     place.ask("drain")
