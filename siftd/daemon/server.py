@@ -167,6 +167,7 @@ class Daemon:
             self._opened.set_exception(error)
             raise
         self._opened.set_result((services, handlers))
+        self._tasks.start_soon(self._load_rules)
         self._tasks.start_soon(services.consolidator.run)
         self._tasks.start_soon(services.consolidator.run_indexer)
         self._tasks.start_soon(services.injector.run)
@@ -187,6 +188,13 @@ class Daemon:
             raise SiftdError(f"siftd cannot be loaded ({type(error).__name__})", hint="install it again") from error
         services = make_services(self._storage, self.stopped.set)
         return services, make_handlers(services, self._stop)
+
+    async def _load_rules(self) -> None:
+        """Read the rules of redaction, so that the first hook need not wait for them: on a busy machine in vain."""
+        try:
+            await asyncio.to_thread(self._storage.intake.redactor.load)
+        except Exception:
+            log.exception("rules_not_loaded")  # as each capture will say
 
     async def finish(self) -> None:
         """Stop accepting, answer what is in flight, finish the batch that runs; nothing new is summarised."""

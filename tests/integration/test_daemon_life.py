@@ -41,6 +41,13 @@ def test_hello_tells_who_answers(place: Place) -> None:
     assert 0 <= hello["uptimeMs"] < 60_000
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_the_rules_of_redaction_are_there_before_the_first_event(place: Place) -> None:
+    daemon = place.start()
+    maps = Path(f"/proc/{daemon.pid}/maps")
+    wait_until("the library that searches for them is loaded", lambda: "/_re2." in maps.read_text())
+
+
 def test_a_second_daemon_ends_with_its_own_status_and_leaves_the_first_alone(place: Place) -> None:
     first = place.start()
     inode = Path(place.paths.socket).stat().st_ino
