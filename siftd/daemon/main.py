@@ -56,6 +56,7 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
                 print("capture.exclude excludes this workspace", file=sys.stderr)
                 return EXIT_EXCLUDED
 
+            _import_structlog()
             from siftd.daemon.upgrade_guard import UpgradeGuard
 
             package = UpgradeGuard()
@@ -81,6 +82,18 @@ def run(folder: str, *, is_detached: bool, flags: Sequence[str]) -> int:
         print("no thread can be started. see `mem doctor`", file=sys.stderr)
         return EXIT_FAILED
     return 0
+
+
+def _import_structlog() -> None:
+    """Import it without `rich`, which draws `mem top`: structlog takes it wherever it is installed, for tracebacks on a
+    terminal. A daemon has none, would start 0.1 s later and hold 8 MB more."""
+    if "rich" in sys.modules:
+        return
+    sys.modules["rich"] = None  # type: ignore[assignment]  # Python's own way to say that there is none
+    try:
+        import structlog  # noqa: F401 - what imports it later finds it
+    finally:
+        del sys.modules["rich"]
 
 
 def _end_early(*_: object) -> None:

@@ -16,7 +16,6 @@ from pathlib import Path
 import structlog
 
 from siftd.crash_guard import CrashGuard
-from siftd.daemon.erasure.purge_files import FilePurger
 from siftd.daemon.set_aside import list_set_aside, name_aside, set_database_aside, take_over
 from siftd.errors import MigrationFailed, SiftdError, StoreCorrupt
 from siftd.log.record import Record, encode
@@ -25,12 +24,12 @@ from siftd.log.sealing import seal_file
 from siftd.log.segments import find_fingerprint, find_store, last_seq, segments
 from siftd.store import events, ids, meta, snapshots, sqlite_checks
 from siftd.store.access import Database, DatabaseError
-from siftd.store.connection import begin, commit, open_writer, translate
+from siftd.store.connection import begin, commit, open_writer, reading, translate
 from siftd.store.event_ages import newest_time
 from siftd.store.migrate import migrate
 from siftd.store.opt_outs import OptOuts
 from siftd.store.rescue import read_store
-from siftd.store.tombstones import Tombstones, number_spans
+from siftd.store.tombstones import Tombstones, number_spans, pending_seq
 from siftd.workspace.paths import WorkspacePaths
 from siftd.workspace.secret import fingerprint_of, lost
 
@@ -78,7 +77,7 @@ def open_store(paths: WorkspacePaths, crash_guard: CrashGuard, *, secret: bytes,
     if _is_log_behind(opened, paths):
         log.warning("log_missing", hint="the database is copied at the next tick")
         events.note_lost_log(opened.connection, now_ms)
-    _finish_forgetting(FilePurger(paths, secret), paths, now_ms)
+    _finish_forgetting(paths, secret, now_ms)
     return opened
 
 
@@ -245,12 +244,17 @@ def _quarantine(record: Record, paths: WorkspacePaths) -> None:
     log.error("record_left_out", seq=record.seq, kind=record.kind, hint="`mem rebuild` tries it again")
 
 
-def _finish_forgetting(eraser: FilePurger, paths: WorkspacePaths, now_ms: int) -> None:
+def _finish_forgetting(paths: WorkspacePaths, secret: bytes, now_ms: int) -> None:
     """Erase what a crash left of something forgotten before anybody is served. What holds it is told at ticks."""
     try:
-        if eraser.is_pending():
-            if eraser.is_active_segment_concerned():
-                seal_file(paths.wal)
-            eraser.erase(now_ms, is_resumed=True)
+        with reading(paths.database) as connection:
+            if pending_seq(connection) is None:
+                return
+        from siftd.daemon.erasure.purge_files import FilePurger  # a tenth of a start, and hardly ever needed before it
+
+        purger = FilePurger(paths, secret)
+        if purger.is_active_segment_concerned():
+            seal_file(paths.wal)
+        purger.erase(now_ms, is_resumed=True)
     except (SiftdError, OSError) as error:
         log.warning("forget_pending", error=type(error).__name__)
