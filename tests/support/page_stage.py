@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
-from daemons import Place, recorded_envelopes
+from daemons import Place, recorded_envelopes, wait_until
 
 QUESTION = "why were outdated tokens let in?"
 PROMPT = "c0ffee00-0000-4000-8000-000000000002"
@@ -24,10 +25,10 @@ def fill(place: Place) -> None:
     keep(place, "Tokens are name:expiry, not JWT, because the service is internal", type="decision", pin=True)
     older = keep(place, "The queue runs on Redis")
     place.ask("supersede", id=older, text="The queue runs on Postgres", typed=True)
-    place.hook(later("SessionStart"))
+    wait_until("the later session is given something", lambda: started(place))
     place.hook(later("UserPromptSubmit", prompt="Expired tokens: does the boundary second count?", prompt_id=PROMPT))
     place.settle()
-    given = place.ask("injections", session=LATER["session_id"])["injections"][0]["piece"]
+    given = injections(place)[0]["piece"]
     call(place, 1, "mcp__siftd__show", {"id": given}, {"text": "Session: Expired session tokens are accepted."})
     call(place, 2, "Read", {"file_path": SOURCE}, {"file": {"filePath": SOURCE, "content": "def validate_token():"}})
     call(place, 3, "Edit", {"file_path": SOURCE, "old_string": "<", "new_string": "<="}, {"filePath": SOURCE})
@@ -36,6 +37,20 @@ def fill(place: Place) -> None:
     place.hook(later("Stop", last_assistant_message=said, prompt_id=PROMPT))
     place.hook(later("SessionEnd", reason="exit"))
     place.settle()
+
+
+def started(place: Place) -> list[dict[str, Any]]:
+    """Begin the later session; return what it was given: nothing where its hook had no answer in time."""
+    Path(place.paths.slow).unlink(missing_ok=True)  # left by a hook that waited in vain: the next ones do not wait
+    place.hook(later("SessionStart"))
+    place.settle()
+    return injections(place)
+
+
+def injections(place: Place) -> list[dict[str, Any]]:
+    """Return what the later session was given."""
+    found: list[dict[str, Any]] = place.ask("injections", session=LATER["session_id"])["injections"]
+    return found
 
 
 def call(place: Place, number: int, tool: str, given: dict[str, Any], answer: dict[str, Any]) -> None:
