@@ -40,6 +40,8 @@ NEIGHBOURS = 1_024
 NAMED = frozenset(["password", "secret", "key", "url-password", "curl-user", "netrc", "pgpass", "otp-secret"])
 """Names of what is a secret by what is said of it. Bare, elsewhere, no rule would know it; all else has a form."""
 
+_READING = Lock()
+
 Learn = Callable[[str], None]
 """Takes a value that was redacted under a name and can be told from a word, so that it can be hidden elsewhere."""
 
@@ -82,14 +84,17 @@ class Redactor:
     @property
     def _finder(self) -> Finder:
         if self._made_finder is None:
-            from siftd.redact.finder import shared_finder  # slow, with the table of rules: a daemon answers before
+            with _READING:  # two threads that read them at once would take twice as long each
+                from siftd.redact.finder import shared_finder  # slow, with the table of rules: a daemon answers before
 
-            self._made_finder = shared_finder(self._off, self._pure)
+                finder = shared_finder(self._off, self._pure)
+                finder.find_suspects([""])  # compiles them
+            self._made_finder = finder
         return self._made_finder
 
     def load(self) -> None:
-        """Read the rules now. It takes 0.1 s, which the first text takes longer otherwise."""
-        self.text("")
+        """Read the rules now, in any thread. It takes 0.1 s, which the first text takes longer otherwise."""
+        _ = self._finder
 
     def text(self, text: str, *, jsx: bool = False, learn: Learn | None = None) -> str:
         """Return `text` without its secrets. With `jsx` only lower-case `<private>` is a tag.
