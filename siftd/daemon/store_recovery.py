@@ -250,7 +250,7 @@ def _finish_forgetting(paths: WorkspacePaths, secret: bytes, now_ms: int) -> Non
         with reading(paths.database) as connection:
             if pending_seq(connection) is None:
                 return
-        from siftd.daemon.erasure.purge_files import FilePurger  # a tenth of a start, and hardly ever needed before it
+        from siftd.daemon.erasure.purge_files import FilePurger  # a tenth of a start, and seldom needed
 
         purger = FilePurger(paths, secret)
         if purger.is_active_segment_concerned():

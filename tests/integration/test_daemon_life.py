@@ -48,14 +48,15 @@ def test_the_rules_of_redaction_are_there_before_the_first_event(place: Place) -
     wait_until("the library that searches for them is loaded", lambda: "/_re2." in maps.read_text())
 
 
-def test_a_daemon_reads_neither_what_draws_nor_what_erases_before_it_is_asked(place: Place) -> None:
+def test_a_daemon_reads_neither_what_draws_nor_what_erases_before_it_is_asked(place: Place, tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-X", "importtime", "-m", "siftd", "run", "--folder", str(place.folder)]
-    daemon = subprocess.Popen(command, env=place.env, stderr=subprocess.PIPE, cwd="/")
+    with (tmp_path / "imports").open("w") as imports:  # more than a pipe holds
+        daemon = subprocess.Popen(command, env=place.env, stderr=imports, cwd="/")
     wait_until("it answers", lambda: Path(place.paths.socket).exists() and place.pid() == daemon.pid)
     place.ask("stop")
-    read = [
-        line.rpartition("|")[2].strip() for line in ended(daemon)[1].splitlines() if line.startswith("import time:")
-    ]
+    assert daemon.wait(timeout=60) == 0
+    lines = (tmp_path / "imports").read_text().splitlines()
+    read = [line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")]
     assert "structlog" in read
     assert not [each for each in read if each.startswith("rich.")]  # structlog takes it wherever it is
     assert "siftd.daemon.erasure.purge_files" not in read[: read.index("siftd.daemon.server")]
