@@ -98,7 +98,7 @@ def run_state(place: Place, state: str, first: int, count: int, times: Times) ->
     try:
         for number in range(first, first + count):
             if random.random() < 0.1:  # so that a hung one is waited for again and again
-                Path(place.paths.slow).unlink(missing_ok=True)
+                place.wait_again()
             envelope = json.dumps(tool_call(number, tool_use_id=f"toolu_{number:09}")).encode()
             time_a_pair(place, envelope, times)
     finally:

@@ -179,7 +179,7 @@ def test_a_prompt_is_sent_and_redacted_once(place: Place) -> None:
     place.start()
 
     def times_taken(session: str) -> int:
-        Path(place.paths.slow).unlink(missing_ok=True)
+        place.wait_again()
         told = place.hook(prompt("what became of the frobnicator") | {"session_id": session})
         assert told.status == 0
         place.wait_for_couriers()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from daemons import Place, recorded_envelopes, wait_until
@@ -41,7 +40,7 @@ def fill(place: Place) -> None:
 
 def started(place: Place) -> list[dict[str, Any]]:
     """Begin the later session; return what it was given: nothing where its hook had no answer in time."""
-    Path(place.paths.slow).unlink(missing_ok=True)  # left by a hook that waited in vain: the next ones do not wait
+    place.wait_again()
     place.hook(later("SessionStart"))
     place.settle()
     return injections(place)
